@@ -150,7 +150,7 @@ def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
     text = environment.text("HIATUS_TRUSTED_PROXIES")
     if not text:
         return ApiSettings.trusted_proxies
-    proxies = tuple(one.strip() for one in text.split(","))
+    proxies = tuple(proxy.strip() for proxy in text.split(","))
     if proxies == ("*",):
         return proxies
     for proxy in proxies:

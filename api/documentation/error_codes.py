@@ -34,17 +34,17 @@ class Code:
 def every_code() -> list[Code]:
     """Every code in alphabetical order."""
     codes = [*_of_refusals(), *_of_form(), *_of_fields()]
-    return sorted(codes, key=lambda one: (one.code, one.status))
+    return sorted(codes, key=lambda row: (row.code, row.status))
 
 
 def named(code: str) -> Code:
-    """The code's row; of one that a field may have as well, the whole problem's."""
-    return next(one for one in every_code() if one.code == code)
+    """The code's row; if a field may have it as well, that of the whole problem."""
+    return next(row for row in every_code() if row.code == code)
 
 
 def of_refusal(kind: type[DomainError]) -> Code:
     """The code of one type of error. Raises LookupError if it has no explanation."""
-    explained = next((one for one in EXPLAINED if type(one.example) is kind), None)
+    explained = next((row for row in EXPLAINED if type(row.example) is kind), None)
     if explained is None:
         raise LookupError(f"{kind.__name__} needs a row in explained_refusals.EXPLAINED.")
     return _of(explained)
@@ -52,10 +52,10 @@ def of_refusal(kind: type[DomainError]) -> Code:
 
 def of_form(code: str) -> Code:
     """One of the codes that only HTTP knows. Raises LookupError."""
-    found = next((one for one in _of_form() if one.code == code), None)
-    if found is None:
+    row = next((row for row in _of_form() if row.code == code), None)
+    if row is None:
         raise LookupError(f"{code} needs a row in explained_fields.OF_FORM.")
-    return found
+    return row
 
 
 def of_field(code: str) -> Code:
@@ -89,11 +89,11 @@ def _of(explained: Explained) -> Code:
 
 
 def _of_refusals() -> Iterator[Code]:
-    return map(_of, (one for one in EXPLAINED))
+    return map(_of, EXPLAINED)
 
 
 def _of_form() -> Iterator[Code]:
-    rows = {one.code: (one.status, one.title, one.title) for one in http.HTTP_REFUSALS}
+    rows = {kind.code: (kind.status, kind.title, kind.title) for kind in http.HTTP_REFUSALS}
     rows[http.HttpRefusal.code] = (http.HttpRefusal.status, http.HttpRefusal.title, "")
     for status, (code, title, detail) in http.HTTP_PROBLEMS.items():
         rows[code] = (status, title, detail)

@@ -61,10 +61,13 @@ def html() -> str:
 def _by_status() -> list[tuple[int, list[Sequence[Code]]]]:
     """Codes grouped by ascending status; all meanings of a code stay together."""
     meanings: dict[str, list[Code]] = {}
-    for one in every_code():
-        meanings.setdefault(one.code, []).append(one)
+    for entry in every_code():
+        meanings.setdefault(entry.code, []).append(entry)
     in_order = sorted(meanings.values(), key=lambda entries: (entries[0].status, entries[0].code))
-    return [(status, list(codes)) for status, codes in groupby(in_order, lambda one: one[0].status)]
+    return [
+        (status, list(codes))
+        for status, codes in groupby(in_order, lambda entries: entries[0].status)
+    ]
 
 
 def _heading(status: int) -> str:

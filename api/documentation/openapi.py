@@ -67,7 +67,7 @@ class _Document:
             path = paths.setdefault(f"/api/v1{operation.path}", {})
             path[operation.method.lower()] = self._operation(operation)
         for template, methods in others.items():
-            paths[template] = {name: self._other(one) for name, one in methods.items()}
+            paths[template] = {name: self._other(method) for name, method in methods.items()}
         webhooks = openapi_webhooks.webhooks(self._schemas, self._examples)
         return orjson.dumps(
             {
@@ -125,8 +125,8 @@ class _Document:
 
     def _resolved(self, schema: Json | None) -> Json | None:
         if schema is not None and "$ref" in schema:
-            found: Json = self._components[schema["$ref"].rpartition("/")[2]]
-            return found
+            component: Json = self._components[schema["$ref"].rpartition("/")[2]]
+            return component
         return schema
 
     def _parameters(self, operation: Operation, query: Json) -> list[Json]:
@@ -135,10 +135,15 @@ class _Document:
             _query_parameter(name, dict(schema))
             for name, schema in query.get("properties", {}).items()
         ]
-        every = [*in_path, *in_query, *(dict(one) for one in operation.header_parameters)]
-        for one in every:
-            if "example" not in one:
-                one["example"] = self._examples.of_parameter(operation.operation_id, one)
+        every = [
+            *in_path,
+            *in_query,
+            *(dict(parameter) for parameter in operation.header_parameters),
+        ]
+        for parameter in every:
+            if "example" not in parameter:
+                example = self._examples.of_parameter(operation.operation_id, parameter)
+                parameter["example"] = example
         return every
 
     def _success(self, operation: Operation) -> Json:
@@ -225,14 +230,14 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]
         (*_DRY_RUN, TypeAdapter(EffectsRecord)),
         *openapi_webhooks.wanted(),
     ]
-    for one in operations:
-        if one.body is not None:
-            wanted.append((one.operation_id, "validation", TypeAdapter(one.body)))
-        if one.result is not None:
-            result: Any = one.result
-            if one.show_effects is not None and one.status == 200:
-                result = Union[one.result, EffectsRecord]  # noqa: UP007  # types made at run time
-            wanted.append((one.operation_id, "serialization", TypeAdapter(result)))
+    for operation in operations:
+        if operation.body is not None:
+            wanted.append((operation.operation_id, "validation", TypeAdapter(operation.body)))
+        if operation.result is not None:
+            result: Any = operation.result
+            if operation.show_effects is not None and operation.status == 200:
+                result = Union[operation.result, EffectsRecord]  # noqa: UP007  # types made at run time
+            wanted.append((operation.operation_id, "serialization", TypeAdapter(result)))
     schemas, definitions = TypeAdapter.json_schemas(
         wanted, ref_template=_REF, schema_generator=_Schemas
     )
@@ -243,12 +248,12 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]
 
 def _renamed(schemas: Json) -> Json:
     """`Listing_UserRecord_` as `UserRecordListing`: generators name classes by it."""
-    found = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
+    renamed = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
     names = [
         _GENERIC.sub(rb"\2\1", name.encode()).decode() if isinstance(name, str) else name
         for name in schemas
     ]
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, renamed, strict=True))
 
 
 def _info(base_url: str) -> Json:
@@ -286,7 +291,7 @@ def _path_parameter(operation: Operation, name: str) -> Json:
 
 def _query_parameter(name: str, schema: Json) -> Json:
     # Null means absence in Python and cannot be sent in a query string.
-    choices = [one for one in schema.pop("anyOf", []) if one != {"type": "null"}]
+    choices = [choice for choice in schema.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
         schema = {**choices[0], **schema}
     parameter: Json = {"name": name, "in": "query", "schema": schema}

@@ -43,9 +43,9 @@ class Examples:
 
     def of_answer(self, operation_id: str, schema: Json) -> object:
         """What the operation might answer with. Raises NoExample."""
-        found = self.of(schema, "", operation_id)
+        example = self.of(schema, "", operation_id)
         special = OF_ANSWER.get(operation_id)
-        return {**found, **special} if special and isinstance(found, dict) else found
+        return {**example, **special} if special and isinstance(example, dict) else example
 
     def of(self, schema: Json, name: str, where: str) -> object:
         """An example of a schema that is the field ``name`` of ``where``. Raises NoExample."""
@@ -101,9 +101,9 @@ def _fits(value: object, schema: Json) -> bool:
         return {"type": "null"} in choices
     if isinstance(value, str):
         return any(
-            value in one["enum"] if "enum" in one else one.get("type") == "string"
-            for one in choices
+            value in choice["enum"] if "enum" in choice else choice.get("type") == "string"
+            for choice in choices
         )
     kinds = {bool: "boolean", int: "integer", float: "number", list: "array"}
     wanted = {kinds[type(value)], "number"} if type(value) is int else {kinds[type(value)]}
-    return any(one.get("type") in wanted for one in choices)
+    return any(choice.get("type") in wanted for choice in choices)

@@ -128,8 +128,8 @@ HEADERS: Final = (
 
 def headers(answer: Answer) -> Json:
     """The headers of one answer, as references to the components."""
-    return {one.name: one.reference for one in HEADERS if one.applies(answer)}
+    return {header.name: header.reference for header in HEADERS if header.applies(answer)}
 
 
 def components() -> Json:
-    return {one.name: one.component for one in HEADERS}
+    return {header.name: header.component for header in HEADERS}

@@ -48,18 +48,18 @@ class Refused:
 
     def of_codes(self, *codes: str) -> dict[str, Json]:
         """The error responses of a path without an operation."""
-        known = [error_codes.named(code) for code in codes]
-        return {str(one.status): self._answer(None, one.status, [one]) for one in known}
+        rows = map(error_codes.named, codes)
+        return {str(row.status): self._answer(None, row.status, [row]) for row in rows}
 
     def _answer(self, operation: Operation | None, status: int, codes: Iterable[Code]) -> Json:
-        described = {one.code: one for one in codes}
+        described = {code.code: code for code in codes}
         return {
             "description": _list_of(described.values()),
             "headers": headers(Answer(status=status, operation=operation)),
             "content": {
                 "application/problem+json": {
                     "schema": _PROBLEM,
-                    "examples": {code: self._shared(one) for code, one in described.items()},
+                    "examples": {name: self._shared(code) for name, code in described.items()},
                 }
             },
         }
@@ -91,8 +91,8 @@ class Refused:
 
     def _of_field(self, code: str, pointer: str) -> Json:
         meaning, _ = OF_FIELDS[code]
-        found = [{"pointer": pointer, "code": code, "detail": meaning}]
-        value = self._problem(code, _INVALID, InvalidInput.title, meaning, {"errors": found})
+        field_errors = [{"pointer": pointer, "code": code, "detail": meaning}]
+        value = self._problem(code, _INVALID, InvalidInput.title, meaning, {"errors": field_errors})
         return {"summary": meaning, "value": value}
 
     def _problem(
@@ -110,7 +110,7 @@ class Refused:
 
 
 def _list_of(codes: Iterable[Code]) -> str:
-    return "\n".join(f"- `{one.code}`: {one.meaning}" for one in codes)
+    return "\n".join(f"- `{code.code}`: {code.meaning}" for code in codes)
 
 
 def _refusals(operation: Operation) -> Iterator[type[DomainError]]:
@@ -156,24 +156,24 @@ def _codes_of_query(query: Json) -> Iterator[str]:
         yield from _codes_of_schema(schema)
         if schema.get("type") == "integer":
             yield "not_a_number"
-        kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
+        kinds = {choice.get("type") for choice in (schema, *schema.get("anyOf", ()))}
         if not kinds.isdisjoint({"boolean", "integer"}):
             yield "wrong_type"
 
 
 def _codes_of_schema(schema: Json) -> Iterator[str]:
-    for one in (schema, *schema.get("anyOf", ())):
-        if "enum" in one:
+    for choice in (schema, *schema.get("anyOf", ())):
+        if "enum" in choice:
             yield "not_one_of"
-        if "maxLength" in one or "maxItems" in one:
+        if "maxLength" in choice or "maxItems" in choice:
             yield "too_long"
-        if "minLength" in one:
+        if "minLength" in choice:
             yield "too_short"
-        if "minimum" in one:
+        if "minimum" in choice:
             yield "out_of_range"
-        if one.get("format") in _OF_FORMATS:
-            yield _OF_FORMATS[one["format"]]
-        elif one.get("type") == "string" and "enum" not in one:
+        if choice.get("format") in _OF_FORMATS:
+            yield _OF_FORMATS[choice["format"]]
+        elif choice.get("type") == "string" and "enum" not in choice:
             yield "contains_nul"
 
 

@@ -75,10 +75,10 @@ def asset_route(path: str, files: Collection[Path]) -> Route:
         file = by_name.get(request.path_params["name"])
         if file is None:
             raise HTTPException(404)
-        found = await run_in_threadpool(_asset, file)
+        current = await run_in_threadpool(_asset, file)
         # A page of another version may still be open: it gets the current file.
-        is_current = request.path_params["version"] == found.version
-        return answer(request, found, is_immutable=is_current)
+        is_current = request.path_params["version"] == current.version
+        return answer(request, current, is_immutable=is_current)
 
     return Route(path, asset)
 
@@ -129,8 +129,8 @@ def answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Res
         "ETag": tag,
         "Cache-Control": "public, max-age=31536000, immutable" if is_immutable else "no-cache",
     }
-    known = tags_in(request.headers.raw, b"if-none-match")
-    if known is not None and known.have_weakly(tag.encode("ascii")):
+    cached = tags_in(request.headers.raw, b"if-none-match")
+    if cached is not None and cached.have_weakly(tag.encode("ascii")):
         return Response(status_code=304, headers=headers)
     content = asset.content
     if is_compressed:

@@ -149,10 +149,10 @@ class FeedCache:
     def _view(self, tx: Transaction, subscription: Subscription, owner: FeedOwner) -> View:
         scope, today = subscription.scope, subscription.today
         first_day, last_day = today - DAYS_BACK, today + DAYS_AHEAD
-        known = organisation_config.of_organisation(
+        reference = organisation_config.of_organisation(
             tx, owner.organisation_id, owner.reference_version
         )
-        organisation = known.organisation
+        organisation = reference.organisation
         hours = WorkingHours(
             day_starts_at=organisation.day_starts_at,
             midday_at=organisation.midday_at,
@@ -161,7 +161,7 @@ class FeedCache:
         visible = absences.visible(
             tx, owner, scope, first_day=first_day, last_day=last_day, now=midnight(today)
         )
-        holidays = _holidays(known, owner, first_day, last_day) if scope == "personal" else ()
+        holidays = _holidays(reference, owner, first_day, last_day) if scope == "personal" else ()
         query = "" if scope == "personal" else f"?scope={scope}"
         url = f"{self._base_url}/cal{query}"
         return View(
@@ -187,14 +187,16 @@ def _name(owner: FeedOwner, scope: FeedScope) -> str:
 
 
 def _holidays(
-    known: Reference, owner: FeedOwner, first_day: date, last_day: date
+    reference: Reference, owner: FeedOwner, first_day: date, last_day: date
 ) -> Iterator[PublicHoliday]:
     country_code = owner.holiday_country_code
     created_at = {
-        holidays.country_code: holidays.created_at for holidays in known.holiday_sets.values()
+        holidays.country_code: holidays.created_at for holidays in reference.holiday_sets.values()
     }
-    updated_at = max(created_at.get(country_code, known.organisation.created_at), owner.sequence_at)
-    by_day = holiday_sets.holidays_between(known, country_code, first_day, last_day)
+    updated_at = max(
+        created_at.get(country_code, reference.organisation.created_at), owner.sequence_at
+    )
+    by_day = holiday_sets.holidays_between(reference, country_code, first_day, last_day)
     for day, holiday in sorted(by_day.items()):
         half = _HALF_OF_MASK.get(holiday.halves)
         yield PublicHoliday(

@@ -21,10 +21,10 @@ def api_key_of(headers: Headers) -> str:
     sent = [value for name, value in headers if name == b"authorization"]
     if len(sent) != 1:
         raise Unauthenticated
-    found = _BEARER.fullmatch(sent[0])
-    if found is None:
+    match = _BEARER.fullmatch(sent[0])
+    if match is None:
         raise Unauthenticated
-    return found[1].decode("ascii")
+    return match[1].decode("ascii")
 
 
 def fingerprint_of(headers: Headers) -> str:

@@ -53,7 +53,7 @@ def tag_of(content: bytes, without_observed: bytes | None = None) -> bytes:
     """
     if without_observed is None:
         return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
-    halves = (blake2b(one, digest_size=8).hexdigest() for one in (without_observed, content))
+    halves = (blake2b(part, digest_size=8).hexdigest() for part in (without_observed, content))
     return b'"%s"' % "".join(halves).encode("ascii")
 
 
@@ -63,9 +63,9 @@ class Tags:
     def __init__(self, values: Iterable[bytes]) -> None:
         joined = b",".join(values)
         self._is_any = joined.strip() == b"*"
-        found = _TAGS.findall(joined)
-        self._all = {tag for _, tag in found}
-        self._strong = {tag for weak, tag in found if not weak}
+        tags = _TAGS.findall(joined)
+        self._all = {tag for _, tag in tags}
+        self._strong = {tag for weak, tag in tags if not weak}
 
     def have(self, tag: bytes) -> bool:
         """Strong comparison, for If-Match: a weak tag never matches."""
@@ -74,7 +74,7 @@ class Tags:
     def have_but_for_observed(self, tag: bytes) -> bool:
         """As ``have``, ignoring ``OBSERVED``."""
         return self._is_any or any(
-            len(one) == len(tag) and one[:_HALF] == tag[:_HALF] for one in self._strong
+            len(sent) == len(tag) and sent[:_HALF] == tag[:_HALF] for sent in self._strong
         )
 
     def have_weakly(self, tag: bytes) -> bool:

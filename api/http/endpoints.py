@@ -91,7 +91,9 @@ class Endpoint:
     def __init__(
         self, operations: Sequence[Operation], services: Services, others: Sequence[Operation]
     ) -> None:
-        self._served: dict[str, _Served] = {one.method: _Served(one, others) for one in operations}
+        self._served: dict[str, _Served] = {
+            operation.method: _Served(operation, others) for operation in operations
+        }
         methods = [*self._served, *(["HEAD"] if "GET" in self._served else [])]
         self._not_allowed = HTTPException(405, headers={"Allow": ", ".join(methods)})
         self._services = services
@@ -125,7 +127,7 @@ class Endpoint:
         else:
             answer = await self._read(served, scope, context)
         if served.is_conditional_read:
-            return _unless_known(answer, tags_in(scope["headers"], b"if-none-match"))
+            return _not_modified_or(answer, tags_in(scope["headers"], b"if-none-match"))
         return answer
 
     async def _read(self, served: _Served, scope: Scope, context: RequestContext) -> StoredResponse:
@@ -259,10 +261,10 @@ def _dry_run(tx: Transaction, served: _Served, context: RequestContext, sent: In
     assert operation.show_effects is not None
     if sent.read_only and served.resource is not None:
         _check_read_only(sent, _json(_read_resource(tx, served.resource, context)))
-    known = organisation_config.of_organisation(tx, context.caller.organisation_id)
+    reference = organisation_config.of_organisation(tx, context.caller.organisation_id)
     recorder = EffectsRecorder()
     operation.run(tx, replace(context, recorder=recorder), sent)
-    return operation.show_effects(known, recorder.effects)
+    return operation.show_effects(reference, recorder.effects)
 
 
 def _check_read_only(
@@ -305,13 +307,13 @@ def _replay(first: StoredResponse) -> StoredResponse:
     return replace(first, headers=[*first.headers, _REPLAYED])
 
 
-def _unless_known(answer: StoredResponse, known: Tags | None) -> StoredResponse:
+def _not_modified_or(answer: StoredResponse, cached: Tags | None) -> StoredResponse:
     """304 if the caller has this version."""
-    if known is None or not known.have_weakly(dict(answer.headers)[b"etag"]):
+    if cached is None or not cached.have_weakly(dict(answer.headers)[b"etag"]):
         return answer
     return StoredResponse(
         status=304,
-        headers=[one for one in answer.headers if one[0] not in _OF_CONTENT],
+        headers=[header for header in answer.headers if header[0] not in _OF_CONTENT],
         content=b"",
     )
 

@@ -43,11 +43,11 @@ def refusal_of(
     error: ValidationError, model: type[BaseModel], *, in_query: bool = False
 ) -> InvalidInput | UnreadableJson:
     """The errors that pydantic found in a ``model``, one field error each."""
-    found = error.errors(include_url=False, include_input=False)
-    if found[0]["type"] == "json_invalid":
-        reason = str(found[0]["ctx"]["error"])
+    details = error.errors(include_url=False, include_input=False)
+    if details[0]["type"] == "json_invalid":
+        reason = str(details[0]["ctx"]["error"])
         return UnreadableJson(f"{reason[:1].upper()}{reason[1:]}.")
-    return InvalidInput([_field_error(entry, model, in_query) for entry in found])
+    return InvalidInput([_field_error(entry, model, in_query) for entry in details])
 
 
 def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) -> FieldError:
@@ -68,15 +68,15 @@ def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) ->
 
 def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
     """An unknown field's sentence, with the nearest or all field names."""
-    known = [field.alias or own for own, field in model.model_fields.items()]
+    names = [field.alias or own for own, field in model.model_fields.items()]
     sentence = f"There is no such {kind} here."
-    if not known:
+    if not names:
         return sentence
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, names, n=1)
     return (
         f"{sentence} Did you mean {near[0]}?"
         if near
-        else f"{sentence} Available: {', '.join(known)}."
+        else f"{sentence} Available: {', '.join(names)}."
     )
 
 

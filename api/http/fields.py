@@ -71,10 +71,10 @@ def _instant(given: object) -> datetime:
 
 
 def _page_size(given: object) -> int:
-    found = _WHOLE_NUMBER.fullmatch(given) if isinstance(given, str) else None
-    if found is None:
+    match = _WHOLE_NUMBER.fullmatch(given) if isinstance(given, str) else None
+    if match is None:
         raise PydanticCustomError("not_a_number", "Use a whole number of items.")
-    sign, digits = found.groups()
+    sign, digits = match.groups()
     # Four digits suffice; Python refuses to parse thousands of digits.
     number = int(digits[:4])
     if sign or number < 1:
@@ -85,10 +85,10 @@ def _page_size(given: object) -> int:
 
 
 def _uuid(text: str) -> str:
-    found = canonical_uuid(text)
-    if found is None:
+    uuid = canonical_uuid(text)
+    if uuid is None:
         raise PydanticCustomError("not_a_uuid", "Use an id, which is a UUID.")
-    return found
+    return uuid
 
 
 # Last in its Annotated, because pydantic does not know the type after a validator.

@@ -95,7 +95,7 @@ class Operation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", Signature.of(self.handler))
         object.__setattr__(self, "_empty_query", self.query())
-        own = tuple(str(one["name"]) for one in self.header_parameters)
+        own = tuple(str(parameter["name"]) for parameter in self.header_parameters)
         object.__setattr__(self, "varies_by", own)
         shared: list[Mapping[str, object]] = []
         if self.method == "POST":
@@ -153,10 +153,14 @@ class Operation:
             paths: tuple[str, ...] = (f"{self.path}/{{id}}",)
         else:
             paths = (self.path,)
-        for one in others:
-            is_of_kind = one.kind == self.kind != Operation.kind
-            if one.is_single and one.result is self.result and (is_of_kind or one.path in paths):
-                return one
+        for other in others:
+            is_of_kind = other.kind == self.kind != Operation.kind
+            if (
+                other.is_single
+                and other.result is self.result
+                and (is_of_kind or other.path in paths)
+            ):
+                return other
         return None
 
     def created_of(self, others: Iterable[Operation]) -> Operation | None:
@@ -164,10 +168,10 @@ class Operation:
         if self.status != 201:
             return None
         members = get_type_hints(self.result).keys()
-        for one in others:
-            is_its = one.is_single and one.path == f"{self.path}/{{id}}"
-            if is_its and get_type_hints(one.result).keys() <= members:
-                return one
+        for other in others:
+            is_its = other.is_single and other.path == f"{self.path}/{{id}}"
+            if is_its and get_type_hints(other.result).keys() <= members:
+                return other
         return None
 
     def read_only_members(self, others: Iterable[Operation]) -> frozenset[str]:
@@ -179,7 +183,9 @@ class Operation:
 
     def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
         """The operation that reads this path's resource, if there is one."""
-        return next((one for one in others if one.is_single and one.path == self.path), None)
+        return next(
+            (other for other in others if other.is_single and other.path == self.path), None
+        )
 
     def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> object:
         """What the handler returns: a body or a Result."""
@@ -187,7 +193,7 @@ class Operation:
 
     def takes_long(self, query_string: bytes) -> bool:
         """Whether this read runs on a thread."""
-        return self.is_long or any(one in query_string for one in self.long_parameters)
+        return self.is_long or any(start in query_string for start in self.long_parameters)
 
     def admit(self, caller: Caller) -> None:
         """Raises InsufficientScope or InsufficientRole."""
@@ -200,10 +206,10 @@ class Operation:
         """The path's ids in lower case. Raises NotFound for a malformed id."""
         ids = {}
         for name, text in path_params.items():
-            found = canonical_uuid(text)
-            if found is None:
+            uuid = canonical_uuid(text)
+            if uuid is None:
                 raise NotFound(self.kind)
-            ids[name] = found
+            ids[name] = uuid
         return ids
 
     def query_of(self, query_string: bytes) -> Query:

@@ -15,10 +15,10 @@ from storage.db.database import Transaction
 
 def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> Listing[ApiKeyRecord]:
     revoked = is_true(query.is_revoked)
-    found = api_keys.page(
+    page = api_keys.page(
         tx, query.page, by=context.caller, user_id=query.user_id, is_revoked=revoked
     )
-    return listing(found, records.api_key)
+    return listing(page, records.api_key)
 
 
 def create(

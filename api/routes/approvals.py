@@ -14,8 +14,8 @@ from storage.leave import decisions, leave_reading
 
 
 def pending(tx: Transaction, context: RequestContext, query: Paged) -> Listing[LeaveRequestRecord]:
-    found = leave_reading.awaiting(tx, query.page, by=context.caller, now=context.now)
-    return listing(found, records.leave_request)
+    page = leave_reading.awaiting(tx, query.page, by=context.caller, now=context.now)
+    return listing(page, records.leave_request)
 
 
 def approve(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:

@@ -16,7 +16,7 @@ from storage.events import audit
 def page(
     tx: Transaction, context: RequestContext, query: ListOfAuditEntries
 ) -> Listing[AuditRecord]:
-    found = audit.entries(
+    page = audit.entries(
         tx,
         query.page,
         by=context.caller,
@@ -26,7 +26,7 @@ def page(
         first_day=query.first_day,
         last_day=query.last_day,
     )
-    return listing(found, records.audit_entry)
+    return listing(page, records.audit_entry)
 
 
 OPERATIONS = (

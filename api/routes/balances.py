@@ -25,8 +25,8 @@ def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRec
 def page_of_adjustments(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[AdjustmentRecord]:
-    found = adjustments.page(tx, context.id, query.page, by=context.caller, now=context.now)
-    return listing(found, balance_answers.adjustment)
+    page = adjustments.page(tx, context.id, query.page, by=context.caller, now=context.now)
+    return listing(page, balance_answers.adjustment)
 
 
 def add_adjustment(

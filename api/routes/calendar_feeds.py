@@ -14,8 +14,8 @@ from storage.db.database import Transaction
 
 
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[CalendarFeedRecord]:
-    found = feeds.page(tx, query.page, by=context.caller)
-    return listing(found, lambda feed: _shown(context, feed))
+    page = feeds.page(tx, query.page, by=context.caller)
+    return listing(page, lambda feed: _shown(context, feed))
 
 
 def create(

@@ -18,8 +18,8 @@ from storage.directory import people_changes
 def page(
     tx: Transaction, context: RequestContext, query: ListOfDepartments
 ) -> Listing[DepartmentRecord]:
-    found = departments.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
-    return listing(found, records.department)
+    page = departments.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
+    return listing(page, records.department)
 
 
 def create(

@@ -26,7 +26,7 @@ MAX_LIST: Final = 10_000
 def list_visible(
     tx: Transaction, context: RequestContext, query: ListOfLeave
 ) -> PagedLeaveListing | LeaveListing:
-    found = leave_reading.visible(
+    page = leave_reading.visible(
         tx,
         query.page if query.is_paged else PageOf(limit=MAX_LIST),
         by=context.caller,
@@ -37,11 +37,9 @@ def list_visible(
         starts_before=query.end_date,
     )
     types = _known(tx, context).leave_types
-    requests = [
-        answers.leave(request, types[request.leave_type_id].code) for request in found.items
-    ]
-    if query.is_paged or found.next_cursor is not None:
-        return {"requests": requests, "pagination": pagination(found)}
+    requests = [answers.leave(request, types[request.leave_type_id].code) for request in page.items]
+    if query.is_paged or page.next_cursor is not None:
+        return {"requests": requests, "pagination": pagination(page)}
     return {"requests": requests}
 
 

@@ -19,7 +19,7 @@ from storage.leave.drafts import Draft
 def page(
     tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
 ) -> Listing[LeaveRequestRecord]:
-    found = leave_reading.page_of_records(
+    page = leave_reading.page_of_records(
         tx,
         query.page,
         by=context.caller,
@@ -31,7 +31,7 @@ def page(
         last_day=query.last_day,
         sort=query.sort,
     )
-    return {"data": found.items, "pagination": pagination(found)}
+    return {"data": page.items, "pagination": pagination(page)}
 
 
 def create(

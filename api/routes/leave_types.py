@@ -18,8 +18,8 @@ def page(
     tx: Transaction, context: RequestContext, query: ListOfLeaveTypes
 ) -> Listing[LeaveTypeRecord]:
     archived = is_true(query.is_archived)
-    found = leave_types.page(tx, query.page, by=context.caller, is_archived=archived)
-    return listing(found, records.leave_type)
+    page = leave_types.page(tx, query.page, by=context.caller, is_archived=archived)
+    return listing(page, records.leave_type)
 
 
 def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Result[LeaveTypeRecord]:

@@ -36,15 +36,15 @@ def update(
 def page_of_sets(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[HolidaySetRecord]:
-    found = holiday_sets.page(tx, query.page, by=context.caller)
-    return listing(found, _shown(tx, context))
+    page = holiday_sets.page(tx, query.page, by=context.caller)
+    return listing(page, _shown(tx, context))
 
 
 def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
-    known = organisation_config.of_organisation(
+    reference = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
-    return _shown(tx, context)(holiday_sets.get(known, context.id))
+    return _shown(tx, context)(holiday_sets.get(reference, context.id))
 
 
 def add_set(
@@ -57,7 +57,7 @@ def add_set(
 
 
 def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], HolidaySetRecord]:
-    known = organisation_config.of_organisation(
+    reference = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
     year = context.now.year
@@ -69,7 +69,7 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], H
             "country_code": code,
             "country_name": holiday_calendar.country_name(code),
             "has_regions": holiday_calendar.has_regions(code),
-            "holiday_count": holiday_sets.holiday_count(known, code, year),
+            "holiday_count": holiday_sets.holiday_count(reference, code, year),
             "created_at": holiday_set.created_at,
         }
 

@@ -30,20 +30,20 @@ _TAG = "Public holiday sets"
 def holidays(
     tx: Transaction, context: RequestContext, query: HolidaysOfYear
 ) -> Listing[HolidayRecord]:
-    known = organisation_config.of_organisation(
+    reference = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
-    holiday_set = holiday_sets.get(known, context.id)
-    year = query.year or local_day(context.now, known.organisation.timezone).year
-    found = holiday_sets.year_of(known, holiday_set.country_code, year)
-    return _whole([records.holiday(one) for one in found])
+    holiday_set = holiday_sets.get(reference, context.id)
+    year = query.year or local_day(context.now, reference.organisation.timezone).year
+    holidays = holiday_sets.year_of(reference, holiday_set.country_code, year)
+    return _whole(list(map(records.holiday, holidays)))
 
 
 def page_of_overrides(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[HolidayOverrideRecord]:
-    found = holiday_overrides.page(tx, context.id, query.page, by=context.caller)
-    return listing(found, records.holiday_override)
+    page = holiday_overrides.page(tx, context.id, query.page, by=context.caller)
+    return listing(page, records.holiday_override)
 
 
 def add_override(
@@ -75,7 +75,7 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
 
 
 def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
-    return _whole([records.country(one) for one in holiday_calendar.all_countries()])
+    return _whole(list(map(records.country, holiday_calendar.all_countries())))
 
 
 def _whole(items: list[T]) -> Listing[T]:

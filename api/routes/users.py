@@ -36,7 +36,7 @@ def list_all(
     tx: Transaction, context: RequestContext, query: ListOfUsers
 ) -> Result[list[UserRecord] | UserListing | PagedUserListing]:
     variant = _variant(context)
-    found = people.page(
+    page = people.page(
         tx,
         query.page if query.is_paged else PageOf(limit=people.LONGEST_LIST),
         by=context.caller,
@@ -47,15 +47,15 @@ def list_all(
         email=query.email,
         sort=query.sort,
     )
-    headers = [] if query.is_paged else _link(context, query, found.next_cursor)
+    headers = [] if query.is_paged else _link(context, query, page.next_cursor)
     if variant == "2":
-        summaries = [user_summary(user) for user in found.items]
+        summaries = [user_summary(user) for user in page.items]
         if query.is_paged:
-            return Result(body={"data": summaries, "pagination": pagination(found)})
+            return Result(body={"data": summaries, "pagination": pagination(page)})
         return Result(body={"users": summaries}, headers=headers)
-    users = list(map(_shown(tx, context), found.items))
+    users = list(map(_shown(tx, context), page.items))
     if query.is_paged:
-        return Result(body={"data": users, "pagination": pagination(found)})
+        return Result(body={"data": users, "pagination": pagination(page)})
     return Result(body=users, headers=headers)
 
 

@@ -32,9 +32,9 @@ async def check_url(body: Body, services: Services) -> None:
 
 def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
     active = is_true(query.is_active)
-    found = webhooks.page(tx, query.page, by=context.caller, is_active=active)
-    health = webhooks.health(tx, [one.id for one in found.items], by=context.caller)
-    return listing(found, lambda one: webhook_records.webhook(one, health[one.id]))
+    page = webhooks.page(tx, query.page, by=context.caller, is_active=active)
+    health = webhooks.health(tx, [webhook.id for webhook in page.items], by=context.caller)
+    return listing(page, lambda webhook: webhook_records.webhook(webhook, health[webhook.id]))
 
 
 def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> WebhookRecord:
@@ -77,23 +77,23 @@ def test(tx: Transaction, context: RequestContext) -> PingRecord:
 def deliveries_page(
     tx: Transaction, context: RequestContext, query: ListOfDeliveries
 ) -> Listing[DeliveryRecord]:
-    found = delivery_log.page(
+    page = delivery_log.page(
         tx, context.id, query.page, by=context.caller, status=query.status, event=query.event
     )
-    return listing(found, webhook_records.delivery)
+    return listing(page, webhook_records.delivery)
 
 
 def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord:
-    found = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
-    body = delivery_log.body_of(tx, found, by=context.caller)
-    return {**webhook_records.delivery(found), "body": body.decode()}
+    delivery = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
+    body = delivery_log.body_of(tx, delivery, by=context.caller)
+    return {**webhook_records.delivery(delivery), "body": body.decode()}
 
 
 def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
-    found = redelivery.redeliver(
+    delivery = redelivery.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
-    return webhook_records.delivery(found)
+    return webhook_records.delivery(delivery)
 
 
 def redeliver_failed(

@@ -134,23 +134,23 @@ def leave_year(year: LeaveYear) -> LeaveYearRecord:
     return {"name": year.name, "first_day": year.first_day, "last_day": year.last_day}
 
 
-def balance(found: Balance) -> BalanceRecord:
+def balance(value: Balance) -> BalanceRecord:
     lapsing: LapsingRecord | None = None
-    if found.lapsing_after is not None:
+    if value.lapsing_after is not None:
         lapsing = {
-            "days": days_of(found.lapsing_half_days),
-            "usable_until": found.lapsing_after,
+            "days": days_of(value.lapsing_half_days),
+            "usable_until": value.lapsing_after,
         }
     return {
-        "user_id": found.user_id,
-        "on": found.on,
-        "working_days": list(found.working_days),
-        "leave_year": leave_year(found.year),
-        "ledger": [_line(line) for line in found.lines],
-        "entitled": days_of(found.entitled_half_days),
-        "taken": days_of(found.taken_half_days),
-        "pending": days_of(found.pending_half_days),
-        "remaining": days_of(found.remaining_half_days),
+        "user_id": value.user_id,
+        "on": value.on,
+        "working_days": list(value.working_days),
+        "leave_year": leave_year(value.year),
+        "ledger": [_line(line) for line in value.lines],
+        "entitled": days_of(value.entitled_half_days),
+        "taken": days_of(value.taken_half_days),
+        "pending": days_of(value.pending_half_days),
+        "remaining": days_of(value.remaining_half_days),
         "lapsing": lapsing,
     }
 
@@ -185,15 +185,15 @@ def _line(line: Line) -> LedgerLine:
                 "created_by": made.created_by,
                 "created_at": made.created_at,
             }
-        case Line(leave=BookedLeave() as one):
+        case Line(leave=BookedLeave() as leave):
             return {
                 "type": "leave",
                 "days": days,
-                "leave_request_id": one.id,
-                "leave_type_id": one.leave_type_id,
-                "status": "approved" if one.status == "approved" else "pending",
-                "start_date": one.start_date,
-                "end_date": one.end_date,
+                "leave_request_id": leave.id,
+                "leave_type_id": leave.leave_type_id,
+                "status": "approved" if leave.status == "approved" else "pending",
+                "start_date": leave.start_date,
+                "end_date": leave.end_date,
             }
     assert line.day is not None
     return {"type": "carry_over_expired", "days": days, "usable_until": line.day}

@@ -132,32 +132,32 @@ class EffectsRecord(TypedDict):
     ]
 
 
-def shown(known: Reference, found: Effects) -> EffectsRecord:
-    """The effects as a dry run answers them; ``known`` is from before the change."""
-    leave = found.leave
+def shown(reference: Reference, changes: Effects) -> EffectsRecord:
+    """The effects as a dry run answers them; ``reference`` is from before the change."""
+    leave = changes.leave
     return {
         "dry_run": True,
         "totals": {
-            "users": len({one.user.id for one in leave}),
+            "users": len({effect.user.id for effect in leave}),
             "leave_requests": len(leave),
-            "days_before": days_of(sum(one.before.total_half_days for one in leave)),
-            "days_after": days_of(sum(_half_days_after(one) for one in leave)),
-            "rerouted": len(found.rerouted),
-            "api_keys": found.api_keys,
-            "calendar_feeds": found.calendar_feeds,
-            "reports": len(found.reports),
-            "departments": len(found.departments),
-            "overdrawn": len({one.user_id for one in found.overdrawn}),
+            "days_before": days_of(sum(effect.before.total_half_days for effect in leave)),
+            "days_after": days_of(sum(map(_half_days_after, leave))),
+            "rerouted": len(changes.rerouted),
+            "api_keys": changes.api_keys,
+            "calendar_feeds": changes.calendar_feeds,
+            "reports": len(changes.reports),
+            "departments": len(changes.departments),
+            "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
         },
-        "leave_requests": [_leave(known, one) for one in leave[:_MAX_SHOWN]],
-        "rerouted": [_rerouted(one) for one in found.rerouted[:_MAX_SHOWN]],
-        "balances": [_balance(one) for one in found.balances],
-        "has_more": max(map(len, (leave, found.rerouted, found.overdrawn))) > _MAX_SHOWN,
-        "warnings": _warnings(found),
+        "leave_requests": [_leave(reference, effect) for effect in leave[:_MAX_SHOWN]],
+        "rerouted": list(map(_rerouted, changes.rerouted[:_MAX_SHOWN])),
+        "balances": list(map(_balance, changes.balances)),
+        "has_more": max(map(len, (leave, changes.rerouted, changes.overdrawn))) > _MAX_SHOWN,
+        "warnings": _warnings(changes),
     }
 
 
-def _leave(known: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
+def _leave(reference: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
     before, after = effect.before, effect.after
     return {
         "leave_request_id": before.id,
@@ -172,7 +172,7 @@ def _leave(known: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
         "days_after": days_of(_half_days_after(effect)),
         "balance_changes": [
             {"leave_year": year.name, "days": days_of(half_days)}
-            for year, half_days in effects.balance_changes(known, effect)
+            for year, half_days in effects.balance_changes(reference, effect)
         ],
         "warnings": ["counts_nothing"] if _counts_nothing(effect) else [],
     }
@@ -192,22 +192,22 @@ def _counts_nothing(effect: LeaveEffect) -> bool:
     return effect.after.status != "cancelled" and effect.after.total_half_days == 0
 
 
-def _rerouted(one: Reassigned) -> ReroutedRecord:
+def _rerouted(reassigned: Reassigned) -> ReroutedRecord:
     return {
-        "leave_request_id": one.request.id,
-        "user_id": one.request.user_id,
-        "approvers_before": [user.id for user in one.before],
-        "approvers_after": [user.id for user in one.after],
+        "leave_request_id": reassigned.request.id,
+        "user_id": reassigned.request.user_id,
+        "approvers_before": [user.id for user in reassigned.before],
+        "approvers_after": [user.id for user in reassigned.after],
     }
 
 
-def _balance(one: BalanceEffect) -> BalanceEffectRecord:
+def _balance(effect: BalanceEffect) -> BalanceEffectRecord:
     return {
-        "user_id": one.user_id,
-        "leave_year": leave_year(one.year),
-        "on": one.on,
-        "before": _days(one.before_half_days),
-        "after": _days(one.after_half_days),
+        "user_id": effect.user_id,
+        "leave_year": leave_year(effect.year),
+        "on": effect.on,
+        "before": _days(effect.before_half_days),
+        "after": _days(effect.after_half_days),
     }
 
 
@@ -215,15 +215,15 @@ def _days(half_days: int | None) -> float | None:
     return None if half_days is None else days_of(half_days)
 
 
-def _warnings(found: Effects) -> list[Warning]:
-    code = found.chosen_country_code
+def _warnings(changes: Effects) -> list[Warning]:
+    code = changes.chosen_country_code
     warnings: list[Warning] = (
-        ["leave_counts_nothing"] if any(map(_counts_nothing, found.leave)) else []
+        ["leave_counts_nothing"] if any(map(_counts_nothing, changes.leave)) else []
     )
     if code is not None and holiday_calendar.has_regions(code):
         warnings.append("country_has_regions")
-    if found.moves_allowances:
+    if changes.moves_allowances:
         warnings.append("other_balances_change")
-    if found.overdrawn:
+    if changes.overdrawn:
         warnings.append("balance_negative")
     return warnings

@@ -152,30 +152,30 @@ class DaysRecord(TypedDict):
     days: Annotated[list[DayLineRecord], Field(description="Every date, first to last.")]
 
 
-def preview(found: Preview) -> PreviewRecord:
+def preview(value: Preview) -> PreviewRecord:
     status: Literal["pending", "approved"] | None = None
-    if not found.refusals:
-        status = "pending" if found.approved_because is None else "approved"
+    if not value.refusals:
+        status = "pending" if value.approved_because is None else "approved"
     return {
         "status": status,
-        "total_days": days_of(found.total_half_days),
-        "days": [_day(line) for line in found.lines],
-        "balances": [_year(change) for change in found.years],
-        "approvers": [records.user_summary(user) for user in found.approvers],
-        "approved_because": found.approved_because,
-        "approvers_note": _note(found.unreachable),
-        "colleagues_off": [_colleague(one) for one in found.colleagues],
-        "colleagues_off_count": found.colleagues_count,
-        "colleagues_pending_count": found.pending_colleagues_count,
-        "refusals": [_refusal(one) for one in found.refusals],
+        "total_days": days_of(value.total_half_days),
+        "days": [_day(line) for line in value.lines],
+        "balances": [_year(change) for change in value.years],
+        "approvers": [records.user_summary(user) for user in value.approvers],
+        "approved_because": value.approved_because,
+        "approvers_note": _note(value.unreachable),
+        "colleagues_off": [_colleague(colleague) for colleague in value.colleagues],
+        "colleagues_off_count": value.colleagues_count,
+        "colleagues_pending_count": value.pending_colleagues_count,
+        "refusals": [_refusal(refusal) for refusal in value.refusals],
     }
 
 
-def explained(found: ExplainedRequest) -> DaysRecord:
+def explained(value: ExplainedRequest) -> DaysRecord:
     return {
-        "leave_request_id": found.request.id,
-        "total_days": days_of(found.request.total_half_days),
-        "days": [_day(line) for line in found.lines],
+        "leave_request_id": value.request.id,
+        "total_days": days_of(value.request.total_half_days),
+        "days": [_day(line) for line in value.lines],
     }
 
 
@@ -210,14 +210,14 @@ def _year(change: YearChange) -> YearChangeRecord:
     }
 
 
-def _colleague(one: ColleagueOff) -> ColleagueOffRecord:
+def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
     return {
-        "name": one.name,
-        "start_date": one.start_date,
-        "end_date": one.end_date,
-        "start_half_day": one.start_half_day,
-        "end_half_day": one.end_half_day,
-        "leave_type": one.type_name or "Away",
+        "name": colleague.name,
+        "start_date": colleague.start_date,
+        "end_date": colleague.end_date,
+        "start_half_day": colleague.start_half_day,
+        "end_half_day": colleague.end_half_day,
+        "leave_type": colleague.type_name or "Away",
     }
 
 

@@ -125,9 +125,9 @@ def operation_routes(operations: tuple[Operation, ...], services: Services) -> l
     """One route per path, fixed paths before those with ids.
 
     No ``Mount``: it matches only below its path, and ``/users`` is a path itself. Each route takes
-    every method: a path with an id must not take what a fixed one before it refuses.
+    every method: a path with an id must not take what a fixed path before it refuses.
     """
-    in_order = sorted(operations, key=lambda one: ("{" in one.path, one.path))
+    in_order = sorted(operations, key=lambda operation: ("{" in operation.path, operation.path))
     return [
         Route(f"/api/v1{path}", Endpoint(list(of_path), services, operations))
         for path, of_path in groupby(in_order, attrgetter("path"))

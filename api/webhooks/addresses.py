@@ -142,13 +142,13 @@ async def resolve_and_check(
     lookup = resolver or PooledResolver(max_threads=1)
     try:
         async with asyncio.timeout(limit_seconds):
-            found = await lookup.resolve(host, parts.port or 443, socket.AF_UNSPEC)
+            answers = await lookup.resolve(host, parts.port or 443, socket.AF_UNSPEC)
     except OSError:  # TimeoutError is one of them
         return url
     finally:
         if resolver is None:
             await lookup.close()
-    if not all(is_public(answer["host"]) for answer in found):
+    if not all(is_public(answer["host"]) for answer in answers):
         raise _private_address()
     return url
 

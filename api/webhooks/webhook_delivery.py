@@ -266,12 +266,12 @@ def _checked(url: str, allow_private: bool) -> httpx.URL:
 
 def _is_silence(failure: Exception) -> bool:
     """Whether a connection ended before any byte of a response."""
-    found = _cause_of(failure)
-    if isinstance(found, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
+    cause = _cause_of(failure)
+    if isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
         return False
-    if isinstance(found, aiohttp.ServerDisconnectedError):
-        return isinstance(found.message, str)  # else it is what came
-    return isinstance(found, aiohttp.ClientConnectionError)
+    if isinstance(cause, aiohttp.ServerDisconnectedError):
+        return isinstance(cause.message, str)  # else it is what came
+    return isinstance(cause, aiohttp.ClientConnectionError)
 
 
 def _is_stray(heard: bytearray) -> bool:
@@ -291,23 +291,23 @@ class _Answer:
         """Fill in what aiohttp could not parse, from the response's first bytes."""
         if self.status_code is not None:
             return
-        found = heard_answer(heard)
-        if found is None:
+        parsed = heard_answer(heard)
+        if parsed is None:
             self.body[:] = heard[:MAX_EXCERPT_BYTES]
             return
-        self.status_code = found.status_code
-        self.body[:] = found.body[:MAX_EXCERPT_BYTES]
-        if (retry_after := _RETRY_AFTER.search(found.head)) is not None:
+        self.status_code = parsed.status_code
+        self.body[:] = parsed.body[:MAX_EXCERPT_BYTES]
+        if (retry_after := _RETRY_AFTER.search(parsed.head)) is not None:
             self.retry_after = retry_after[1].decode("latin-1")
 
 
 def _word_for(failure: Exception, refused_addresses: Sequence[str]) -> str:
-    found = _cause_of(failure)
+    cause = _cause_of(failure)
     if refused_addresses and isinstance(
-        found, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
+        cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
     ):
         return "private_address"
-    return next((word for kind, word in _WORDS if isinstance(found, kind)), "request_failed")
+    return next((word for kind, word in _WORDS if isinstance(cause, kind)), "request_failed")
 
 
 def _cause_of(failure: Exception) -> BaseException:

@@ -61,7 +61,9 @@ def webhook_dispatcher(
 
     async def settle(done: list[Settled]) -> None:
         await database.write_long(deliveries.record_results, done, jitter=_jitter, now=clock())
-        unsigned = {one.webhook_id for one, outcome in done if outcome.verdict == "unsigned"}
+        unsigned = {
+            delivery.webhook_id for delivery, outcome in done if outcome.verdict == "unsigned"
+        }
         for webhook_id in sorted(unsigned):
             _log.error(
                 "webhook.secret_unreadable", webhook_id=webhook_id, setting="HIATUS_SECRET_KEYS"
