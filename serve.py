@@ -213,11 +213,11 @@ def open_demo(
     from storage.cli import demo as demo_data
 
     now, base_url = utc_now(), settings.api.base_url
-    found = database.write_now(demo_data.ensure, now=now)
+    organisation = database.write_now(demo_data.ensure, now=now)
     playground = demo.open_playground(
-        database, found, settings.slack, base_url=base_url, address=address, now=now
+        database, organisation, settings.slack, base_url=base_url, address=address, now=now
     )
-    typer.echo(demo.banner(found, playground, settings.slack, base_url))
+    typer.echo(demo.banner(organisation, playground, settings.slack, base_url))
     if playground is None:
         return settings, []
     playground.slack.start()

@@ -24,7 +24,7 @@ _FIRST_PLAYERS: Final = ("amir@acme.example", "grace@acme.example", "henrik@acme
 
 def open_playground(
     database: Database,
-    found: DemoOrganisation | None,
+    organisation: DemoOrganisation | None,
     slack: SlackSettings | None,
     *,
     base_url: str,
@@ -36,9 +36,9 @@ def open_playground(
     None where there is a real Slack, and where others can reach Hiatus: the playground would let
     them act as any of these people.
     """
-    if found is None or slack is not None or not is_loopback(base_url):
+    if organisation is None or slack is not None or not is_loopback(base_url):
         return None
-    users = database.write_now(demo_slack.enter, found.organisation_id, now=now)
+    users = database.write_now(demo_slack.enter, organisation.organisation_id, now=now)
     if users is None:
         return None
     return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
@@ -64,22 +64,22 @@ def routes(playground: Playground) -> list[BaseRoute]:
 
 
 def banner(
-    found: DemoOrganisation | None,
+    organisation: DemoOrganisation | None,
     playground: Playground | None,
     slack: SlackSettings | None,
     base_url: str,
 ) -> str:
     """What to try first, with API keys of the demo organisation's people."""
-    if found is None:
+    if organisation is None:
         return f"Hiatus serves your organisations at {base_url}. None of them is the demo."
     return "\n".join(
         [
-            f"Hiatus serves the demo organisation {found.organisation_name} at {base_url}",
+            f"Hiatus serves the demo organisation {organisation.organisation_name} at {base_url}",
             f"  Slack     {_where_slack_is(playground, slack, base_url)}",
             f"  API       {base_url}/api/v1, described at {base_url}/docs",
-            f"  API key   {found.api_key} of {found.owner_email}, an owner",
-            f"  API key   {found.member_api_key} of {found.member_email}, a member",
-            f"  Try       curl -H 'Authorization: Bearer {found.api_key}' "
+            f"  API key   {organisation.api_key} of {organisation.owner_email}, an owner",
+            f"  API key   {organisation.member_api_key} of {organisation.member_email}, a member",
+            f"  Try       curl -H 'Authorization: Bearer {organisation.api_key}' "
             f"{base_url}/api/v1/leave-requests",
         ]
     )

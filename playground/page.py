@@ -80,13 +80,13 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    found = [
+    page_routes = [
         Route("/playground", playground),
         asset_route("/playground/assets/{version}/{name}", _FILES),
     ]
-    for route in found:
+    for route in page_routes:
         route.app = _LocalOnly(route.app)
-    return found
+    return page_routes
 
 
 def guarded(routes: Sequence[Route], token: str) -> Sequence[Route]:

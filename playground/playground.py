@@ -80,10 +80,10 @@ class Playground:
 
     def first(self, emails: Iterable[str]) -> list[str]:
         """The ids of the players with these addresses, and of others in place of missing ones."""
-        by_email = {one.email: one.slack_user_id for one in self.players.values()}
+        by_email = {player.email: player.slack_user_id for player in self.players.values()}
         wanted = list(emails)
-        found = [by_email[email] for email in wanted if email in by_email]
-        return [*found, *(one for one in self.players if one not in found)][: len(wanted)]
+        ids = [by_email[email] for email in wanted if email in by_email]
+        return [*ids, *(user_id for user_id in self.players if user_id not in ids)][: len(wanted)]
 
     @property
     def settings(self) -> SlackSettings:
@@ -105,8 +105,8 @@ class Playground:
             return {
                 "version": self.version,
                 "people": [
-                    {"id": one.slack_user_id, "name": one.name, "title": one.title}
-                    for one in self.players.values()
+                    {"id": player.slack_user_id, "name": player.name, "title": player.title}
+                    for player in self.players.values()
                 ],
                 "screens": {
                     user_id: screen(self.workspace, self.slack.team_id, user_id)
@@ -114,8 +114,8 @@ class Playground:
                     if user_id in self.players
                 },
                 "problems": [
-                    f"{one.where}: {one.code}: {'; '.join(one.problems)}"
-                    for one in self.workspace.violations[-_MAX_PROBLEMS:]
+                    f"{violation.where}: {violation.code}: {'; '.join(violation.problems)}"
+                    for violation in self.workspace.violations[-_MAX_PROBLEMS:]
                 ],
             }
 
@@ -137,9 +137,11 @@ class Playground:
     def message(self, user_id: str, channel: str, ts: str) -> Message:
         """A message that the person sees. Raises Unseen."""
         with self.workspace.changed:
-            for one in [*self.workspace.messages, *self.workspace.ephemerals]:
-                if (one.channel, one.ts) == (channel, ts) and self._is_seen(user_id, one):
-                    return one
+            for message in [*self.workspace.messages, *self.workspace.ephemerals]:
+                if (message.channel, message.ts) == (channel, ts) and self._is_seen(
+                    user_id, message
+                ):
+                    return message
         raise Unseen("This message is gone.")
 
     def _is_seen(self, user_id: str, message: Message) -> bool:
@@ -154,4 +156,4 @@ def options_in(body: object) -> list[Payload]:
     if not isinstance(body, dict):
         return []
     groups = [group.get("options") or [] for group in body.get("option_groups") or []]
-    return [*(body.get("options") or []), *(one for group in groups for one in group)]
+    return [*(body.get("options") or []), *(option for group in groups for option in group)]

@@ -152,16 +152,16 @@ async def greet(interaction: Interaction) -> None:
     if locale is None:
         # The message matters more than its language.
         with contextlib.suppress(NotAMember, *slack_web.FAILURES):
-            found = (await _looked_up(interaction, interaction.slack_user_id)).get("locale")
-            locale = found if isinstance(found, str) else None
+            named = (await _looked_up(interaction, interaction.slack_user_id)).get("locale")
+            locale = named if isinstance(named, str) else None
     interaction.set_locale(locale)
 
 
 def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | None, str | None]:
-    known = slack_workspaces.find_person(tx, team_id, slack_user_id)
-    if known is None or known.user is None:
-        return known, None
-    return known, slack_locales.of_person(tx, known.organisation.id, known.user.id)
+    person = slack_workspaces.find_person(tx, team_id, slack_user_id)
+    if person is None or person.user is None:
+        return person, None
+    return person, slack_locales.of_person(tx, person.organisation.id, person.user.id)
 
 
 async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:

@@ -58,13 +58,13 @@ class Listener:
 
 def register(app: AsyncApp, services: Services, listeners: Sequence[Listener]) -> None:
     """Register the wrapped listeners with Bolt, which calls the first that matches."""
-    for one in listeners:
-        name = one.name or _ANY_NAME
-        if one.kind == "event":
+    for listener in listeners:
+        name = listener.name or _ANY_NAME
+        if listener.kind == "event":
             # As middleware, because Bolt acknowledges events before it runs their listeners.
-            app.event(name, middleware=[_handling(services, one.act)])(_never)
+            app.event(name, middleware=[_handling(services, listener.act)])(_never)
         else:
-            _registrar(app, one.kind)(name)(listening(services, one.act, one.kind))
+            _registrar(app, listener.kind)(name)(listening(services, listener.act, listener.kind))
 
 
 def _registrar(app: AsyncApp, kind: Kind) -> Registrar:

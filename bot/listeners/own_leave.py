@@ -26,14 +26,14 @@ from storage.slack import approval_cards
 async def show(interaction: Interaction) -> None:
     """List upcoming leave and pending requests."""
     await interaction.ack()
-    leave = await _found(interaction, await identity.caller(interaction))
+    leave = await _own_leave(interaction, await identity.caller(interaction))
     await interaction.reply(answers.own_leave(leave))
 
 
 async def show_to_cancel(interaction: Interaction) -> None:
     """List them with cancel buttons."""
     await interaction.ack()
-    leave = await _found(interaction, await identity.caller(interaction))
+    leave = await _own_leave(interaction, await identity.caller(interaction))
     await interaction.reply(answers.own_leave_to_cancel(leave))
 
 
@@ -42,7 +42,7 @@ async def cancel_listed(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     told = await _cancelled(interaction, by)
-    leave = await _found(interaction, by)
+    leave = await _own_leave(interaction, by)
     await interaction.refresh(answers.own_leave_to_cancel(leave, told))
 
 
@@ -75,7 +75,7 @@ async def _cancelled(interaction: Interaction, by: Caller) -> str:
     return gettext("Cancelled.")
 
 
-async def _found(interaction: Interaction, by: Caller) -> OwnLeave:
+async def _own_leave(interaction: Interaction, by: Caller) -> OwnLeave:
     return await interaction.services.database.read(_own, by=by, now=interaction.now)
 
 

@@ -35,7 +35,7 @@ _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 class _Drawing:
     """The data of the form. ``edited`` is the request that it edits."""
 
-    known: Reference
+    reference: Reference
     filled: Filled
     preview: Preview | None
     edited: LeaveRequest | None = None
@@ -43,7 +43,7 @@ class _Drawing:
     def view(self, asides: list[Block]) -> View:
         problems = errors.foreseen(self.preview.refusals) if self.preview else []
         return request_form.view(
-            self.known.leave_types.values(),
+            self.reference.leave_types.values(),
             self.filled,
             live_line.blocks(self.preview, problems),
             asides,
@@ -138,7 +138,7 @@ async def _open_filled_in(interaction: Interaction, by: Caller, wish: Wish) -> N
     drawing = await interaction.services.database.read(
         _drawn_for_wish, wish, by=by, now=interaction.now
     )
-    if not request_form.offered(drawing.known.leave_types.values()):
+    if not request_form.offered(drawing.reference.leave_types.values()):
         await interaction.tell(gettext(_NO_TYPES))
         return
     await interaction.open(drawing.view(request_form.asides(wish.puzzles)))
@@ -175,8 +175,10 @@ def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -
 def _drawn_filled(
     tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime
 ) -> _Drawing:
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    return _Drawing(known=known, filled=filled, preview=_foreseen(tx, filled, None, by=by, now=now))
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    return _Drawing(
+        reference=reference, filled=filled, preview=_foreseen(tx, filled, None, by=by, now=now)
+    )
 
 
 def _drawn_for_edit(
@@ -187,12 +189,12 @@ def _drawn_for_edit(
     Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
     """
     request = leave_requests.editable(tx, request_id, by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
     shown = Filled.with_request(request)
     if filled is not None:
         shown = replace(filled, leave_type_id=request.leave_type_id)
     return _Drawing(
-        known=known,
+        reference=reference,
         filled=shown,
         preview=_foreseen(tx, shown, request.id, by=by, now=now),
         edited=request,

@@ -135,9 +135,9 @@ class DirectorySync:
         for _ in range(MAX_PAGES):
             answer = await self._page(workspace, cursor)
             members = answer.get("members") or ()
-            ids = [one.get("id") if isinstance(one, dict) else None for one in members]
-            are_ids_known = are_ids_known and all(isinstance(one, str) for one in ids)
-            seen |= {one for one in ids if isinstance(one, str)}
+            ids = [member.get("id") if isinstance(member, dict) else None for member in members]
+            are_ids_known = are_ids_known and all(isinstance(id_, str) for id_ in ids)
+            seen |= {id_ for id_ in ids if isinstance(id_, str)}
             changed += await self._keep_in_step(sync, _profiles(sync, members))
             if not await self._database.write(slack_syncs.renew, sync, now=self._clock()):
                 raise _Lost

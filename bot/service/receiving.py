@@ -102,5 +102,5 @@ def _refused(kind: str, why: str) -> BoltResponse:
     )
 
 
-def _short(found: object) -> str:
-    return str(found)[:_MAX_LOGGED]
+def _short(reason: object) -> str:
+    return str(reason)[:_MAX_LOGGED]

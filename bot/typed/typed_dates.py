@@ -39,10 +39,10 @@ def weekday(day: Day, today: date, not_before: date) -> date:
     coming = today + timedelta(days=(day.weekday - today.weekday() - 1) % 7 + 1)
     match day.which_week:
         case "this":
-            found = of_week(day, today, 0)
-            if found < today:
+            named = of_week(day, today, 0)
+            if named < today:
                 raise Unclear("which_day", day.typed)
-            return found
+            return named
         case "next":
             return of_week(day, today, 1)
         case "coming":
@@ -54,11 +54,11 @@ def weekday(day: Day, today: date, not_before: date) -> date:
     return not_before + timedelta(days=(day.weekday - not_before.weekday()) % 7)
 
 
-def _agreed(day: Day, one: date, other: date) -> date:
+def _agreed(day: Day, coming: date, named: date) -> date:
     """Raises Unclear if the named week is not that of the weekday nearest to today."""
-    if one != other:
+    if coming != named:
         raise Unclear("which_day", day.typed)
-    return one
+    return coming
 
 
 def of_week(day: Day, today: date, weeks: int) -> date:
@@ -76,12 +76,12 @@ def monday(day: date) -> date:
 
 def next_date(day: Day, not_before: date) -> date:
     years = range(not_before.year, not_before.year + _LEAP_YEARS)
-    return _first_of(day, [one for one in _in_years(day, years) if one >= not_before])
+    return _first_of(day, [match for match in _in_years(day, years) if match >= not_before])
 
 
 def latest_date(day: Day, not_after: date) -> date:
     years = range(not_after.year, not_after.year - _LEAP_YEARS, -1)
-    return _first_of(day, [one for one in _in_years(day, years) if one <= not_after])
+    return _first_of(day, [match for match in _in_years(day, years) if match <= not_after])
 
 
 def is_yearless(day: Day) -> bool:
@@ -102,7 +102,7 @@ def is_day(number: int, month: int, year: int | None) -> bool:
     return True
 
 
-def _first_of(day: Day, found: Sequence[date]) -> date:
-    if not found:
+def _first_of(day: Day, matches: Sequence[date]) -> date:
+    if not matches:
         raise Unclear("impossible_day", day.typed)
-    return found[0]
+    return matches[0]

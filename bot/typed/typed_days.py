@@ -62,12 +62,12 @@ class _Typed:
     halves: list[Word]
 
     def words(self, *kinds: WordKind) -> list[Word]:
-        return [one for one in self.terms if isinstance(one, Word) and one.kind in kinds]
+        return [term for term in self.terms if isinstance(term, Word) and term.kind in kinds]
 
     def before(self, day: int) -> list[Word]:
         """The words before the first day (0) or the second (1)."""
-        at = [index for index, one in enumerate(self.terms) if isinstance(one, Day)][day]
-        return [one for one in self.terms[:at] if isinstance(one, Word)]
+        at = [index for index, term in enumerate(self.terms) if isinstance(term, Day)][day]
+        return [term for term in self.terms[:at] if isinstance(term, Word)]
 
 
 def span_of(
@@ -83,11 +83,11 @@ def span_of(
     If only a half is ambiguous, it is in the span's ``puzzles``. ``weekdays`` are the person's
     working days. ``prefers_past``: days without a year are the latest such days, if near enough.
     """
-    ordered = [_in_order(one, is_month_first) if isinstance(one, Day) else one for one in terms]
+    ordered = [_in_order(term, is_month_first) if isinstance(term, Day) else term for term in terms]
     typed = _Typed(terms=ordered, days=[], lengths=[], halves=[])
     typed = replace(
         typed,
-        days=[one for one in ordered if isinstance(one, Day)],
+        days=[term for term in ordered if isinstance(term, Day)],
         lengths=typed.words("days", "weeks"),
         halves=typed.words("half"),
     )
@@ -115,16 +115,16 @@ def _span_of(typed: _Typed, seen: _SeenFrom) -> Span:
     if len(typed.days) == 1:
         return _from_one_day(typed, seen)
     before, between = typed.before(0), typed.before(1)[len(typed.before(0)) :]
-    if not any(one.kind == "to" for one in between):
+    if not any(word.kind == "to" for word in between):
         raise Unclear("several_days", _typed(typed.days))
-    is_since = any(one.kind == "since" for one in before)
+    is_since = any(word.kind == "since" for word in before)
     first, last = _from_to(typed.days[0], typed.days[1], seen, is_since=is_since)
-    of_first = [one for one in [*before, *between] if one.kind == "half"]
+    of_first = [word for word in [*before, *between] if word.kind == "half"]
     return _halved_range(first, last, of_first, typed.halves[len(of_first) :])
 
 
 def _typed(terms: Sequence[Term]) -> str:
-    return ", ".join(one.typed for one in terms)
+    return ", ".join(term.typed for term in terms)
 
 
 def _is_joiner(word: Word) -> bool:
@@ -154,7 +154,8 @@ def _check_places(typed: _Typed) -> None:
     """Raises Unclear if "until" or "since" is in a place where it means nothing."""
     before = typed.before(0)
     last = len(typed.before(len(typed.days) - 1))
-    for at, word in enumerate(one for one in typed.terms if isinstance(one, Word)):
+    words = [term for term in typed.terms if isinstance(term, Word)]
+    for at, word in enumerate(words):
         is_in_place = at < len(before)
         if word.kind == "to":
             is_in_place = len(before) <= at < last
@@ -206,7 +207,7 @@ def _of_length(first: date, length: Word, halves: Sequence[Word], seen: _SeenFro
             raise Unclear("which_length", length.typed)
     if last == first:
         return _halved_day(first, halves)
-    puzzles = tuple(Puzzle(kind="which_half", typed=one.typed) for one in halves[:1])
+    puzzles = tuple(Puzzle(kind="which_half", typed=half.typed) for half in halves[:1])
     return Span(start_date=first, end_date=last, puzzles=puzzles)
 
 
@@ -335,7 +336,7 @@ def _working_week(day: date, typed: str, seen: _SeenFrom) -> tuple[date, date]:
 
 
 def _halved_day(day: date, halves: Sequence[Word]) -> Span:
-    named = {one.half for one in halves if one.half is not None}
+    named = {word.half for word in halves if word.half is not None}
     if halves and not named:
         return Span(
             start_date=day,
@@ -356,8 +357,10 @@ def _halved_range(
     first: date, last: date, of_first: Sequence[Word] | None, of_last: Sequence[Word]
 ) -> Span:
     """``of_first`` are the halves typed before the last day; None if unknown."""
-    puzzles = [Puzzle(kind="which_half", typed=one.typed) for one in [*(of_first or ()), *of_last]]
-    begins, ends = ([one.half for one in halves or ()] for halves in (of_first, of_last))
+    puzzles = [
+        Puzzle(kind="which_half", typed=half.typed) for half in [*(of_first or ()), *of_last]
+    ]
+    begins, ends = ([word.half for word in halves or ()] for halves in (of_first, of_last))
     if len(begins) > 1 or len(ends) > 1 or None in [*begins, *ends]:
         return Span(start_date=first, end_date=last, puzzles=tuple(puzzles[:1]))
     if ends == ["pm"] and not begins:

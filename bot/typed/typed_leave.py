@@ -44,7 +44,9 @@ class Wish:
     def has_unclear_days(self) -> bool:
         """Whether there were days, or possible days, that were not understood."""
         about_types = ("which_type", "several_types")
-        return self.start_date is None and any(one.kind not in about_types for one in self.puzzles)
+        return self.start_date is None and any(
+            puzzle.kind not in about_types for puzzle in self.puzzles
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

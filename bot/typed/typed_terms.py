@@ -151,7 +151,7 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
 def _are_two_dates(terms: list[Term], term: Term) -> bool:
     """Whether two days with years are adjacent, as in ``2027-06-14 2027-06-16``."""
     both = [*terms[-1:], term]
-    return len(both) == 2 and all(isinstance(one, Day) and one.year is not None for one in both)
+    return len(both) == 2 and all(isinstance(term, Day) and term.year is not None for term in both)
 
 
 def _is_preposition(

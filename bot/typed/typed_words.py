@@ -53,12 +53,12 @@ class Words:
 
 def _names(language: str, kind: Literal["months", "days"]) -> dict[str, int]:
     """Babel's names and abbreviations without dots; Monday is 0, January is 1."""
-    known = getattr(Locale.parse(language), kind)
+    names_by_form = getattr(Locale.parse(language), kind)
     return {
         name.casefold().rstrip("."): number
         for form in ("format", "stand-alone")
         for width in ("wide", "abbreviated")
-        for number, name in known[form][width].items()
+        for number, name in names_by_form[form][width].items()
     }
 
 
@@ -160,19 +160,19 @@ _GERMAN: Final = Words(
 )
 
 
-def _together(one: Words, other: Words) -> Words:
+def _together(words: Words, other: Words) -> Words:
     """The words of both; ``other`` wins where they differ."""
-    words, others = as_dict(one), as_dict(other)
-    return Words(**{name: _joined(words[name], others[name]) for name in words})
+    values, others = as_dict(words), as_dict(other)
+    return Words(**{name: _joined(values[name], others[name]) for name in values})
 
 
-def _joined(one: Any, other: Any) -> Any:  # type: ignore[explicit-any]  # tuples, sets or dicts
-    return one + other if isinstance(one, tuple) else one | other
+def _joined(value: Any, other: Any) -> Any:  # type: ignore[explicit-any]  # tuples, sets or dicts
+    return value + other if isinstance(value, tuple) else value | other
 
 
 def _without_umlauts(words: Words) -> Words:
     """The words as typed on keyboards without umlauts: ``maerz``."""
-    return Words(**{name: _spelt_out(one) for name, one in as_dict(words).items()})
+    return Words(**{name: _spelt_out(value) for name, value in as_dict(words).items()})
 
 
 def _spelt_out(words: Any) -> Any:  # type: ignore[explicit-any]  # a tuple, set or dict

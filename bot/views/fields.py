@@ -198,8 +198,8 @@ def picked_day(values: Values, name: str) -> date | None:
 
 def answers(values: Values, name: str) -> list[str]:
     """The values of all options that were chosen."""
-    found = _state(values, name)
-    return [one["value"] for one in found.get("selected_options") or []]
+    chosen = _state(values, name).get("selected_options") or []
+    return [option["value"] for option in chosen]
 
 
 def _state(values: Values, name: str) -> Answer:

@@ -130,7 +130,7 @@ def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
     """The words typed after the command that were not understood, as sentences."""
     if not puzzles:
         return []
-    lines = [_puzzle(one) for one in puzzles[:_MAX_PUZZLES]]
+    lines = [_puzzle(puzzle) for puzzle in puzzles[:_MAX_PUZZLES]]
     block = text.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
 
@@ -211,15 +211,11 @@ def _field(
 ) -> Block:
     # Selections refresh the total at once; typed text does not.
     is_picked = element["type"] != "plain_text_input"
-    block: Block = {
-        "type": "input",
-        "block_id": block_id,
-        "label": text.plain(label),
-        "element": {"action_id": ids.RECOUNT if is_picked else ids.ANSWER, **element},
-        "optional": is_optional,
-        "dispatch_action": is_picked,
-    }
-    return block | {"hint": text.plain(hint)} if hint else block
+    action_id = ids.RECOUNT if is_picked else ids.ANSWER
+    block = fields.field(
+        block_id, label, {"action_id": action_id, **element}, hint=hint, is_optional=is_optional
+    )
+    return block | {"dispatch_action": is_picked}
 
 
 def _type_field(types: Sequence[LeaveType], filled: Filled) -> Block:
@@ -252,7 +248,7 @@ def _menu_of_types(leave_types: Iterable[LeaveType], chosen_id: str | None) -> B
 def _group(types: Sequence[LeaveType]) -> Block:
     half = text.MAX_OPTION // 2 - 2
     label = f"{text.cut(types[0].name, half)} – {text.cut(types[-1].name, half)}"
-    options = [_option(one) for one in types]
+    options = [_option(leave_type) for leave_type in types]
     return {"label": text.plain(label, text.MAX_OPTION), "options": options}
 
 

@@ -57,9 +57,9 @@ def text_of(thing: object) -> str:
 
 def elements_of(block: Payload) -> list[Payload]:
     """The interactive elements of a block, wherever it keeps them."""
-    found = list(block.get("elements") or []) if block.get("type") == "actions" else []
-    found += [block[key] for key in ("accessory", "element") if isinstance(block.get(key), dict)]
-    return [one for one in found if one.get("type") != "image"]
+    elements = list(block.get("elements") or []) if block.get("type") == "actions" else []
+    elements += [block[key] for key in ("accessory", "element") if isinstance(block.get(key), dict)]
+    return [element for element in elements if element.get("type") != "image"]
 
 
 def located(blocks: list[Payload]) -> Iterator[tuple[Payload, Payload]]:
@@ -106,11 +106,14 @@ def _block_lines(block: Payload) -> list[str]:
     if kind == "rich_text":
         return ["".join(_rich_text(element)) for element in block.get("elements", [])]
     if kind == "context":
-        return [text_of(one) or str(one.get("alt_text", "")) for one in block.get("elements", [])]
+        return [
+            text_of(element) or str(element.get("alt_text", ""))
+            for element in block.get("elements", [])
+        ]
     if kind == "table":
         return [" | ".join(text_of(cell) for cell in row) for row in block.get("rows", [])]
     lines = [text_of(block.get("text")), text_of(block.get("title"))]
-    lines += [text_of(one) for one in block.get("fields") or []]
+    lines += [text_of(field) for field in block.get("fields") or []]
     lines.append(str(block.get("alt_text", "")))
     for element in elements_of(block):
         lines += _element_lines(element)
@@ -202,7 +205,7 @@ def state_of(element: Payload, value: object) -> Payload:
         value = _option(element, value)
     elif name == "selected_options":
         assert isinstance(value, Sequence)
-        value = [_option(element, one) for one in value]
+        value = [_option(element, chosen) for chosen in value]
     elif name in {"selected_date", "value"}:
         value = str(value)
     return {"type": element["type"], name: value}

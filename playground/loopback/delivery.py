@@ -80,9 +80,9 @@ class Delivery:
             connection.request("POST", address.path + self.events_path, body, sent)
             response = connection.getresponse()
             text = response.read().decode("utf-8", "replace")
-            found = {name.lower(): value for name, value in response.getheaders()}
+            headers = {name.lower(): value for name, value in response.getheaders()}
             elapsed = time.monotonic() - started
-            return Answer(response.status, _parsed(text, found), found, elapsed)
+            return Answer(response.status, _parsed(text, headers), headers, elapsed)
         except TimeoutError:
             return Answer(0, "", {}, time.monotonic() - started)
         finally:

@@ -23,8 +23,8 @@ def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Pa
     """One POST to a response_url: its status and answer; at most five within thirty minutes."""
     workspace = api.workspace
     with workspace.changed:
-        known = workspace.responses.get(response_id)
-        user_id, channel = (known.user_id, known.channel) if known else ("", "")
+        issued = workspace.responses.get(response_id)
+        user_id, channel = (issued.user_id, issued.channel) if issued else ("", "")
         try:
             _respond(api, workspace.use_response(response_id), body)
             status, answer = 200, "ok"

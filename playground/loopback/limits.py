@@ -70,7 +70,7 @@ def problems_of_view(view: Payload) -> list[str]:
         for key in ("submit", "close"):
             if view.get(key) is not None:
                 problems += _plain(view[key], f"view.{key}", 24)
-        if view.get("submit") is None and any(one.get("type") == "input" for one in blocks):
+        if view.get("submit") is None and any(block.get("type") == "input" for block in blocks):
             problems.append("view.submit: required because there is an input block")
     elif any(view.get(key) is not None for key in ("submit", "close")):
         problems.append("view: a Home tab has neither submit nor close")
@@ -114,16 +114,16 @@ def _problems_of_block(block: Payload, where: str, surface: str) -> list[str]:
         parsed = Block.parse(block)
         if parsed is None:
             return [*problems, f"{where}: unknown block"]
-        known = parsed.attributes
+        attributes = parsed.attributes
         parsed.to_dict()
     except (SlackObjectFormationError, TypeError, ValueError, AttributeError, KeyError) as error:
         return [*problems, f"{where}: slack_sdk: {error}"]
-    problems += [f"{where}.{key}: unknown" for key in sorted(set(block) - known)]
+    problems += [f"{where}.{key}: unknown" for key in sorted(set(block) - attributes)]
     if surface != "message" and kind in _MESSAGE_ONLY:
         problems.append(f"{where}: not in a {surface}")
     problems += _problems_by_kind(kind, block, where)
     elements = elements_of(block)
-    twice = Counter(one["action_id"] for one in elements if one.get("action_id"))
+    twice = Counter(element["action_id"] for element in elements if element.get("action_id"))
     problems += [f"{where}: action_id {name!r} is used twice" for name, n in twice.items() if n > 1]
     for element in elements:
         problems += _problems_of_element(element, f"{where}/{element.get('type')}", kind)
@@ -142,9 +142,9 @@ def _problems_by_kind(kind: str, block: Payload, where: str) -> list[str]:
         return problems
     if kind == "context":
         problems = _count(block.get("elements"), f"{where}.elements", 10)
-        for one in block.get("elements") or []:
-            if one.get("type") != "image":
-                problems += _text(one, f"{where}.elements", 3000)
+        for element in block.get("elements") or []:
+            if element.get("type") != "image":
+                problems += _text(element, f"{where}.elements", 3000)
         return problems
     if kind == "actions":
         return _count(block.get("elements"), f"{where}.elements", 25)
@@ -260,9 +260,9 @@ def _length(text: object, where: str, most: int, *, required: bool = False) -> l
 def _text(thing: object, where: str, most: int) -> list[str]:
     if not isinstance(thing, dict) or thing.get("type") not in {"plain_text", "mrkdwn"}:
         return [f"{where}: must be a text object"]
-    known = {"type", "text", "emoji"} if thing["type"] == "plain_text" else {"type", "text"}
-    known |= {"verbatim"} if thing["type"] == "mrkdwn" else set()
-    problems = [f"{where}.{key}: unknown" for key in sorted(set(thing) - known)]
+    allowed = {"type", "text", "emoji"} if thing["type"] == "plain_text" else {"type", "text"}
+    allowed |= {"verbatim"} if thing["type"] == "mrkdwn" else set()
+    problems = [f"{where}.{key}: unknown" for key in sorted(set(thing) - allowed)]
     return problems + _length(thing.get("text"), where, most, required=True)
 
 

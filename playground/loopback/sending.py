@@ -41,8 +41,8 @@ class Sending:
         """Types a slash command, in the DM with the app unless a `channel` is named."""
         team_id = how.get("team_id", self.team_id)
         dm = self._workspace.dm_channel(team_id, user_id)
-        known = self._workspace.channels.get(channel)
-        place = (channel or dm, known.name if known is not None else "directmessage")
+        named = self._workspace.channels.get(channel)
+        place = (channel or dm, named.name if named is not None else "directmessage")
         back = self._response_url(team_id, user_id, place[0])
         payload = payloads.command(self._workspace, team_id, user_id, name, text, place, back)
         answer = self._delivery.deliver("slash_commands", payload, how)
@@ -198,9 +198,9 @@ class Sending:
         channel = self._workspace.dm_channel(team_id, user_id)
         inner: Payload = {"type": "app_home_opened", "user": user_id, "channel": channel}
         inner["tab"] = tab
-        known = self._workspace.homes.get((team_id, user_id))
-        if known is not None and tab == "home":
-            inner["view"] = copy.deepcopy(self._workspace.views[known].body)
+        home_id = self._workspace.homes.get((team_id, user_id))
+        if home_id is not None and tab == "home":
+            inner["view"] = copy.deepcopy(self._workspace.views[home_id].body)
         return self.event(inner, **how)
 
     def send_raw(
@@ -240,16 +240,16 @@ class Sending:
 def _matching(
     blocks: Iterable[Payload], action_id: str, block_id: str | None, value: object
 ) -> list[Found]:
-    found = [
+    matches = [
         (block, element)
         for block, element in located(list(blocks))
         if element.get("action_id") == action_id and block_id in {None, block.get("block_id")}
     ]
     if value is None:
-        return found
+        return matches
     return [
         (block, element)
-        for block, element in found
+        for block, element in matches
         if element["type"] != "button" or element.get("value") == value
     ]
 
@@ -262,10 +262,10 @@ def _fields(blocks: list[Payload], name: str) -> list[Found]:
     ]
 
 
-def _only(found: list[Found], name: str) -> Found:
-    if len(found) != 1:
-        raise Impossible(f"{len(found)} elements are {name!r}: name its block_id or value")
-    return found[0]
+def _only(matches: list[Found], name: str) -> Found:
+    if len(matches) != 1:
+        raise Impossible(f"{len(matches)} elements are {name!r}: name its block_id or value")
+    return matches[0]
 
 
 def _state(element: Payload, value: object) -> Payload:

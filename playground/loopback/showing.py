@@ -21,18 +21,26 @@ def screen(workspace: Workspace, team_id: str, user_id: str) -> Payload:
             "home": _view(workspace.views[home], 0) if home is not None else None,
             "messages": _messages(workspace, dm, user_id),
             "channels": [
-                {"id": one.id, "name": one.name, "messages": _messages(workspace, one.id, user_id)}
-                for one in workspace.channels.values()
-                if one.team_id == team_id
+                {
+                    "id": channel.id,
+                    "name": channel.name,
+                    "messages": _messages(workspace, channel.id, user_id),
+                }
+                for channel in workspace.channels.values()
+                if channel.team_id == team_id
             ],
         }
 
 
 def _messages(workspace: Workspace, channel: str, user_id: str) -> list[Payload]:
-    seen = [one for one in workspace.messages if one.channel == channel]
-    seen += [one for one in workspace.ephemerals if (one.channel, one.user) == (channel, user_id)]
-    seen.sort(key=lambda one: [int(part) for part in one.ts.split(".")])
-    return [_message(one) for one in seen[-MAX_MESSAGES:]]
+    seen = [message for message in workspace.messages if message.channel == channel]
+    seen += [
+        message
+        for message in workspace.ephemerals
+        if (message.channel, message.user) == (channel, user_id)
+    ]
+    seen.sort(key=lambda message: [int(part) for part in message.ts.split(".")])
+    return [_message(message) for message in seen[-MAX_MESSAGES:]]
 
 
 def _message(message: Message) -> Payload:

@@ -98,18 +98,18 @@ class WebApi:
             return self._connections_open(token)
         if method == "api.test":
             return {"args": arguments}
-        found = METHODS.get(method)
-        if found is None:
+        call = METHODS.get(method)
+        if call is None:
             raise SlackRefusal("unknown_method", req_method=method)
         team = self._team(token)
-        if found.scope is not None and found.scope not in team.scopes:
+        if call.scope is not None and call.scope not in team.scopes:
             granted = ",".join(sorted(team.scopes))
-            raise SlackRefusal("missing_scope", needed=found.scope, provided=granted)
+            raise SlackRefusal("missing_scope", needed=call.scope, provided=granted)
         arguments = _parsed(arguments)
-        missing = [name for name in found.required if arguments.get(name) in (None, "")]
+        missing = [name for name in call.required if arguments.get(name) in (None, "")]
         if missing:
             raise _invalid([f"missing required field: {name}" for name in missing])
-        return found.run(self, team, arguments)
+        return call.run(self, team, arguments)
 
     def _team(self, token: str | None) -> Team:
         if not token:
@@ -167,13 +167,13 @@ class WebApi:
             self.violation(where, "msg_too_long", [problem], arguments)
             raise SlackRefusal("msg_too_long")
         problems = problems_of_message(text, blocks)
-        missing_text = [one for one in problems if one.startswith("text is missing")]
-        refused = [one for one in problems if one not in missing_text]
+        missing_text = [problem for problem in problems if problem.startswith("text is missing")]
+        refused = [problem for problem in problems if problem not in missing_text]
         if missing_text:
             self.violation(where, "text_missing", missing_text, arguments)
         if refused:
             self.violation(where, "invalid_blocks", refused, arguments)
-            messages = [f"[ERROR] {one}" for one in refused]
+            messages = [f"[ERROR] {problem}" for problem in refused]
             raise SlackRefusal("invalid_blocks", response_metadata={"messages": messages})
 
     def check_view(self, where: str, view: object, kind: str | None = None) -> Payload:
@@ -193,7 +193,7 @@ class WebApi:
 
 
 def _invalid(problems: list[str]) -> SlackRefusal:
-    messages = [f"[ERROR] {one}" for one in problems]
+    messages = [f"[ERROR] {problem}" for problem in problems]
     return SlackRefusal("invalid_arguments", response_metadata={"messages": messages})
 
 

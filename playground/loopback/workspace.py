@@ -97,9 +97,10 @@ class Workspace:
                 self.views.clear()
             shown = {
                 *self.homes.values(),
-                *(one for stack in self.stacks.values() for one in stack),
+                *(view_id for stack in self.stacks.values() for view_id in stack),
             }
-            for view_id in [one for one in self.views if one not in shown][: -keep or None]:
+            hidden = [view_id for view_id in self.views if view_id not in shown]
+            for view_id in hidden[: -keep or None]:
                 del self.views[view_id]
             for things in (self.triggers, self.responses):
                 for name in list(things)[: -keep or None]:
@@ -128,7 +129,7 @@ class Workspace:
 
     def people_of(self, team_id: str) -> list[Person]:
         with self.changed:
-            return [one for one in self.people.values() if one.team_id == team_id]
+            return [person for person in self.people.values() if person.team_id == team_id]
 
     def dm_channel(self, team_id: str, user_id: str) -> str:
         """The D… id of a person's conversation with the app."""
@@ -155,9 +156,9 @@ class Workspace:
 
     def message(self, team_id: str, channel: str, ts: str) -> Message | None:
         with self.changed:
-            for one in self.messages:
-                if (one.team_id, one.channel, one.ts) == (team_id, channel, ts):
-                    return one
+            for message in self.messages:
+                if (message.team_id, message.channel, message.ts) == (team_id, channel, ts):
+                    return message
             return None
 
     def rewrite(self, message: Message, text: str, blocks: list[Payload]) -> None:
@@ -169,8 +170,8 @@ class Workspace:
 
     def delete(self, message: Message) -> None:
         with self.changed:
-            self.messages = [one for one in self.messages if one is not message]
-            self.ephemerals = [one for one in self.ephemerals if one is not message]
+            self.messages = [other for other in self.messages if other is not message]
+            self.ephemerals = [other for other in self.ephemerals if other is not message]
             self.deleted.append(message)
             self.note_change()
 
@@ -198,7 +199,7 @@ class Workspace:
     def stack(self, team_id: str, user_id: str) -> list[View]:
         """The open modals of a person, the visible one last."""
         with self.changed:
-            return [self.views[one] for one in self.stacks.get((team_id, user_id), [])]
+            return [self.views[view_id] for view_id in self.stacks.get((team_id, user_id), [])]
 
     def open_view(self, team_id: str, user_id: str, body: Payload) -> View:
         """A new modal in place of all that the person has open."""
@@ -239,9 +240,9 @@ class Workspace:
     ) -> View:
         """Sets a person's Home tab."""
         with self.changed:
-            known = self.homes.get((team_id, user_id))
-            if known is not None:
-                return self.update_view(self.views[known], body, view_hash)
+            view_id = self.homes.get((team_id, user_id))
+            if view_id is not None:
+                return self.update_view(self.views[view_id], body, view_hash)
             view = self._add_view(team_id, user_id, body)
             self.homes[team_id, user_id] = view.id
             return view
