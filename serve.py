@@ -156,10 +156,10 @@ def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
 
     notifier = slack.notifier
     return Dispatcher(
-        notification_outbox.NOTICES,
+        notification_outbox.NOTIFICATIONS,
         claim=notifier.claim,
         attempt=notifier.deliver,
-        settle=notifier.settle,
+        record_results=notifier.record_results,
     )
 
 

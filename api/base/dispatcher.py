@@ -31,8 +31,8 @@ class Dispatcher(Generic[Work, Outcome]):
     """Processes up to ``in_flight`` pieces of work concurrently.
 
     ``claim(limit)`` leases work that no other process has; ``attempt`` processes one piece outside
-    any transaction; ``settle`` records several results at once. Claimed work without a recorded
-    result is due again when its lease expires, so a crash loses nothing.
+    any transaction; ``record_results`` stores several results at once. Claimed work without a
+    recorded result is due again when its lease expires, so a crash loses nothing.
 
     Up to ``most_ahead`` pieces are claimed in advance, as many as finished during the last claim,
     so that no slot stays idle. A lease must then last for at least two attempts, because a piece
@@ -45,14 +45,14 @@ class Dispatcher(Generic[Work, Outcome]):
         *,
         claim: Callable[[int], Awaitable[list[Work]]],
         attempt: Callable[[Work], Awaitable[Outcome]],
-        settle: Callable[[list[tuple[Work, Outcome]]], Awaitable[None]],
+        record_results: Callable[[list[tuple[Work, Outcome]]], Awaitable[None]],
         in_flight: int = 32,
         most_ahead: int = 0,
     ) -> None:
         self.name = name
         self._claim = claim
         self._attempt = attempt
-        self._settle = settle
+        self._record_results = record_results
         self._in_flight = in_flight
         self._most_ahead = most_ahead
         self._woken = asyncio.Event()
@@ -166,7 +166,7 @@ class Dispatcher(Generic[Work, Outcome]):
         while len(done) < MAX_RECORDED and not self._done.empty():
             done.append(self._done.get_nowait())
         try:
-            await self._settle(done)
+            await self._record_results(done)
         except DatabaseUnavailable:
             self._record_later(done)
             raise
@@ -183,7 +183,7 @@ class Dispatcher(Generic[Work, Outcome]):
         """One transaction each, so that an error in one does not repeat the others."""
         for number, result in enumerate(done):
             try:
-                await self._settle([result])
+                await self._record_results([result])
             except DatabaseUnavailable:
                 self._record_later(done[number:])
                 raise

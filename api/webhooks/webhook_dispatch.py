@@ -59,7 +59,7 @@ def webhook_dispatcher(
         )
         return await sender.attempt(sent, clock())
 
-    async def settle(done: list[Settled]) -> None:
+    async def record_results(done: list[Settled]) -> None:
         await database.write_long(deliveries.record_results, done, jitter=_jitter, now=clock())
         unsigned = {
             delivery.webhook_id for delivery, outcome in done if outcome.verdict == "unsigned"
@@ -74,7 +74,7 @@ def webhook_dispatcher(
         webhook_outbox.WEBHOOKS,
         claim=claim,
         attempt=attempt,
-        settle=settle,
+        record_results=record_results,
         in_flight=in_flight,
         most_ahead=2 * in_flight,
     )

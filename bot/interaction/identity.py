@@ -23,7 +23,7 @@ _SCOPES: Final = frozenset(SCOPES)
 # The user is waiting for a form.
 _LOOKUP_SECONDS: Final = 2.0
 # The year 2100; a later time is malformed.
-_LATEST_SECONDS: Final = 4_102_444_800
+_MAX_EXPIRY_SECONDS: Final = 4_102_444_800
 # The lengths of the columns.
 _LONGEST: Final = {"id": 32, "locale": 35}
 
@@ -126,7 +126,7 @@ def _text(fields: Mapping[str, object], name: str) -> str | None:
 
 
 def _updated_at(seconds: object) -> datetime | None:
-    if not isinstance(seconds, int) or not 0 < seconds < _LATEST_SECONDS:
+    if not isinstance(seconds, int) or not 0 < seconds < _MAX_EXPIRY_SECONDS:
         return None
     return datetime.fromtimestamp(seconds, UTC)
 

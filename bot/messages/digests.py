@@ -102,7 +102,7 @@ class Digests:
         elif ts is not None and shown != digest.shown_sha256:
             await _update(workspace.client, digest.channel, ts, message)
         await self._database.write(
-            digests.settle,
+            digests.record_result,
             digest,
             ts=ts,
             shown_sha256=shown if ts is not None else None,

@@ -34,7 +34,7 @@ from storage.slack.notification_data import (
     SummaryNotificationData,
     WebhookNotificationData,
 )
-from storage.slack.notifications import Drawn, Notice, Outcome
+from storage.slack.notifications import Drawn, Notification, Outcome
 from storage.slack.slack_messages import Posted
 
 # Errors that a retry would meet again.
@@ -78,62 +78,67 @@ class Notifier:
         self._workspaces = workspaces
         self._clock = clock
 
-    async def claim(self, limit: int) -> list[Notice]:
+    async def claim(self, limit: int) -> list[Notification]:
         """Claim due notifications."""
         return await self._database.write(
             notifications.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
         )
 
-    async def settle(self, outcomes: Sequence[tuple[Notice, Outcome]]) -> None:
+    async def record_results(self, outcomes: Sequence[tuple[Notification, Outcome]]) -> None:
         """Record the results of several attempts in one transaction."""
-        await self._database.write(notifications.settle, outcomes, now=self._clock())
-        for notice, _ in outcomes:
+        await self._database.write(notifications.record_results, outcomes, now=self._clock())
+        for notification, _ in outcomes:
             # The recipient may have their Home tab open.
-            if notice.kind != "cover_changed":
-                self._homes.enqueue(notice.organisation_id, notice.user_id)
+            if notification.kind != "cover_changed":
+                self._homes.enqueue(notification.organisation_id, notification.user_id)
 
-    async def deliver(self, notice: Notice) -> Outcome:
+    async def deliver(self, notification: Notification) -> Outcome:
         """Make one attempt. Slack's errors become an Outcome. Raises DatabaseUnavailable."""
         try:
-            return await self._delivered(notice)
+            return await self._delivered(notification)
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001  # an error in one organisation's data
             # Retried with back-off until it fails, like a message that Slack refuses.
-            _log.exception("slack.notice_failed", notice_id=notice.id, kind=notice.kind)
+            _log.exception("slack.notice_failed", notice_id=notification.id, kind=notification.kind)
             return Outcome(verdict="retry", error=type(error).__name__)
 
-    async def _delivered(self, notice: Notice) -> Outcome:
-        if notice.kind in ("webhook_disabled", "webhook_failing"):
-            webhook = await self._database.read(notification_data.load_webhook, notice)
+    async def _delivered(self, notification: Notification) -> Outcome:
+        if notification.kind in ("webhook_disabled", "webhook_failing"):
+            webhook = await self._database.read(notification_data.load_webhook, notification)
             if webhook is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
-                notice, webhook.team_id, webhook.locale, partial(self._webhook, webhook)
+                notification, webhook.team_id, webhook.locale, partial(self._webhook, webhook)
             )
-        if notice.kind == "digest_refused":
-            refused = await self._database.read(notification_data.load_digest, notice)
+        if notification.kind == "digest_refused":
+            refused = await self._database.read(notification_data.load_digest, notification)
             if refused is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
-                notice, refused.team_id, refused.locale, partial(self._digest, refused)
+                notification, refused.team_id, refused.locale, partial(self._digest, refused)
             )
-        if notice.kind == "reminder_summary":
+        if notification.kind == "reminder_summary":
             summary = await self._database.read(
-                notification_data.load_summary, notice, now=self._clock()
+                notification_data.load_summary, notification, now=self._clock()
             )
             if summary is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
-                notice, summary.team_id, summary.locale, partial(self._summary, summary)
+                notification, summary.team_id, summary.locale, partial(self._summary, summary)
             )
-        if notice.kind == "cover_changed":
-            await self._database.write_long(notifications.expand, notice, now=self._clock())
+        if notification.kind == "cover_changed":
+            await self._database.write_long(notifications.expand, notification, now=self._clock())
             return Outcome(verdict="delivered")
-        data = await self._database.read(notification_data.load, notice, now=self._clock())
+        data = await self._database.read(notification_data.load, notification, now=self._clock())
         if data is None:
             gone = "the request is gone"
-            _log.warning("slack.notice_failed", notice_id=notice.id, kind=notice.kind, reason=gone)
+            _log.warning(
+                "slack.notice_failed",
+                notice_id=notification.id,
+                kind=notification.kind,
+                reason=gone,
+            )
             return Outcome(verdict="failed", error=gone)
         draw = {
             "approval_card": self._card,
@@ -141,15 +146,15 @@ class Notifier:
             "reminder": self._reminder,
             "requester_notice": self._requester_notice,
             "own_message": self._own_message,
-        }[notice.kind]
-        return await self._attempted(notice, data.team_id, data.locale, partial(draw, data))
+        }[notification.kind]
+        return await self._attempted(notification, data.team_id, data.locale, partial(draw, data))
 
     async def _attempted(
         self,
-        notice: Notice,
+        notification: Notification,
         team_id: str | None,
         locale: str | None,
-        send: Callable[[Notice, Workspace], Awaitable[Outcome]],
+        send: Callable[[Notification, Workspace], Awaitable[Outcome]],
     ) -> Outcome:
         """Send to the organisation's workspace, if it has the app.
 
@@ -161,37 +166,43 @@ class Notifier:
             if workspace is None:
                 return _NOT_INSTALLED
             with using_locale(locale):
-                return await send(notice, workspace)
+                return await send(notification, workspace)
         except slack_web.FAILURES as failure:
             is_refused = slack_web.error_code(failure) in slack_web.TOKEN_REFUSED
             if workspace and is_refused and await self._workspaces.token_refused(workspace):
                 # Logged once instead of for every pending notification.
                 return _NOT_INSTALLED
-            return _outcome_of(notice, failure)
+            return _outcome_of(notification, failure)
 
-    async def _card(self, data: NotificationData, notice: Notice, workspace: Workspace) -> Outcome:
+    async def _card(
+        self, data: NotificationData, notification: Notification, workspace: Workspace
+    ) -> Outcome:
         gone = None
-        if notice.is_refresh and not _is_worth_refreshing(data):
+        if notification.is_refresh and not _is_worth_refreshing(data):
             return Outcome(verdict="delivered")
         if data.message is not None:
             try:
-                return await self._refreshed(notice, data, data.message, workspace.client)
+                return await self._refreshed(notification, data, data.message, workspace.client)
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE:
                     raise
                 gone = data.message
-        if not data.card.may_decide or notice.is_refresh:
+        if not data.card.may_decide or notification.is_refresh:
             # Already decided, no longer this person's to decide, or nothing new.
             return Outcome(verdict="delivered", gone=gone)
-        drawn = await self._posted(notice, data, workspace)
+        drawn = await self._posted(notification, data, workspace)
         return replace(drawn, gone=gone)
 
     async def _refreshed(
-        self, notice: Notice, data: NotificationData, message: Posted, client: AsyncWebClient
+        self,
+        notification: Notification,
+        data: NotificationData,
+        message: Posted,
+        client: AsyncWebClient,
     ) -> Outcome:
         picture = cards.message(data.card)
         await client.chat_update(channel=message.channel, ts=message.ts, **picture)
-        if notice.event_type == "leave_request.updated" and data.card.may_decide:
+        if notification.event_type == "leave_request.updated" and data.card.may_decide:
             # Slack sends no notification for an edited message, and the request has changed.
             await client.chat_postMessage(
                 channel=message.channel,
@@ -203,9 +214,9 @@ class Notifier:
         )
 
     async def _posted(
-        self, notice: Notice, data: NotificationData, workspace: Workspace
+        self, notification: Notification, data: NotificationData, workspace: Workspace
     ) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         answer = await workspace.client.chat_postMessage(
@@ -217,19 +228,19 @@ class Notifier:
         )
 
     async def _requester_notice(
-        self, data: NotificationData, notice: Notice, workspace: Workspace
+        self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        if replies.requester_notice(data.card, notice.event_type, data.news) is None:
+        if replies.requester_notice(data.card, notification.event_type, data.news) is None:
             return Outcome(verdict="delivered")
         if data.recipient.status not in ("pending", "active"):
             return Outcome(verdict="failed", error="the person is switched off")
-        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have set the person's language.
-        message: Message = replies.requester_notice(data.card, notice.event_type, data.news) or {
-            "text": ""
-        }
+        message: Message = replies.requester_notice(
+            data.card, notification.event_type, data.news
+        ) or {"text": ""}
         if data.message is not None:
             await _updated(data.message, replies.superseded(data.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
@@ -239,21 +250,21 @@ class Notifier:
         )
 
     async def _own_message(
-        self, data: NotificationData, notice: Notice, workspace: Workspace
+        self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Update the requester's existing message about their own action, or send a new one."""
-        message = replies.requester_notice(data.card, notice.event_type)
+        message = replies.requester_notice(data.card, notification.event_type)
         if data.message is not None and message is not None:
             if await _updated(data.message, message, workspace.client):
                 return Outcome(verdict="delivered")
             data = replace(data, message=None)
-        return await self._requester_notice(data, notice, workspace)
+        return await self._requester_notice(data, notification, workspace)
 
     async def _approver_notice(
-        self, data: NotificationData, notice: Notice, workspace: Workspace
+        self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Inform an approver who need not decide: in the card's thread, else in a new message."""
-        told = replies.approver_notice(data.card, notice.event_type)
+        told = replies.approver_notice(data.card, notification.event_type)
         if told is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
         if data.message is not None:
@@ -268,22 +279,22 @@ class Notifier:
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE | {"thread_not_found"}:
                     raise
-        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have set the person's language.
-        told = replies.approver_notice(data.card, notice.event_type) or told
+        told = replies.approver_notice(data.card, notification.event_type) or told
         await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
         return Outcome(verdict="delivered")
 
     async def _reminder(
-        self, data: NotificationData, notice: Notice, workspace: Workspace
+        self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Reply in the card's thread and in the DM; send the card again if it is gone."""
         if not data.card.may_decide:
             return Outcome(verdict="delivered")
         if data.message is None:
-            return await self._card(data, notice, workspace)
+            return await self._card(data, notification, workspace)
         await workspace.client.chat_postMessage(
             channel=data.message.channel,
             thread_ts=data.message.ts,
@@ -293,9 +304,9 @@ class Notifier:
         return Outcome(verdict="delivered")
 
     async def _summary(
-        self, data: SummaryNotificationData, notice: Notice, workspace: Workspace
+        self, data: SummaryNotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = reminders.summary(data)
@@ -303,9 +314,9 @@ class Notifier:
         return Outcome(verdict="delivered")
 
     async def _digest(
-        self, data: DigestNotificationData, notice: Notice, workspace: Workspace
+        self, data: DigestNotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = digest.refused(data.channel, data.because)
@@ -313,9 +324,9 @@ class Notifier:
         return Outcome(verdict="delivered")
 
     async def _webhook(
-        self, data: WebhookNotificationData, notice: Notice, workspace: Workspace
+        self, data: WebhookNotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        slack_user_id = await self._slack_user_id(notice, data.recipient, workspace)
+        slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = (
@@ -327,7 +338,7 @@ class Notifier:
         return Outcome(verdict="delivered")
 
     async def _slack_user_id(
-        self, notice: Notice, recipient: User, workspace: Workspace
+        self, notification: Notification, recipient: User, workspace: Workspace
     ) -> str | None:
         """The person's Slack user id, looked up by e-mail once and stored."""
         if recipient.slack_user_id is not None:
@@ -344,7 +355,11 @@ class Notifier:
         answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
         profile = profile_of(answer["user"])
         linked = await self._database.write_long(
-            slack_profiles.link, notice.organisation_id, recipient.id, profile, now=self._clock()
+            slack_profiles.link,
+            notification.organisation_id,
+            recipient.id,
+            profile,
+            now=self._clock(),
         )
         if linked is not None:
             set_locale(profile.locale)
@@ -355,7 +370,9 @@ async def drain(notifier: Notifier, *, limit: int = 32) -> int:
     """Deliver until nothing is due; returns the number of attempts."""
     attempts = 0
     while due := await notifier.claim(limit):
-        await notifier.settle([(notice, await notifier.deliver(notice)) for notice in due])
+        await notifier.record_results(
+            [(notification, await notifier.deliver(notification)) for notification in due]
+        )
         attempts += len(due)
     return attempts
 
@@ -377,13 +394,13 @@ async def _updated(message: Posted, content: Message, client: AsyncWebClient) ->
     return True
 
 
-def _outcome_of(notice: Notice, failure: Exception) -> Outcome:
+def _outcome_of(notification: Notification, failure: Exception) -> Outcome:
     summary = slack_web.summary(failure)
     is_final = slack_web.error_code(failure) in FINAL_ERRORS
     _log.warning(
         "slack.notice_not_delivered",
-        notice_id=notice.id,
-        kind=notice.kind,
+        notice_id=notification.id,
+        kind=notification.kind,
         reason=summary,
         is_final=is_final,
     )

@@ -98,13 +98,13 @@ def update(
     before, after = _checked_update(tx, department_id, changes, by=by)
     if after == before:
         return before
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    pending = _concerned(tx, known, before, after)
-    asked_before = reassignment.asked(tx, known, pending, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    pending = _concerned(tx, reference, before, after)
+    asked_before = reassignment.asked(tx, reference, pending, now=now)
     concerned = _without_own_allowance(tx, before, after, by=by) if recorder is not None else []
     if recorder is not None:
-        today = local_day(now, known.organisation.timezone)
-        recorder.balances_before(tx, known, concerned, today=today)
+        today = local_day(now, reference.organisation.timezone)
+        recorder.balances_before(tx, reference, concerned, today=today)
     after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -122,13 +122,13 @@ def update(
     if not changed:
         raise people_changes.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
-    asked_after = reassignment.asked(tx, known, pending, now=now)
+    asked_after = reassignment.asked(tx, reference, pending, now=now)
     rerouted = reassignment.difference(pending, asked_before, asked_after)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
-    _refresh_cards(tx, known, before, after, now)
+    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    _refresh_cards(tx, reference, before, after, now)
     if recorder is not None:
-        known = organisation_config.of_organisation(tx, by.organisation_id)
-        overdrawn = effects.overdrawn(recorder.balance_changes(tx, known, concerned))
+        reference = organisation_config.of_organisation(tx, by.organisation_id)
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, concerned))
         recorder.effects = replace(
             recorder.effects,
             rerouted=tuple(rerouted),
@@ -156,15 +156,15 @@ def _without_own_allowance(
 
 
 def _refresh_cards(
-    tx: Transaction, known: Reference, before: Department, after: Department, now: datetime
+    tx: Transaction, reference: Reference, before: Department, after: Department, now: datetime
 ) -> None:
     """Redraw open cards on which the change shows another balance or other colleagues."""
     other_manager = after.manager_id != before.manager_id
     if other_manager or _has_other_allowance(before, after):
-        card_refreshes.enqueue(tx, reference=known, now=now, department_id=before.id)
+        card_refreshes.enqueue(tx, reference=reference, now=now, department_id=before.id)
     if other_manager:
         managers = {one for one in (before.manager_id, after.manager_id) if one is not None}
-        card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
+        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=managers)
 
 
 def _checked_update(
@@ -189,12 +189,12 @@ def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
 
 
 def _concerned(
-    tx: Transaction, known: Reference, before: Department, after: Department
+    tx: Transaction, reference: Reference, before: Department, after: Department
 ) -> list[LeaveRequest]:
     """Pending requests that may go to other approvers: the members', with another manager."""
     if after.manager_id == before.manager_id:
         return []
-    return reassignment.pending_of(tx, known, department_id=before.id)
+    return reassignment.pending_of(tx, reference, department_id=before.id)
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:

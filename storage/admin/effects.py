@@ -65,15 +65,15 @@ class Effects:
         return bool(self.leave or self.rerouted or self.overdrawn)
 
 
-def balance_changes(known: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
+def balance_changes(reference: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
     """Half-days that each leave year gets back from one request; negative where it loses some.
 
     Only years that change, oldest first; none for a type that does not deduct.
     """
     before, after = effect.before, effect.after
-    if not known.leave_types[before.leave_type_id].deducts_allowance:
+    if not reference.leave_types[before.leave_type_id].deducts_allowance:
         return []
-    rule = balances.leave_year_rule(known, effect.user)
+    rule = balances.leave_year_rule(reference, effect.user)
     years = leave_years.leave_years_touched(rule, before.start_date, before.end_date)
     gone = after.status == "cancelled"
     changes = [
@@ -99,30 +99,30 @@ class EffectsRecorder:
         self._before: dict[str, _Before] = {}
 
     def balances_before(
-        self, tx: Transaction, known: Reference, users: Iterable[User], *, today: date
+        self, tx: Transaction, reference: Reference, users: Iterable[User], *, today: date
     ) -> None:
         """Read the balances of these people; call it before their leave or settings change.
 
         Of each the leave years from today's to that of their last leave. As of today, or of the
         first day of a leave year that lies ahead: what the balance of that day shows.
         """
-        for user, booked in _booked(tx, known, users, today):
+        for user, booked in _booked(tx, reference, users, today):
             last_day = max([today, *(one.end_date for one in booked.leave)])
-            left = _left(known, user, booked, today, last_day)
+            left = _left(reference, user, booked, today, last_day)
             self._before[user.id] = _Before(today=today, last_day=last_day, left=left)
 
     def balance_changes(
-        self, tx: Transaction, known: Reference, users: Iterable[User]
+        self, tx: Transaction, reference: Reference, users: Iterable[User]
     ) -> tuple[BalanceEffect, ...]:
         """The balances of these people that changed since they were read, in their order."""
         people = list(users)
         if not people:
             return ()
         changes: list[BalanceEffect] = []
-        for user, booked in _booked(tx, known, people, self._before[people[0].id].today):
+        for user, booked in _booked(tx, reference, people, self._before[people[0].id].today):
             before = self._before[user.id]
             had = before.left
-            has = _left(known, user, booked, before.today, before.last_day)
+            has = _left(reference, user, booked, before.today, before.last_day)
             changes += [
                 BalanceEffect(
                     user_id=user.id,
@@ -162,26 +162,26 @@ def owners(leave: Iterable[LeaveEffect]) -> list[User]:
 
 
 def _booked(
-    tx: Transaction, known: Reference, users: Iterable[User], today: date
+    tx: Transaction, reference: Reference, users: Iterable[User], today: date
 ) -> Iterator[tuple[User, Booked]]:
     """Each person with what is booked for them since the first day that matters for ``today``."""
     people = list(users)
     for start in range(0, len(people), _READ_AT_ONCE):
         some = people[start : start + _READ_AT_ONCE]
-        begin = min(balances.accrual_start(known, user, today) for user in some)
+        begin = min(balances.accrual_start(reference, user, today) for user in some)
         found = balances.booked_of_many(
-            tx, known.organisation.id, [user.id for user in some], begin
+            tx, reference.organisation.id, [user.id for user in some], begin
         )
         for user in some:
             yield user, found.get(user.id, Booked(leave=[], adjustments=[]))
 
 
 def _left(
-    known: Reference, user: User, booked: Booked, first_day: date, last_day: date
+    reference: Reference, user: User, booked: Booked, first_day: date, last_day: date
 ) -> dict[LeaveYear, int]:
     """Half-days that remain of each leave year between the two days, as of the first or later."""
-    account = balances.account(known, user, booked.adjustments)
+    account = balances.account(reference, user, booked.adjustments)
     found = year_balances.of_years(
-        account, balances.deducting(known, booked.leave), first_day, last_day
+        account, balances.deducting(reference, booked.leave), first_day, last_day
     )
     return {one.year: one.remaining_half_days(max(first_day, one.year.first_day)) for one in found}

@@ -72,8 +72,8 @@ def add(
     There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
     AlreadyExists or TooManyOverrides; then nothing has changed.
     """
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
-    override = _checked(known, holiday_set, new, now)
+    reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
+    override = _checked(reference, holiday_set, new, now)
     try:
         tx.insert(
             HolidayOverrideRow,
@@ -84,7 +84,7 @@ def add(
     except DuplicateRow as error:
         raise _taken(new.date) from error
     _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
-    _recalculate(tx, known, holiday_set, override.date, by=by, now=now, recorder=recorder)
+    _recalculate(tx, reference, holiday_set, override.date, by=by, now=now, recorder=recorder)
     return override
 
 
@@ -101,11 +101,11 @@ def remove(
 
     Returns the override as it was. Raises NotFound or InsufficientRole; then nothing has changed.
     """
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
+    reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     override = _get(tx, holiday_set, override_id, by=by)
     tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
-    _recalculate(tx, known, holiday_set, override.date, by=by, now=now, recorder=recorder)
+    _recalculate(tx, reference, holiday_set, override.date, by=by, now=now, recorder=recorder)
     return override
 
 
@@ -123,37 +123,37 @@ def _recalculate(
 
     ``before`` is the reference data before the change.
     """
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
     code = holiday_set.country_code
     gone_by = recalculation.GoneBy(
-        own_country=code, default_country=code == known.organisation.country_code
+        own_country=code, default_country=code == reference.organisation.country_code
     )
     users = recalculation.lock_people(tx, by.organisation_id, gone_by)
-    leave = recalculation.plan(tx, known, users, now=now, first_day=day, last_day=day)
+    leave = recalculation.plan(tx, reference, users, now=now, first_day=day, last_day=day)
     owners = effects.owners(leave)
     if recorder is not None:
-        today = local_day(now, known.organisation.timezone)
+        today = local_day(now, reference.organisation.timezone)
         recorder.balances_before(tx, before, owners, today=today)
-    cause = _cause(before, known, code, day)
-    recalculation.apply(tx, known, leave, cause, by=by, now=now)
+    cause = _cause(before, reference, code, day)
+    recalculation.apply(tx, reference, leave, cause, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
-            balances=recorder.balance_changes(tx, known, owners),
+            balances=recorder.balance_changes(tx, reference, owners),
         )
 
 
 def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
     """One override of a set. Raises NotFound."""
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    return _get(tx, holiday_sets.get(known, set_id), override_id, by=by)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    return _get(tx, holiday_sets.get(reference, set_id), override_id, by=by)
 
 
 def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
     """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(known, set_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(reference, set_id)
     bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
     after = position(tx, page, *bound_to)
     found = tx.all(
@@ -193,7 +193,7 @@ def _cause(before: Reference, after: Reference, code: str, day: date) -> recalcu
 
 
 def _checked(
-    known: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
+    reference: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
     """The override, once everything about it is sound."""
     holiday_sets.check_year(new.date.year, "date")
@@ -208,7 +208,7 @@ def _checked(
         name = "Working day" if holiday is None else holiday.name
     if name is None:
         raise InvalidInput.of("name", "required", "Enter the name of the public holiday.")
-    others = known.overrides.get(code, [])
+    others = reference.overrides.get(code, [])
     if any(other.date == new.date.isoformat() for other in others):
         raise _taken(new.date)
     if len(others) >= MOST_OVERRIDES:

@@ -31,9 +31,9 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     No leave is recalculated, since no one uses the set. Raises NotFound, InsufficientRole or
     HolidaySetInUse; then nothing has changed.
     """
-    known, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
-    _check_unused(tx, known, holiday_set)
-    overrides = known.overrides.get(holiday_set.country_code, [])
+    reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
+    _check_unused(tx, reference, holiday_set)
+    overrides = reference.overrides.get(holiday_set.country_code, [])
     tx.change(_delete_overrides, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
     tx.change(_delete_set, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
     audit.record(
@@ -54,16 +54,16 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     return holiday_set
 
 
-def _check_unused(tx: Transaction, known: Reference, holiday_set: HolidaySet) -> None:
+def _check_unused(tx: Transaction, reference: Reference, holiday_set: HolidaySet) -> None:
     """Raises HolidaySetInUse."""
     code = holiday_set.country_code
-    if code == known.organisation.country_code:
+    if code == reference.organisation.country_code:
         raise HolidaySetInUse(
             "The organisation uses the public holidays of {code}. Choose another country for "
             "the organisation first.",
             code=code,
         )
-    row = tx.first(_users_of, organisation_id=known.organisation.id, country_code=code)
+    row = tx.first(_users_of, organisation_id=reference.organisation.id, country_code=code)
     if row is not None and row.total:
         raise HolidaySetInUse(
             "The public holidays of {code} still apply to people ({count}). Choose other public "

@@ -25,14 +25,14 @@ _BECAUSE = {"why": "user_archived"}
 
 
 def give_up_leave(
-    tx: Transaction, known: Reference, user: User, *, by: Caller, now: datetime
+    tx: Transaction, reference: Reference, user: User, *, by: Caller, now: datetime
 ) -> tuple[LeaveEffect, ...]:
     """Cancel pending leave, and end approved leave today; returns what changed, by first day.
 
     Of a request that is running, the past days and today stay taken.
     """
-    today = local_day(now, known.organisation.timezone)
-    standing = leave_rows.standing_of(tx, known.organisation.id, user.id, today)
+    today = local_day(now, reference.organisation.timezone)
+    standing = leave_rows.standing_of(tx, reference.organisation.id, user.id, today)
     given_up = [(before, _given_up(before, today, now)) for before in standing]
     leave = tuple(
         LeaveEffect(user=user, before=before, after=after)
@@ -41,8 +41,8 @@ def give_up_leave(
     )
     cancelled = [one for one in leave if one.after.status == "cancelled"]
     shortened = [one for one in leave if one.after.status != "cancelled"]
-    _move(tx, known, "leave_request.cancelled", cancelled, by=by, now=now)
-    _move(tx, known, "leave_request.shortened", shortened, by=by, now=now)
+    _move(tx, reference, "leave_request.cancelled", cancelled, by=by, now=now)
+    _move(tx, reference, "leave_request.shortened", shortened, by=by, now=now)
     return leave
 
 
@@ -74,7 +74,7 @@ def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest 
 
 def _move(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     action: Literal["leave_request.cancelled", "leave_request.shortened"],
     leave: Sequence[LeaveEffect],
     *,
@@ -91,11 +91,13 @@ def _move(
     news: NotificationEvent = "leave_request.recounted"
     if action == "leave_request.cancelled":
         event = news = action
-    webhook_outbox.enqueue_all(tx, event, changed, reference=known, now=now)
-    notification_outbox.notify_all(tx, news, [one.after for one in leave], reference=known, now=now)
-    card_refreshes.leave_changed(tx, moved, reference=known, now=now)
+    webhook_outbox.enqueue_all(tx, event, changed, reference=reference, now=now)
+    notification_outbox.notify_all(
+        tx, news, [one.after for one in leave], reference=reference, now=now
+    )
+    card_refreshes.leave_changed(tx, moved, reference=reference, now=now)
     before = [one.before for one in leave]
-    tell_approvers(tx, known, leave[0].user, before, action, by=by, now=now)
+    tell_approvers(tx, reference, leave[0].user, before, action, by=by, now=now)
 
 
 @compiled

@@ -191,16 +191,16 @@ def update(
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
         raise people_changes.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
     gone_by = recalculation.GoneBy(
         default_country="country_code" in differing, default_week="working_days" in differing
     )
     users = recalculation.lock_people(tx, by.organisation_id, gone_by)
-    leave = recalculation.plan(tx, known, users, now=now)
+    leave = recalculation.plan(tx, reference, users, now=now)
     owners = effects.owners(leave)
     granted: list[User] = []
     if recorder is not None:
-        today = local_day(now, known.organisation.timezone)
+        today = local_day(now, reference.organisation.timezone)
         if _may_lower_balances(before, after):
             granted = people_rows.living(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
@@ -209,14 +209,14 @@ def update(
         other_week=gone_by.default_week, other_country=gone_by.default_country
     )
     if cause is not None:
-        recalculation.apply(tx, known, leave, cause, by=by, now=now)
+        recalculation.apply(tx, reference, leave, cause, by=by, now=now)
     if not differing.isdisjoint(_OF_ALLOWANCES):
-        card_refreshes.enqueue(tx, reference=known, now=now)
+        card_refreshes.enqueue(tx, reference=reference, now=now)
     if not differing.isdisjoint(_IN_EVENTS):
         feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     if recorder is not None:
-        overdrawn = effects.overdrawn(recorder.balance_changes(tx, known, granted))
-        balances = recorder.balance_changes(tx, known, owners)
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, granted))
+        balances = recorder.balance_changes(tx, reference, owners)
         # Negative balances first, as the list may be cut off.
         listed = tuple(dict.fromkeys((*overdrawn, *balances)))
         recorder.effects = replace(
@@ -227,7 +227,7 @@ def update(
             moves_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
             overdrawn=overdrawn,
         )
-    return known.organisation
+    return reference.organisation
 
 
 def _may_lower_balances(before: Checked, after: Checked) -> bool:

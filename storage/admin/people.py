@@ -115,24 +115,24 @@ def update(
     user, after = _checked_update(tx, user_id, changes, by=by)
     if after == user:
         return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    pending = _concerned(tx, known, user, after, now)
-    asked_before = reassignment.asked(tx, known, pending, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    pending = _concerned(tx, reference, user, after, now)
+    asked_before = reassignment.asked(tx, reference, pending, now=now)
     if recorder is not None:
-        today = local_day(now, known.organisation.timezone)
-        recorder.balances_before(tx, known, [user], today=today)
+        today = local_day(now, reference.organisation.timezone)
+        recorder.balances_before(tx, reference, [user], today=today)
     after = people_changes.save(tx, user, after, "user.updated", by=by, now=now)
     cause = recalculation.cause_of(user, after)
-    leave = [] if cause is None else recalculation.plan(tx, known, [after], now=now)
+    leave = [] if cause is None else recalculation.plan(tx, reference, [after], now=now)
     if cause is not None:
-        recalculation.apply(tx, known, leave, cause, by=by, now=now)
-    asked_after = reassignment.asked(tx, known, pending, now=now)
+        recalculation.apply(tx, reference, leave, cause, by=by, now=now)
+    asked_after = reassignment.asked(tx, reference, pending, now=now)
     rerouted = reassignment.difference(pending, asked_before, asked_after)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
-    _refresh_cards(tx, known, user, after, now)
+    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    _refresh_cards(tx, reference, user, after, now)
     if recorder is not None:
         chosen = after.public_holiday_country_code
-        balances = recorder.balance_changes(tx, known, [after])
+        balances = recorder.balance_changes(tx, reference, [after])
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
@@ -145,22 +145,22 @@ def update(
 
 
 def _refresh_cards(
-    tx: Transaction, known: Reference, user: User, after: User, now: datetime
+    tx: Transaction, reference: Reference, user: User, after: User, now: datetime
 ) -> None:
     """Redraw open cards on which the change shows another balance or other colleagues."""
     if any(getattr(user, name) != getattr(after, name) for name in _ON_CARDS):
-        card_refreshes.enqueue(tx, reference=known, now=now, user_ids={user.id})
+        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids={user.id})
     if user.department_id != after.department_id:
         # Former and new colleagues: their cards list this person's leave no longer, or from now on.
         for department_id in {user.department_id, after.department_id} - {None}:
-            card_refreshes.enqueue(tx, reference=known, now=now, department_id=department_id)
+            card_refreshes.enqueue(tx, reference=reference, now=now, department_id=department_id)
     if user.manager_id != after.manager_id:
         managers = {one for one in (user.manager_id, after.manager_id) if one is not None}
-        card_refreshes.enqueue(tx, reference=known, now=now, user_ids=managers)
+        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=managers)
 
 
 def _concerned(
-    tx: Transaction, known: Reference, user: User, after: User, now: datetime
+    tx: Transaction, reference: Reference, user: User, after: User, now: datetime
 ) -> list[LeaveRequest]:
     """Pending requests that may go to other approvers, read before the change.
 
@@ -168,13 +168,13 @@ def _concerned(
     """
     concerned: list[LeaveRequest] = []
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
-        concerned += reassignment.pending_of(tx, known, user_id=user.id)
+        concerned += reassignment.pending_of(tx, reference, user_id=user.id)
     if _is_another_approver(user, after):
-        concerned += reassignment.awaiting(tx, known, user, now=now)
+        concerned += reassignment.awaiting(tx, reference, user, now=now)
         if after.role in ("admin", "owner"):
-            concerned += reassignment.pending_of(tx, known)
+            concerned += reassignment.pending_of(tx, reference)
         elif after.role == "approver" and after.department_id is not None:
-            concerned += reassignment.pending_of(tx, known, department_id=after.department_id)
+            concerned += reassignment.pending_of(tx, reference, department_id=after.department_id)
     return list({request.id: request for request in concerned}.values())
 
 

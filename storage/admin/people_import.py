@@ -132,10 +132,10 @@ def _planned(
     tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
 ) -> _Plan:
     """Raises BadLines."""
-    known = _known(tx, lines, by=by)
-    found = [_person(line, known.get(line.email.casefold()), now) for line in lines]
+    users_by_email = _known(tx, lines, by=by)
+    found = [_person(line, users_by_email.get(line.email.casefold()), now) for line in lines]
     faults = [fault for person in found for fault in _faults(person, is_update=is_update)]
-    faults += _set_managers(found, known)
+    faults += _set_managers(found, users_by_email)
     new_departments, ambiguous = _set_departments(tx, found, by=by, now=now)
     faults += ambiguous
     faults += _owner_faults(tx, found, by=by)
@@ -188,7 +188,9 @@ def _faults(person: _Person, *, is_update: bool) -> Iterable[FieldError]:
         yield _fault(person, "email", "email_taken", detail)
 
 
-def _set_managers(found: Sequence[_Person], known: Mapping[str, User]) -> Iterable[FieldError]:
+def _set_managers(
+    found: Sequence[_Person], users_by_email: Mapping[str, User]
+) -> Iterable[FieldError]:
     """Put the managers' ids in; they may stand anywhere in the file, or be there already."""
     ids = {person.line.email.casefold(): person.id for person in found}
     faults = []
@@ -196,7 +198,7 @@ def _set_managers(found: Sequence[_Person], known: Mapping[str, User]) -> Iterab
         email = person.line.manager_email
         if email is None:
             continue
-        user = known.get(email.casefold())
+        user = users_by_email.get(email.casefold())
         is_in_file = email.casefold() in ids
         if not is_in_file and user is not None and user.status == "archived":
             detail = f"{email} is archived."
@@ -291,18 +293,18 @@ def _circles(managers: Mapping[str, str | None]) -> set[str]:
     return circles
 
 
-def _depth(user_id: str, managers: Mapping[str, str | None], known: dict[str, int]) -> int:
-    """How many stand above the person; ``known`` keeps what was found on the way."""
+def _depth(user_id: str, managers: Mapping[str, str | None], depths: dict[str, int]) -> int:
+    """The number of managers above the person; ``depths`` caches the results."""
     way: list[str] = []
     at: str | None = user_id
-    while at is not None and at not in known:
+    while at is not None and at not in depths:
         way.append(at)
         at = managers.get(at)
-    depth = -1 if at is None else known[at]
+    depth = -1 if at is None else depths[at]
     for one in reversed(way):
         depth += 1
-        known[one] = depth
-    return known[user_id]
+        depths[one] = depth
+    return depths[user_id]
 
 
 def _make_departments(tx: Transaction, plan: _Plan, *, by: Caller, now: datetime) -> None:

@@ -53,17 +53,17 @@ def archive(
     user = _to_be_stopped(tx, user_id, by=by)
     if user.status == "archived":
         return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
     if recorder is not None:
-        today = local_day(now, known.organisation.timezone)
-        recorder.balances_before(tx, known, [user], today=today)
-    rerouted = reassignment.without(tx, known, user, now=now)
+        today = local_day(now, reference.organisation.timezone)
+        recorder.balances_before(tx, reference, [user], today=today)
+    rerouted = reassignment.without(tx, reference, user, now=now)
     archived = replace(user, status="archived")
     archived = people_changes.save(tx, user, archived, "user.archived", by=by, now=now)
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
-    leave = offboarding.give_up_leave(tx, known, user, by=by, now=now)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
+    leave = offboarding.give_up_leave(tx, reference, user, by=by, now=now)
+    reassignment.tell(tx, reference, rerouted, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
@@ -73,9 +73,9 @@ def archive(
             calendar_feeds=feed_count,
             reports=offboarding.reports(tx, by.organisation_id, user_id),
             departments=tuple(
-                one.id for one in known.departments.values() if one.manager_id == user.id
+                one.id for one in reference.departments.values() if one.manager_id == user.id
             ),
-            balances=recorder.balance_changes(tx, known, [user]),
+            balances=recorder.balance_changes(tx, reference, [user]),
         )
     return archived
 
@@ -99,11 +99,11 @@ def deactivate(
         raise people.UserArchived
     if user.status == "deactivated":
         return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    rerouted = reassignment.without(tx, known, user, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    rerouted = reassignment.without(tx, reference, user, now=now)
     deactivated = replace(user, status="deactivated")
     deactivated = people_changes.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
+    reassignment.tell(tx, reference, rerouted, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
@@ -132,8 +132,8 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
         return user
     active = replace(user, status="active")
     active = people_changes.save(tx, user, active, "user.reactivated", by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.tell(tx, known, _returned(tx, known, active, now), by=by, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.tell(tx, reference, _returned(tx, reference, active, now), by=by, now=now)
     return active
 
 
@@ -159,17 +159,17 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
         if other is not None and other.status != "archived":
             restored = replace(restored, slack_user_id=None)
     restored = people_changes.save(tx, user, restored, "user.restored", by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.tell(tx, known, _returned(tx, known, restored, now), by=by, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.tell(tx, reference, _returned(tx, reference, restored, now), by=by, now=now)
     return restored
 
 
-def _returned(tx: Transaction, known: Reference, user: User, now: datetime) -> list[Reassigned]:
+def _returned(tx: Transaction, reference: Reference, user: User, now: datetime) -> list[Reassigned]:
     """The requests that are assigned to the person again."""
-    requests = reassignment.awaiting(tx, known, user, now=now)
-    before = reassignment.asked(tx, known, requests, now=now, absent_id=user.id)
+    requests = reassignment.awaiting(tx, reference, user, now=now)
+    before = reassignment.asked(tx, reference, requests, now=now, absent_id=user.id)
     return reassignment.difference(
-        requests, before, reassignment.asked(tx, known, requests, now=now)
+        requests, before, reassignment.asked(tx, reference, requests, now=now)
     )
 
 

@@ -25,29 +25,33 @@ MOST_REQUESTS: Final = 5_000
 Asked = dict[str, list[User]]
 
 
-def without(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[Reassigned]:
+def without(
+    tx: Transaction, reference: Reference, user: User, *, now: datetime
+) -> list[Reassigned]:
     """The requests that would be assigned to others if the person were inactive."""
-    requests = awaiting(tx, known, user, now=now)
-    before = asked(tx, known, requests, now=now)
-    after = asked(tx, known, requests, now=now, absent_id=user.id)
+    requests = awaiting(tx, reference, user, now=now)
+    before = asked(tx, reference, requests, now=now)
+    after = asked(tx, reference, requests, now=now, absent_id=user.id)
     return difference(requests, before, after)
 
 
-def awaiting(tx: Transaction, known: Reference, user: User, *, now: datetime) -> list[LeaveRequest]:
+def awaiting(
+    tx: Transaction, reference: Reference, user: User, *, now: datetime
+) -> list[LeaveRequest]:
     """Pending requests that await the person, oldest first."""
     return leave_reading.awaiting_all(
         tx,
-        known.organisation.id,
+        reference.organisation.id,
         user.id,
         is_admin=user.role in ("admin", "owner"),
-        today=local_day(now, known.organisation.timezone),
+        today=local_day(now, reference.organisation.timezone),
         limit=MOST_REQUESTS,
     )
 
 
 def pending_of(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     *,
     user_id: str | None = None,
     department_id: str | None = None,
@@ -55,7 +59,7 @@ def pending_of(
     """The pending requests of a person, or of all people in a department."""
     return leave_rows.pending_of(
         tx,
-        known.organisation.id,
+        reference.organisation.id,
         user_id=user_id,
         department_id=department_id,
         limit=MOST_REQUESTS,
@@ -64,7 +68,7 @@ def pending_of(
 
 def asked(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     requests: Sequence[LeaveRequest],
     *,
     now: datetime,
@@ -73,9 +77,9 @@ def asked(
     """The approvers of each requester's leave, by the requester's id, without ``absent_id``."""
     return approvers.of_people(
         tx,
-        known.organisation.id,
+        reference.organisation.id,
         {request.user_id for request in requests},
-        today=local_day(now, known.organisation.timezone),
+        today=local_day(now, reference.organisation.timezone),
         absent_id=absent_id,
     )
 
@@ -98,27 +102,27 @@ def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) ->
 
 
 def show_to_linked(
-    tx: Transaction, known: Reference, before: User, after: User, *, by: Caller, now: datetime
+    tx: Transaction, reference: Reference, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
     """Give a person whose Slack account has become known the cards of what awaits them.
 
     ``before`` and ``after``: the person without and with the account. A pending person is asked
     only now; an active one was asked before, when no card could reach them.
     """
-    requests = awaiting(tx, known, after, now=now)
+    requests = awaiting(tx, reference, after, now=now)
     if not requests:
         return
     if approval_rule.may_be_asked(before):
-        notification_outbox.post_missing_cards(tx, after.id, requests, reference=known, now=now)
+        notification_outbox.post_missing_cards(tx, after.id, requests, reference=reference, now=now)
         return
-    asked_before = asked(tx, known, requests, now=now, absent_id=after.id)
-    asked_after = asked(tx, known, requests, now=now)
-    tell(tx, known, difference(requests, asked_before, asked_after), by=by, now=now)
+    asked_before = asked(tx, reference, requests, now=now, absent_id=after.id)
+    asked_after = asked(tx, reference, requests, now=now)
+    tell(tx, reference, difference(requests, asked_before, asked_after), by=by, now=now)
 
 
 def tell(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     rerouted: Sequence[Reassigned],
     *,
     by: Caller,
@@ -139,6 +143,6 @@ def tell(
         "leave_request.rerouted",
         [one.request for one in rerouted],
         approvers={request_id: set(after) - set(before) for request_id, before, after in ids},
-        reference=known,
+        reference=reference,
         now=now,
     )

@@ -110,7 +110,7 @@ def lock_people(tx: Transaction, organisation_id: str, gone_by: GoneBy) -> list[
 
 def plan(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     users: Sequence[User],
     *,
     now: datetime,
@@ -119,16 +119,16 @@ def plan(
 ) -> list[LeaveEffect]:
     """The leave of these people that counts differently now, by first day; ``apply`` writes it.
 
-    ``known`` and ``users`` are as they are after the change. ``first_day`` and ``last_day`` bound
+    ``reference`` and ``users`` are those after the change. ``first_day`` and ``last_day`` bound
     what can have changed, both included. Lock the people first.
     """
-    today = local_day(now, known.organisation.timezone)
+    today = local_day(now, reference.organisation.timezone)
     if not users or last_day < today:
         return []
     of_id = {user.id: user for user in users}
     found = tx.all(
         _ahead,
-        organisation_id=known.organisation.id,
+        organisation_id=reference.organisation.id,
         user_ids=list(of_id),
         first_day=max(first_day, today).isoformat(),
         last_day=last_day.isoformat(),
@@ -137,7 +137,7 @@ def plan(
     for row in found:
         before = rows.leave_request(row)
         user = of_id[before.user_id]
-        counted_halves = _counted(known, user, before, today)
+        counted_halves = _counted(reference, user, before, today)
         if counted_halves != before.counted_halves:
             after = replace(
                 before,
@@ -152,7 +152,7 @@ def plan(
 
 def apply(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     recounted: Sequence[LeaveEffect],
     cause: Cause,
     *,
@@ -171,7 +171,7 @@ def apply(
     moved = [(one.before, one.after) for one in recounted]
     leave_rows.save_all(tx, "leave_request.recounted", moved, by=by, now=now, why=why)
     changed = [(one.after, one.user) for one in recounted]
-    webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, reference=known, now=now)
+    webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, reference=reference, now=now)
     notification_outbox.notify_all(
         tx,
         "leave_request.recounted",
@@ -181,12 +181,12 @@ def apply(
             for one in recounted
             if one.after.total_half_days != one.before.total_half_days
         ],
-        reference=known,
+        reference=reference,
         now=now,
     )
     card_refreshes.enqueue(
         tx,
-        reference=known,
+        reference=reference,
         now=now,
         user_ids={one.user.id for one in recounted},
         except_ids={one.after.id for one in recounted},
@@ -211,7 +211,7 @@ def news(tx: Transaction, organisation_id: str, request_id: str, at: datetime) -
     )
 
 
-def _counted(known: Reference, user: User, request: LeaveRequest, today: date) -> str:
+def _counted(reference: Reference, user: User, request: LeaveRequest, today: date) -> str:
     """What the request's dates count by today's rules; those before today as they did."""
     span = days.Span(
         start_date=request.start_date,
@@ -219,7 +219,7 @@ def _counted(known: Reference, user: User, request: LeaveRequest, today: date) -
         start_half_day=request.start_half_day,
         end_half_day=request.end_half_day,
     )
-    counted_halves = days.counted_halves(drafts.count(known, user, span))
+    counted_halves = days.counted_halves(drafts.count(reference, user, span))
     past = max((today - request.start_date).days, 0)
     return request.counted_halves[:past] + counted_halves[past:]
 

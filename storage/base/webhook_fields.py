@@ -32,22 +32,22 @@ def check_url(url: object) -> str:
 
 def check_events(events: Iterable[str] | None) -> list[str]:
     """The names without duplicates. Raises InvalidInput ``no_events`` or ``unknown_event``."""
-    known = (*EVENT_TYPES, EVERY_EVENT)
+    event_types = (*EVENT_TYPES, EVERY_EVENT)
     chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))
-    unknown = [str(name) for name in chosen if name not in known]
+    unknown = [str(name) for name in chosen if name not in event_types]
     if unknown:
         raise InvalidInput.of(
             "events",
             "unknown_event",
             "There is no event {unknown}. Available events: {known}.",
             unknown=tuple(unknown),
-            known=known,
+            known=event_types,
         )
     if not chosen:
         raise InvalidInput.of(
             "events",
             "no_events",
             "Choose at least one event. Available events: {known}.",
-            known=known,
+            known=event_types,
         )
     return chosen

@@ -53,13 +53,19 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
 def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Queue the card of every pending request for its approvers."""
     by = _system(organisation_id)
-    known = organisation_config.of_organisation(tx, organisation_id)
+    reference = organisation_config.of_organisation(tx, organisation_id)
     pending = leave_reading.page(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
-    today = local_day(now, known.organisation.timezone)
+    today = local_day(now, reference.organisation.timezone)
     for request in pending.items:
         asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
         notification_outbox.notify(
-            tx, "leave_request.created", request, by=by, approvers=asked, reference=known, now=now
+            tx,
+            "leave_request.created",
+            request,
+            by=by,
+            approvers=asked,
+            reference=reference,
+            now=now,
         )
 
 

@@ -15,7 +15,7 @@ from storage.events import delivery_pruning
 from storage.slack import notifications, slack_events
 
 # As long as contract 9 keeps webhook deliveries.
-NOTICES_KEPT: Final = timedelta(days=30)
+NOTIFICATIONS_KEPT: Final = timedelta(days=30)
 # How many rows one transaction deletes.
 BATCH: Final = 1_000
 
@@ -28,7 +28,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
     Raises DatabaseUnavailable.
     """
     for name, delete in (
-        ("notices", partial(notifications.prune, before=now - NOTICES_KEPT, limit=batch)),
+        ("notices", partial(notifications.prune, before=now - NOTIFICATIONS_KEPT, limit=batch)),
         ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
         ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
         ("slack_states", partial(oauth_states.prune, now=now, limit=batch)),

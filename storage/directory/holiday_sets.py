@@ -77,9 +77,9 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
     )
 
 
-def get(known: Reference, set_id: str) -> HolidaySet:
+def get(reference: Reference, set_id: str) -> HolidaySet:
     """One set of the organisation. Raises NotFound."""
-    found = known.holiday_sets.get(set_id)
+    found = reference.holiday_sets.get(set_id)
     if found is None:
         raise NotFound("public holiday set")
     return found
@@ -92,8 +92,8 @@ def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Reference, H
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    return known, get(known, set_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    return reference, get(reference, set_id)
 
 
 def check_year(year: int, field: str) -> None:
@@ -108,17 +108,17 @@ def check_year(year: int, field: str) -> None:
         )
 
 
-def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
+def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
     """Every date of a calendar year that is a public holiday or would be one, earliest first.
 
     Raises InvalidInput ``out_of_range`` or ``unknown_country``.
     """
     check_year(year, "year")
     first_day, last_day = date(year, 1, 1), date(year, 12, 31)
-    in_force = holidays_between(known, country_code, first_day, last_day)
+    in_force = holidays_between(reference, country_code, first_day, last_day)
     overrides = {
         date.fromisoformat(override.date): override
-        for override in known.overrides.get(country_code, ())
+        for override in reference.overrides.get(country_code, ())
     }
     found: list[HolidayOnDate] = []
     for day, holiday in in_force.items():
@@ -151,13 +151,13 @@ def year_of(known: Reference, country_code: str, year: int) -> list[HolidayOnDat
     return sorted(found, key=lambda one: one.date)
 
 
-def country_code_of(known: Reference, user: User) -> str:
+def country_code_of(reference: Reference, user: User) -> str:
     """The country whose public holidays the person has: their choice, else the organisation's."""
-    return user.public_holiday_country_code or known.organisation.country_code
+    return user.public_holiday_country_code or reference.organisation.country_code
 
 
 def holidays_between(
-    known: Reference, country_code: str, first_day: date, last_day: date
+    reference: Reference, country_code: str, first_day: date, last_day: date
 ) -> Mapping[date, Holiday]:
     """The public holidays between two dates, both included, with the overrides of that set.
 
@@ -165,7 +165,7 @@ def holidays_between(
     Raises InvalidInput ``unknown_country``.
     """
     found = holiday_calendar.holidays_between(country_code, first_day, last_day)
-    for override in known.overrides.get(country_code, ()):
+    for override in reference.overrides.get(country_code, ()):
         day = date.fromisoformat(override.date)
         if not first_day <= day <= last_day:
             continue
@@ -181,9 +181,9 @@ def holidays_between(
     return found
 
 
-def holiday_count(known: Reference, country_code: str, year: int) -> int:
+def holiday_count(reference: Reference, country_code: str, year: int) -> int:
     """How many dates of a calendar year are public holidays at least in part."""
-    return len(holidays_between(known, country_code, date(year, 1, 1), date(year, 12, 31)))
+    return len(holidays_between(reference, country_code, date(year, 1, 1), date(year, 12, 31)))
 
 
 def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:

@@ -62,14 +62,14 @@ def of_request(
 ) -> list[User]:
     """The approvers of a pending request, at most 50 of each kind: assigned, then by escalation."""
     asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
-    known = {user.id for user in asked}
+    approver_ids = {user.id for user in asked}
     later = tx.all(
         _next_steps,
         organisation_id=organisation_id,
         request_id=request.id,
         limit=MAX_APPROVERS,
     )
-    return asked + [user for row in later if (user := rows.user(row)).id not in known]
+    return asked + [user for row in later if (user := rows.user(row)).id not in approver_ids]
 
 
 def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:

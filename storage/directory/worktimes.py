@@ -23,19 +23,19 @@ _MAX_ABSENCES: Final = 2_000
 
 
 def of_people(
-    tx: Transaction, known: Reference, people: Iterable[User], first_day: date, today: date
+    tx: Transaction, reference: Reference, people: Iterable[User], first_day: date, today: date
 ) -> dict[str, Worktime]:
     """Each person's working time, by id, from two days before ``first_day`` for over a year."""
     users = list(people)
     first, last = first_day - timedelta(days=2), today + timedelta(working_days.MAX_DAYS)
-    away = _away(tx, known.organisation.id, [user.id for user in users], first)
-    organisation = known.organisation
+    away = _away(tx, reference.organisation.id, [user.id for user in users], first)
+    organisation = reference.organisation
     found = {}
     for user in users:
-        country_code = holiday_sets.country_code_of(known, user)
+        country_code = holiday_sets.country_code_of(reference, user)
         found[user.id] = Worktime(
             week=days.working_week(user.working_days or organisation.working_days),
-            holidays=holiday_sets.holidays_between(known, country_code, first, last),
+            holidays=holiday_sets.holidays_between(reference, country_code, first, last),
             away=away[user.id],
             hours=Hours(
                 starts_at=organisation.day_starts_at,

@@ -116,7 +116,7 @@ def record_results(
         _change(delivery, outcome, _webhook_of(delivery) in gone, jitter, now)
         for delivery, outcome in outcomes
     ]
-    changed = set(tx.all(_settle, changes=orjson.dumps(changes).decode()))
+    changed = set(tx.all(_record_results, changes=orjson.dumps(changes).decode()))
     recorded = [
         (delivery, outcome)
         for delivery, outcome in outcomes
@@ -305,7 +305,7 @@ def _url(engine: Engine, organisation_id: Param[str], webhook_id: Param[str]) ->
 
 
 @compiled
-def _settle(changes: Param[str]) -> Update:
+def _record_results(changes: Param[str]) -> Update:
     done = json_table(
         changes,
         "done",

@@ -21,7 +21,7 @@ from storage.db.tables import NoticeRow, SlackMessageRow, UserRow
 from storage.events.organisation_config import Reference, of_organisation
 from storage.rules import request_rules
 
-NoticeKind = Literal[
+NotificationKind = Literal[
     "approval_card",
     "requester_notice",
     "own_message",
@@ -34,7 +34,7 @@ NoticeKind = Literal[
     "approver_notice",
 ]
 # The dispatcher that a commit wakes.
-NOTICES: Final = "notices"
+NOTIFICATIONS: Final = "notices"
 # The reversal window of a decision has ended: its button is removed.
 SETTLED: Final = "leave_request.settled"
 # No webhook receives events of these names.
@@ -68,7 +68,7 @@ def notify(
     organisation_id = reference.organisation.id
     holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
     is_own = by.source == "slack" and by.user_id == request.user_id
-    people: list[tuple[NoticeKind, str]] = [
+    people: list[tuple[NotificationKind, str]] = [
         ("own_message" if is_own else "requester_notice", request.user_id)
     ]
     people += [
@@ -77,15 +77,17 @@ def notify(
         for user_id in sorted((holders | {user.id for user in approvers}) - {request.user_id})
     ]
     for kind, user_id in people:
-        row = notice_row(organisation_id, kind, user_id, request.id, event_type, now)
+        row = notification_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.enqueue_insert(NoticeRow, **row)
     if request_rules.may_reconsider(request, now):
         # The button that reverses the decision is removed at the end of its window.
         later = {"due_at": now + request_rules.REVERSAL_WINDOW}
         for user_id in sorted(holders - {request.user_id}):
-            row = notice_row(organisation_id, "approval_card", user_id, request.id, SETTLED, now)
+            row = notification_row(
+                organisation_id, "approval_card", user_id, request.id, SETTLED, now
+            )
             tx.enqueue_insert(NoticeRow, **row | later)
-    tx.notify(NOTICES)
+    tx.notify(NOTIFICATIONS)
 
 
 def notify_all(
@@ -112,17 +114,17 @@ def notify_all(
     cards |= _cards_of(tx, organisation_id, changed)
     cards -= {(request.id, request.user_id) for request in changed}
     rows = [
-        notice_row(
+        notification_row(
             organisation_id, "requester_notice", request.user_id, request.id, event_type, now
         )
         for request in told
     ]
     rows += [
-        notice_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
+        notification_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
         for request_id, user_id in sorted(cards)
     ]
     tx.insert_all(NoticeRow, rows)
-    tx.notify(NOTICES)
+    tx.notify(NOTIFICATIONS)
 
 
 def post_missing_cards(
@@ -152,14 +154,14 @@ def post_missing_cards(
     tx.insert_all(
         NoticeRow,
         [
-            notice_row(
+            notification_row(
                 organisation_id, "approval_card", user_id, request.id, "leave_request.rerouted", now
             )
             for request in requests
             if request.id not in queued
         ],
     )
-    tx.notify(NOTICES)
+    tx.notify(NOTIFICATIONS)
 
 
 def notify_approvers(
@@ -174,17 +176,19 @@ def notify_approvers(
     tx.insert_all(
         NoticeRow,
         [
-            notice_row(organisation_id, "approver_notice", user_id, request_id, event_type, now)
+            notification_row(
+                organisation_id, "approver_notice", user_id, request_id, event_type, now
+            )
             for request_id, user_ids in told.items()
             for user_id in sorted(user_ids)
         ],
     )
-    tx.notify(NOTICES)
+    tx.notify(NOTIFICATIONS)
 
 
-def notice_row(
+def notification_row(
     organisation_id: str,
-    kind: NoticeKind,
+    kind: NotificationKind,
     user_id: str,
     leave_request_id: str | None,
     event_type: str,
@@ -227,7 +231,7 @@ def notify_of_digest(tx: Transaction, organisation_id: str, *, now: datetime) ->
 def _notify_admins(
     tx: Transaction,
     organisation_id: str,
-    kind: NoticeKind,
+    kind: NotificationKind,
     event_type: str,
     webhook_id: str | None,
     now: datetime,
@@ -238,12 +242,12 @@ def _notify_admins(
     tx.insert_all(
         NoticeRow,
         [
-            notice_row(organisation_id, kind, user_id, None, event_type, now)
+            notification_row(organisation_id, kind, user_id, None, event_type, now)
             | {"webhook_id": webhook_id}
             for (user_id,) in admins
         ],
     )
-    tx.notify(NOTICES)
+    tx.notify(NOTIFICATIONS)
 
 
 def remind(
@@ -255,10 +259,10 @@ def remind(
     now: datetime,
 ) -> None:
     """Queue a reminder of one request, or with None a summary of all that await the person."""
-    kind: NoticeKind = "reminder_summary" if leave_request_id is None else "reminder"
-    row = notice_row(organisation_id, kind, user_id, leave_request_id, REMINDER, now)
+    kind: NotificationKind = "reminder_summary" if leave_request_id is None else "reminder"
+    row = notification_row(organisation_id, kind, user_id, leave_request_id, REMINDER, now)
     tx.insert(NoticeRow, **row)
-    tx.notify(NOTICES)
+    tx.notify(NOTIFICATIONS)
 
 
 def _cards_of(

@@ -187,7 +187,7 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
     """
     # The strongest lock: its foreign keys make a new delivery wait.
     webhook = get_locked(tx, webhook_id, by=by, strength="FOR UPDATE")
-    for statement in (_delete_attempts, _delete_deliveries, _delete_notices, _delete):
+    for statement in (_delete_attempts, _delete_deliveries, _delete_notifications, _delete):
         tx.change(statement, organisation_id=by.organisation_id, webhook_id=webhook_id)
     audit.record(
         tx,
@@ -349,7 +349,7 @@ def _delete_deliveries(organisation_id: Param[str], webhook_id: Param[str]) -> D
 
 
 @compiled
-def _delete_notices(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
+def _delete_notifications(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
     return NoticeRow.delete().where(
         NoticeRow.organisation_id == organisation_id, NoticeRow.webhook_id == webhook_id
     )

@@ -5,9 +5,9 @@ cover depends on the leave of the colleagues whom the card lists (colleagues.py)
 itself stays as it is: its own changes redraw its cards through ``notification_outbox.notify``.
 
 Another balance queues the redraws at once: the requester's row or the organisation's is locked by
-every transaction that changes it. For another cover one ``cover_changed`` notice is queued, and
-``expand`` finds the cards after the commit. Two colleagues may ask at the same moment; neither
-transaction sees the other's request, so only a search after both commits finds both cards.
+every transaction that changes it. For another cover one ``cover_changed`` notification is queued,
+and ``expand`` finds the cards after the commit. Two colleagues may submit requests at the same
+moment; neither transaction sees the other's, so only a search after both commits finds both cards.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _enqueue_cover_change(
     now: datetime,
 ) -> None:
     requests = [request for pair in moved for request in pair if request is not None]
-    row = notification_outbox.notice_row(
+    row = notification_outbox.notification_row(
         organisation_id,
         "cover_changed",
         requests[0].user_id,
@@ -168,7 +168,7 @@ def _refresh(
     except_ids: Collection[str] = (),
 ) -> None:
     refreshed = [
-        notification_outbox.notice_row(
+        notification_outbox.notification_row(
             organisation_id,
             "approval_card",
             user_id,
@@ -181,7 +181,7 @@ def _refresh(
     ]
     if refreshed:
         tx.insert_all(NoticeRow, refreshed)
-        tx.notify(notification_outbox.NOTICES)
+        tx.notify(notification_outbox.NOTIFICATIONS)
 
 
 @compiled
@@ -250,7 +250,7 @@ def _people_listing(
 def _cards(organisation_id: Param[str], concerned: Sequence[Expr]) -> Select:
     """The cards of pending requests, posted or about to be: request and approver.
 
-    A notice that is being delivered may have been drawn before the change.
+    A notification that is being delivered may have been rendered before the change.
     """
     posted = _of_pending_requests(
         SlackMessageRow,

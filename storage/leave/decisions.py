@@ -77,7 +77,7 @@ def change_decision(
     if before.user_id == by.user_id:
         raise OwnRequest
     action: request_rules.Action = (
-        "approve_after_all" if to_status == "approved" else "decline_after_all"
+        "reverse_to_approved" if to_status == "approved" else "reverse_to_declined"
     )
     request_steps.check_transition(tx, action, before, by)
     if not pending_approvals.may_reconsider(

@@ -58,7 +58,7 @@ class Assessment:
 
 def assess(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     user: User,
     draft: Draft,
     *,
@@ -70,12 +70,14 @@ def assess(
     ``replaces`` is the request that it would take the place of. Changes nothing. Raises
     InvalidInput, OverlappingLeave or InsufficientAllowance.
     """
-    return _hold(tx, known, user, draft, *_basis(known, draft, today), _raising, today, replaces)
+    return _hold(
+        tx, reference, user, draft, *_basis(reference, draft, today), _raising, today, replaces
+    )
 
 
 def examine(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     user: User,
     draft: Draft,
     *,
@@ -88,7 +90,7 @@ def examine(
     count.
     """
     try:
-        basis = _basis(known, draft, today)
+        basis = _basis(reference, draft, today)
     except DomainError as refusal:
         return None, [refusal]
     refusals: list[DomainError] = []
@@ -100,7 +102,7 @@ def examine(
             refusals.append(refusal)
             return None
 
-    return _hold(tx, known, user, draft, *basis, collecting, today, replaces), refusals
+    return _hold(tx, reference, user, draft, *basis, collecting, today, replaces), refusals
 
 
 class _Hold(Protocol):
@@ -113,27 +115,27 @@ def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     return rule(*args, **kwargs)
 
 
-def _basis(known: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
+def _basis(reference: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
     """What nothing can be counted without."""
     span = days.asked_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     request_rules.check_dates_in_reach(span, today)
-    leave_type = known.leave_types.get(draft.leave_type_id)
+    leave_type = reference.leave_types.get(draft.leave_type_id)
     if leave_type is None:
         raise InvalidInput.of(
             "leave_type_id",
             "unknown_leave_type",
             "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
             "({codes}).",
-            codes=known.leave_type_codes,
+            codes=reference.leave_type_codes,
         )
     return span, leave_type
 
 
 def _hold(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     user: User,
     draft: Draft,
     span: days.Span,
@@ -144,18 +146,24 @@ def _hold(
 ) -> Assessment:
     """Hold a draft against the other rules, in their one order; ``hold`` calls each of them."""
     note = hold(fields.optional_text, draft.note, "note", LONGEST_NOTE)
-    day_counts = count(known, user, span)
+    day_counts = count(reference, user, span)
     hold(request_rules.check_working_time, day_counts)
     hold(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
     counted_halves = days.counted_halves(day_counts)
-    books = balances.books(tx, known, user, span.start_date, span.end_date)
+    books = balances.books(tx, reference, user, span.start_date, span.end_date)
     others = [other for other in books.leave if other.id != replaces]
     hold(_check_overlap, span, others)
     if leave_type.deducts_allowance:
         asked = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        hold(_check_allowance, leave_type, books.account, balances.deducting(known, others), asked)
+        hold(
+            _check_allowance,
+            leave_type,
+            books.account,
+            balances.deducting(reference, others),
+            asked,
+        )
     return Assessment(
         span=span,
         leave_type=leave_type,
@@ -166,7 +174,7 @@ def _hold(
     )
 
 
-def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest) -> str:
+def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveRequest) -> str:
     """What a stored request counts now, if it still fits beside the person's other leave.
 
     The rules of its type held when it was asked for. Raises InvalidInput ``no_working_time``,
@@ -178,18 +186,18 @@ def recheck(tx: Transaction, known: Reference, user: User, request: LeaveRequest
         start_half_day=request.start_half_day,
         end_half_day=request.end_half_day,
     )
-    day_counts = count(known, user, span)
+    day_counts = count(reference, user, span)
     request_rules.check_working_time(day_counts)
     counted_halves = days.counted_halves(day_counts)
-    books = balances.books(tx, known, user, span.start_date, span.end_date)
+    books = balances.books(tx, reference, user, span.start_date, span.end_date)
     others = [other for other in books.leave if other.id != request.id]
     _check_overlap(span, others)
-    leave_type = known.leave_types[request.leave_type_id]
+    leave_type = reference.leave_types[request.leave_type_id]
     if leave_type.deducts_allowance:
         asked = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        _check_allowance(leave_type, books.account, balances.deducting(known, others), asked)
+        _check_allowance(leave_type, books.account, balances.deducting(reference, others), asked)
     return counted_halves
 
 
@@ -217,11 +225,11 @@ def _check_allowance(
     request_rules.check_allowance(later, allow_overdraft=may_overdraw)
 
 
-def count(known: Reference, user: User, span: days.Span) -> list[days.DayCount]:
+def count(reference: Reference, user: User, span: days.Span) -> list[days.DayCount]:
     """Every date of a span with what it counts for this person, and why not more."""
-    country_code = holiday_sets.country_code_of(known, user)
+    country_code = holiday_sets.country_code_of(reference, user)
     return days.count_days(
         span,
-        days.working_week(user.working_days or known.organisation.working_days),
-        holiday_sets.holidays_between(known, country_code, span.start_date, span.end_date),
+        days.working_week(user.working_days or reference.organisation.working_days),
+        holiday_sets.holidays_between(reference, country_code, span.start_date, span.end_date),
     )

@@ -235,16 +235,16 @@ def _check_known(tx: Transaction, asked: Filters, by: Caller) -> None:
     leave_type_id, department_id = asked.get("leave_type_id"), asked.get("department_id")
     if leave_type_id is None and department_id is None:
         return
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    if leave_type_id is not None and leave_type_id not in known.leave_types:
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    if leave_type_id is not None and leave_type_id not in reference.leave_types:
         raise NotFound("leave type")
-    if department_id is not None and department_id not in known.departments:
+    if department_id is not None and department_id not in reference.departments:
         raise NotFound("department")
 
 
 def _today(tx: Transaction, by: Caller, now: datetime) -> date:
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    return local_day(now, known.organisation.timezone)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    return local_day(now, reference.organisation.timezone)
 
 
 def _by_start(row: Row) -> list[object]:

@@ -170,7 +170,7 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
 
 def tell_approvers(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     user: User,
     leave_before: Sequence[LeaveRequest],
     event: NotificationEvent,
@@ -189,19 +189,19 @@ def tell_approvers(
         if request.status == "approved"
         and (
             request.decided_by is not None
-            or known.leave_types[request.leave_type_id].requires_approval
+            or reference.leave_types[request.leave_type_id].requires_approval
         )
     ]
-    if not approved or not known.is_in_slack:
+    if not approved or not reference.is_in_slack:
         return
-    today = local_day(now, known.organisation.timezone)
-    current = approvers.of_person(tx, known.organisation.id, user.id, today=today)
+    today = local_day(now, reference.organisation.timezone)
+    current = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
     told: dict[str, set[str]] = {}
     for request in approved:
         deciders = {one for one in (request.decided_by,) if one is not None}
         told[request.id] = (deciders | {one.id for one in current}) - {by.user_id or "", user.id}
     notification_outbox.notify_approvers(
-        tx, event, told, organisation_id=known.organisation.id, now=now
+        tx, event, told, organisation_id=reference.organisation.id, now=now
     )
 
 

@@ -53,10 +53,10 @@ def save(
     One statement checks and moves, so of two people at once one changes no row. It sets what
     differs: SQLite rewrites every index of a column that is set.
     """
-    known = _columns(before)
+    columns_before = _columns(before)
     moved = tx.update(
         LeaveRequestRow,
-        {name: value for name, value in _columns(after).items() if value != known[name]},
+        {name: value for name, value in _columns(after).items() if value != columns_before[name]},
         organisation_id=by.organisation_id,
         id=before.id,
         status=before.status,

@@ -111,8 +111,8 @@ def update(
     )
     saved = _save(tx, before, after, action, by=by, now=now)
     if any(getattr(after, name) != getattr(before, name) for name in _ON_CARDS):
-        known = organisation_config.of_organisation(tx, by.organisation_id)
-        card_refreshes.enqueue(tx, reference=known, now=now)
+        reference = organisation_config.of_organisation(tx, by.organisation_id)
+        card_refreshes.enqueue(tx, reference=reference, now=now)
     return saved
 
 
@@ -154,17 +154,17 @@ def page(
     return page_of(tx, page, found, rows.leave_type, lambda row: [row.id], *bound_to)
 
 
-def by_word(known: Reference, word: str) -> LeaveType:
+def by_word(reference: Reference, word: str) -> LeaveType:
     """The type with that id, code or name, case-insensitive.
 
     A type in use comes before an archived one of the same name. Raises InvalidInput
     ``unknown_leave_type`` at ``/leave_type``.
     """
     wanted = word.strip().casefold()
-    found = known.leave_types.get(wanted)
+    found = reference.leave_types.get(wanted)
     if found is not None:
         return found
-    types = known.leave_types.values()
+    types = reference.leave_types.values()
     matches = [t for t in types if t.code == wanted] or sorted(
         (t for t in types if t.name.casefold() == wanted), key=lambda t: (t.is_archived, t.id)
     )
@@ -174,7 +174,7 @@ def by_word(known: Reference, word: str) -> LeaveType:
             "unknown_leave_type",
             "There is no leave type {word}. Use one of {codes} (GET /api/v1/leave-types).",
             word=repr(word),
-            codes=known.leave_type_codes,
+            codes=reference.leave_type_codes,
         )
     return matches[0]
 

@@ -84,21 +84,21 @@ def balance(
     InsufficientRole, InvalidInput ``out_of_range``.
     """
     user = person_seen_by(tx, user_id, by=by, now=now)
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, known.organisation.timezone)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, reference.organisation.timezone)
     day = _checked(today if on is None else on, today)
-    books = balances.books(tx, known, user, day, day)
+    books = balances.books(tx, reference, user, day, day)
     (standing,) = year_balances.of_years(
-        books.account, balances.deducting(known, books.leave), day, day
+        books.account, balances.deducting(reference, books.leave), day, day
     )
-    lines = _lines(tx, known, user, books, standing, day)
+    lines = _lines(tx, reference, user, books, standing, day)
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
     lapsing = standing.lapsing_half_days - standing.lapsed_half_days(day)
     return Balance(
         user_id=user.id,
         on=day,
-        working_days=user.working_days or known.organisation.working_days,
+        working_days=user.working_days or reference.organisation.working_days,
         year=standing.year,
         lines=lines,
         entitled_half_days=remaining + taken + pending,
@@ -120,8 +120,8 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
         raise NotFound("user")
     if by.is_admin or by.user_id == user.id:
         return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, known.organisation.timezone)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, reference.organisation.timezone)
     if by.user_id is None or not approvers.is_asked_about(
         tx, by.organisation_id, user.id, approver_id=by.user_id, today=today
     ):
@@ -169,7 +169,7 @@ def _checked(on: date, today: date) -> date:
 
 def _lines(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     user: User,
     books: Books,
     standing: LeaveYearBalance,
@@ -192,10 +192,10 @@ def _lines(
         lines.append(
             Line(type="carry_over", half_days=standing.carried_half_days, from_year=before)
         )
-    lines += _adjustment_lines(tx, known, user, books, year)
+    lines += _adjustment_lines(tx, reference, user, books, year)
     for one in books.leave:
         taken = balances.deduction(one).half_days_in_year(year)
-        if taken and known.leave_types[one.leave_type_id].deducts_allowance:
+        if taken and reference.leave_types[one.leave_type_id].deducts_allowance:
             lines.append(Line(type="leave", half_days=-taken, leave=one))
     if standing.lapsed_half_days(on):
         lapsed = -standing.lapsed_half_days(on)
@@ -204,7 +204,7 @@ def _lines(
 
 
 def _adjustment_lines(
-    tx: Transaction, known: Reference, user: User, books: Books, year: LeaveYear
+    tx: Transaction, reference: Reference, user: User, books: Books, year: LeaveYear
 ) -> list[Line]:
     calendar_year = year.first_day.year
     adjusted = [one for one in books.adjustments if one.leave_year == calendar_year]
@@ -212,7 +212,7 @@ def _adjustment_lines(
         return []
     found = tx.all(
         _adjustments_of_year,
-        organisation_id=known.organisation.id,
+        organisation_id=reference.organisation.id,
         user_id=user.id,
         first_day=date(calendar_year, 1, 1).isoformat(),
         last_day=date(calendar_year, 12, 31).isoformat(),

@@ -85,14 +85,14 @@ def preview(
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, known.organisation.timezone)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, reference.organisation.timezone)
     replaced = None if replaces is None else _replaced(tx, replaces, by, now)
     user_id = by.user_id if replaced is None else replaced.user_id
     user = people_rows.find(tx, by.organisation_id, user_id)
     if user is None:
         raise NotFound("user")
-    found, refusals = drafts.examine(tx, known, user, draft, today=today, replaces=replaces)
+    found, refusals = drafts.examine(tx, reference, user, draft, today=today, replaces=replaces)
     if replaced is not None:
         refusals = _refusals_of_edit(replaced, draft) + refusals
     if found is None:
@@ -110,7 +110,7 @@ def preview(
             pending_colleagues_count=0,
             refusals=refusals,
         )
-    deciders, why = _deciders(tx, known, user, found.leave_type, replaced, today)
+    deciders, why = _deciders(tx, reference, user, found.leave_type, replaced, today)
     unreachable = []
     if why != "no_approval_needed":
         unreachable = approvers.unreachable(
@@ -123,7 +123,7 @@ def preview(
         leave_type=found.leave_type,
         lines=day_lines.lines(found.day_counts),
         total_half_days=days.total_half_days(found.counted_halves),
-        years=_years(known, found, replaces),
+        years=_years(reference, found, replaces),
         approvers=deciders,
         approved_because=why,
         unreachable=unreachable,
@@ -143,8 +143,8 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     user = people_rows.find(tx, by.organisation_id, request.user_id)
     if user is None:
         raise NotFound("leave request")
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    counts = drafts.count(known, user, _span(request))
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    counts = drafts.count(reference, user, _span(request))
     return ExplainedRequest(
         request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
     )
@@ -183,10 +183,10 @@ def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]
     return refusals
 
 
-def _years(known: Reference, found: Assessment, replaces: str | None) -> list[YearChange]:
+def _years(reference: Reference, found: Assessment, replaces: str | None) -> list[YearChange]:
     account, span = found.books.account, found.span
-    booked = balances.deducting(known, found.books.leave)
-    others = balances.deducting(known, (one for one in found.books.leave if one.id != replaces))
+    booked = balances.deducting(reference, found.books.leave)
+    others = balances.deducting(reference, (one for one in found.books.leave if one.id != replaces))
     asked = Deduction(
         counted_halves=found.counted_halves, start_date=span.start_date, end_date=span.end_date
     )
@@ -210,7 +210,7 @@ def _years(known: Reference, found: Assessment, replaces: str | None) -> list[Ye
 
 def _deciders(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     user: User,
     leave_type: LeaveType,
     replaced: LeaveRequest | None,
@@ -219,5 +219,5 @@ def _deciders(
     """The approvers, or why the request needs none; an edited request stays pending."""
     if replaced is None and not leave_type.requires_approval:
         return [], request_steps.why_unasked(leave_type)
-    deciders = approvers.of_person(tx, known.organisation.id, user.id, today=today)
+    deciders = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
     return deciders, None if deciders or replaced else request_steps.why_unasked(leave_type)

@@ -73,13 +73,13 @@ _EVENTS: Mapping[request_rules.Action, EventType] = {
     "approve": "leave_request.approved",
     "decline": "leave_request.declined",
     "cancel": "leave_request.cancelled",
-    "approve_after_all": "leave_request.approved",
-    "decline_after_all": "leave_request.declined",
+    "reverse_to_approved": "leave_request.approved",
+    "reverse_to_declined": "leave_request.declined",
 }
 # The requester's notification, where it differs from the event.
 _NEWS: Mapping[request_rules.Action, NotificationEvent] = {
-    "approve_after_all": "leave_request.decision_changed",
-    "decline_after_all": "leave_request.decision_changed",
+    "reverse_to_approved": "leave_request.decision_changed",
+    "reverse_to_declined": "leave_request.decision_changed",
 }
 
 

@@ -106,7 +106,7 @@ def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
     """
     country, _, region = check_country(code).partition("-")
     own_language = _library_calendar(country).default_language or ""
-    known = holidays.country_holidays(
+    country_holidays = holidays.country_holidays(
         country,
         subdiv=_regions(country)[region] if region else None,
         years=year,
@@ -116,7 +116,7 @@ def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
     return MappingProxyType(
         {
             day: Holiday(name=name, halves=WHOLE_DAY)
-            for day, name in sorted(known.items())
+            for day, name in sorted(country_holidays.items())
             if day.year == year
         }
     )

@@ -21,7 +21,9 @@ from storage.base.values import ROLES, LeaveRequest, LeaveStatus, LeaveType, Rol
 from storage.rules.days import DayCount, Span
 from storage.rules.leave_years import LeaveYear
 
-Action = Literal["edit", "approve", "decline", "cancel", "approve_after_all", "decline_after_all"]
+Action = Literal[
+    "edit", "approve", "decline", "cancel", "reverse_to_approved", "reverse_to_declined"
+]
 
 MAX_YEARS: Final = 2
 # The reversal window: how long a decision can be changed in Slack.
@@ -49,8 +51,8 @@ LIFECYCLE: Final[Mapping[Action, Step]] = {
     "decline": Step(from_statuses=("pending",), to_status="declined", done="declined"),
     "cancel": Step(from_statuses=("pending", "approved"), to_status="cancelled", done="cancelled"),
     # Only in Slack, within the reversal window (`may_reconsider`).
-    "approve_after_all": Step(from_statuses=("declined",), to_status="approved", done="approved"),
-    "decline_after_all": Step(from_statuses=("approved",), to_status="declined", done="declined"),
+    "reverse_to_approved": Step(from_statuses=("declined",), to_status="approved", done="approved"),
+    "reverse_to_declined": Step(from_statuses=("approved",), to_status="declined", done="declined"),
 }
 
 

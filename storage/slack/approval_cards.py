@@ -84,8 +84,8 @@ def card(
     requester = people_rows.find(tx, organisation_id, request.user_id)
     if requester is None:
         return None
-    known = organisation_config.of_organisation(tx, organisation_id)
-    today = local_day(now, known.organisation.timezone)
+    reference = organisation_config.of_organisation(tx, organisation_id)
+    today = local_day(now, reference.organisation.timezone)
     asked = []
     if request.status == "pending":
         asked = pending_approvals.of_request(tx, organisation_id, request, today=today)
@@ -93,15 +93,15 @@ def card(
     return ApprovalCard(
         request=request,
         requester=requester,
-        leave_type=known.leave_types[request.leave_type_id],
+        leave_type=reference.leave_types[request.leave_type_id],
         decided_by_name=_name_of(tx, organisation_id, request.decided_by),
         awaited_names=tuple(approver.name for approver in asked),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
-        balances=_balances(tx, known, request, requester),
+        balances=_balances(tx, reference, request, requester),
         colleagues=tuple(off[: colleagues.MOST_NAMED]),
         colleagues_count=len(off),
-        timezone=viewer.timezone or known.organisation.timezone,
+        timezone=viewer.timezone or reference.organisation.timezone,
         cancelled_by_name=_name_of(
             tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)
         ),
@@ -146,13 +146,13 @@ def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str 
 
 
 def _balances(
-    tx: Transaction, known: Reference, request: LeaveRequest, requester: User
+    tx: Transaction, reference: Reference, request: LeaveRequest, requester: User
 ) -> tuple[YearBalance, ...]:
-    deducts = known.leave_types[request.leave_type_id].deducts_allowance
+    deducts = reference.leave_types[request.leave_type_id].deducts_allowance
     if not deducts or request.status not in ("pending", "approved"):
         return ()
-    books = balances.books(tx, known, requester, request.start_date, request.end_date)
-    others = balances.deducting(known, (one for one in books.leave if one.id != request.id))
+    books = balances.books(tx, reference, requester, request.start_date, request.end_date)
+    others = balances.deducting(reference, (one for one in books.leave if one.id != request.id))
     asked = Deduction(
         counted_halves=request.counted_halves,
         start_date=request.start_date,

@@ -36,7 +36,7 @@ LOOK_AGAIN: Final = timedelta(minutes=1)
 BACK_OFF: Final = timedelta(minutes=15)
 MOST_SHOWN: Final = 100
 # No request is longer (contract 4), so leave that began earlier is over.
-_LONGEST_DAYS: Final = timedelta(days=366)
+_MAX_DURATION: Final = timedelta(days=366)
 _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 
@@ -88,7 +88,7 @@ def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     _release(tx, organisation_id, now + QUEUE.lease, now + BACK_OFF)
 
 
-def settle(
+def record_result(
     tx: Transaction, digest: Digest, *, ts: str | None, shown_sha256: str | None, now: datetime
 ) -> None:
     """Record what the channel shows; None where nothing is shown today. Looked at again soon."""
@@ -133,17 +133,17 @@ def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
     return channel, row.refused_because
 
 
-def is_digest_day(known: Reference, day: date) -> bool:
+def is_digest_day(reference: Reference, day: date) -> bool:
     """Whether the organisation works that day: a working day of its own, and no public holiday."""
-    organisation = known.organisation
+    organisation = reference.organisation
     week = days.working_week(organisation.working_days)
-    holidays = holiday_sets.holidays_between(known, organisation.country_code, day, day)
+    holidays = holiday_sets.holidays_between(reference, organisation.country_code, day, day)
     off = holidays[day].halves if day in holidays else NOTHING
     return week[day.weekday()] & ~off != NOTHING
 
 
-def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
-    organisation = known.organisation
+def _look(tx: Transaction, reference: Reference, now: datetime) -> Digest | None:
+    organisation = reference.organisation
     local = now.astimezone(ZoneInfo(organisation.timezone))
     today = local.date()
     row = tx.first(_row, organisation_id=organisation.id)
@@ -152,12 +152,12 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         # Choosing a channel again starts over.
         tx.change(_forget, organisation_id=organisation.id)
         return None
-    due_at = _next_look(known, today, local.time())
+    due_at = _next_look(reference, today, local.time())
     if (
         due_at is not None
         or row.refused_channel == channel
         or team_id is None
-        or not known.is_in_slack
+        or not reference.is_in_slack
     ):
         _release(
             tx,
@@ -171,7 +171,7 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
         _out,
         organisation_id=organisation.id,
         today=today.isoformat(),
-        earliest_start=(today - _LONGEST_DAYS).isoformat(),
+        earliest_start=(today - _MAX_DURATION).isoformat(),
         limit=MOST_SHOWN,
     )
     return Digest(
@@ -189,11 +189,11 @@ def _look(tx: Transaction, known: Reference, now: datetime) -> Digest | None:
     )
 
 
-def _next_look(known: Reference, today: date, clock: time) -> datetime | None:
+def _next_look(reference: Reference, today: date, clock: time) -> datetime | None:
     """When the next digest begins; None while today's stands."""
-    if not is_digest_day(known, today):
-        return _tomorrow(known.organisation, today)
-    return _begins(known.organisation, today) if clock < POSTED_AT else None
+    if not is_digest_day(reference, today):
+        return _tomorrow(reference.organisation, today)
+    return _begins(reference.organisation, today) if clock < POSTED_AT else None
 
 
 def _begins(organisation: Organisation, day: date) -> datetime:

@@ -21,13 +21,13 @@ from storage.events.organisation_config import Reference
 
 def escalate(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     unanswered: Mapping[str, str],
     today: date,
     now: datetime,
 ) -> None:
     """Assign requests to the next level too; ``unanswered`` maps them to their requesters."""
-    organisation_id = known.organisation.id
+    organisation_id = reference.organisation.id
     found = tx.all(_requests, organisation_id=organisation_id, request_ids=sorted(unanswered))
     requests = [
         request for request in map(rows.leave_request, found) if request.status == "pending"
@@ -80,7 +80,7 @@ def escalate(
         "leave_request.rerouted",
         [request for request in requests if request.id in added],
         approvers=added,
-        reference=known,
+        reference=reference,
         now=now,
     )
 

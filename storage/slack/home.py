@@ -122,11 +122,11 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     """
     packed = _watched_lists(tx, by.organisation_id, str(by.user_id), now=now)
     cursors = PageCursors.unpacked(packed or "")
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
     if user is None:
         raise NotFound("user")
-    today = local_day(now, user.timezone or known.organisation.timezone)
+    today = local_day(now, user.timezone or reference.organisation.timezone)
     last_day = end_of_week(today)
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
@@ -143,22 +143,22 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             tx,
             page,
             user,
-            known.organisation,
+            reference.organisation,
             scope,
             first_day=today,
             last_day=last_day,
             pending=_pending_shown(by, waiting),
-            today=local_day(now, known.organisation.timezone),
+            today=local_day(now, reference.organisation.timezone),
         ),
     )
     return Home(
         user=user,
-        organisation=known.organisation,
+        organisation=reference.organisation,
         today=today,
         last_day=last_day,
         balance=ledgers.balance(tx, user.id, on=None, by=by, now=now),
-        own=_items(tx, known, own),
-        waiting=_items(tx, known, waiting),
+        own=_items(tx, reference, own),
+        waiting=_items(tx, reference, waiting),
         away=away,
         cursors=PageCursors(own=at_own, waiting=at_waiting, away=at_away, scope=scope),
     )
@@ -185,14 +185,14 @@ def _from(
     return read(PageOf(limit=most)), None
 
 
-def _items(tx: Transaction, known: Reference, page: Page[LeaveRequest]) -> Page[Item]:
+def _items(tx: Transaction, reference: Reference, page: Page[LeaveRequest]) -> Page[Item]:
     user_ids = {request.user_id for request in page.items}
-    names = people_rows.names(tx, known.organisation.id, user_ids)
+    names = people_rows.names(tx, reference.organisation.id, user_ids)
     items = [
         Item(
             request=request,
             person_name=names[request.user_id],
-            leave_type=known.leave_types[request.leave_type_id],
+            leave_type=reference.leave_types[request.leave_type_id],
         )
         for request in page.items
     ]

@@ -82,8 +82,8 @@ def _recognised(
     action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
     after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
-        known = organisation_config.of_organisation(tx, by.organisation_id)
-        reassignment.show_to_linked(tx, known, user, after, by=by, now=now)
+        reference = organisation_config.of_organisation(tx, by.organisation_id)
+        reassignment.show_to_linked(tx, reference, user, after, by=by, now=now)
     return after
 
 

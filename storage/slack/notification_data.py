@@ -27,7 +27,7 @@ from storage.directory import approval_rule, pending_approvals, people_rows
 from storage.events import organisation_config
 from storage.slack import approval_cards, digests, notifications, slack_locales, slack_messages
 from storage.slack.approval_cards import ApprovalCard
-from storage.slack.notifications import Notice
+from storage.slack.notifications import Notification
 from storage.slack.slack_messages import Posted
 
 # How many requests a summary names.
@@ -83,10 +83,11 @@ class SummaryNotificationData:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotificationData:
-    """All that drawing a notice takes. ``message`` is the card that the person has already.
+    """All data to render a notification. ``message`` is the card that the person has already.
 
     ``news`` is set where recalculation changed the days of the person's leave. ``locale``
-    is the recipient's, as Slack names it. ``is_superseded``: a later notice draws the same card.
+    is the recipient's, as Slack names it. ``is_superseded``: a later notification renders the
+    same card.
     """
 
     team_id: str | None
@@ -98,26 +99,33 @@ class NotificationData:
     is_superseded: bool = False
 
 
-def load(tx: Transaction, notice: Notice, *, now: datetime) -> NotificationData | None:
-    """What the notice is about, as it is now; None when the request or the person is gone."""
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+def load(tx: Transaction, notification: Notification, *, now: datetime) -> NotificationData | None:
+    """What the notification is about, as it is now; None when the request or the person is gone."""
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
     card = approval_cards.card(
-        tx, notice.organisation_id, notice.leave_request_id, viewer_id=notice.user_id, now=now
+        tx,
+        notification.organisation_id,
+        notification.leave_request_id,
+        viewer_id=notification.user_id,
+        now=now,
     )
     if recipient is None or card is None:
         return None
     message = slack_messages.find(
-        tx, notice.organisation_id, notice.leave_request_id, notice.user_id
+        tx, notification.organisation_id, notification.leave_request_id, notification.user_id
     )
     team_id = organisation_config.of_organisation(
-        tx, notice.organisation_id
+        tx, notification.organisation_id
     ).organisation.slack_team_id
     news = None
-    if (notice.kind, notice.event_type) == ("requester_notice", "leave_request.recounted"):
-        place = (notice.organisation_id, notice.leave_request_id)
-        news = recalculation.news(tx, *place, at=notice.created_at)
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
-    is_superseded = notice.is_refresh and notifications.has_another_pending(tx, notice)
+    if (notification.kind, notification.event_type) == (
+        "requester_notice",
+        "leave_request.recounted",
+    ):
+        place = (notification.organisation_id, notification.leave_request_id)
+        news = recalculation.news(tx, *place, at=notification.created_at)
+    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
+    is_superseded = notification.is_refresh and notifications.has_another_pending(tx, notification)
     return NotificationData(
         team_id=team_id,
         recipient=recipient,
@@ -129,41 +137,45 @@ def load(tx: Transaction, notice: Notice, *, now: datetime) -> NotificationData 
     )
 
 
-def load_webhook(tx: Transaction, notice: Notice) -> WebhookNotificationData | None:
+def load_webhook(tx: Transaction, notification: Notification) -> WebhookNotificationData | None:
     """The webhook and its admin; None if it has recovered or is gone, or the admin no longer is."""
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    row = tx.first(_webhook, organisation_id=notice.organisation_id, webhook_id=notice.webhook_id)
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
+    row = tx.first(
+        _webhook, organisation_id=notification.organisation_id, webhook_id=notification.webhook_id
+    )
     if row is None or recipient is None or recipient.status != "active":
         return None
     webhook = rows.webhook(row)
     is_news = not webhook.is_active
-    if notice.kind == "webhook_failing":
+    if notification.kind == "webhook_failing":
         is_news = webhook.is_active and row.failing_since_at is not None
     if not is_news or recipient.role not in ("admin", "owner"):
         return None
-    organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
+    organisation = organisation_config.of_organisation(
+        tx, notification.organisation_id
+    ).organisation
     return WebhookNotificationData(
         team_id=organisation.slack_team_id,
         recipient=recipient,
-        locale=slack_locales.of_person(tx, notice.organisation_id, recipient.id),
+        locale=slack_locales.of_person(tx, notification.organisation_id, recipient.id),
         webhook=webhook,
         failing_since=rows.instant_or_none(row.failing_since_at) if webhook.is_active else None,
         timezone=recipient.timezone or organisation.timezone,
     )
 
 
-def load_digest(tx: Transaction, notice: Notice) -> DigestNotificationData | None:
+def load_digest(tx: Transaction, notification: Notification) -> DigestNotificationData | None:
     """Why the digest cannot be posted; None with another channel or without a recipient."""
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
-    found = digests.refusal(tx, notice.organisation_id)
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
+    found = digests.refusal(tx, notification.organisation_id)
     if found is None or recipient is None or recipient.status != "active":
         return None
     if recipient.role not in ("admin", "owner"):
         return None
     team_id = organisation_config.of_organisation(
-        tx, notice.organisation_id
+        tx, notification.organisation_id
     ).organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
     channel, because = found
     return DigestNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
@@ -171,15 +183,17 @@ def load_digest(tx: Transaction, notice: Notice) -> DigestNotificationData | Non
 
 
 def load_summary(
-    tx: Transaction, notice: Notice, *, now: datetime
+    tx: Transaction, notification: Notification, *, now: datetime
 ) -> SummaryNotificationData | None:
     """The requests assigned to the person; None without any, or without a recipient."""
-    organisation = organisation_config.of_organisation(tx, notice.organisation_id).organisation
-    recipient = people_rows.find(tx, notice.organisation_id, notice.user_id)
+    organisation = organisation_config.of_organisation(
+        tx, notification.organisation_id
+    ).organisation
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
     found = tx.all(
         _waiting,
-        organisation_id=notice.organisation_id,
-        user_id=notice.user_id,
+        organisation_id=notification.organisation_id,
+        user_id=notification.user_id,
         today=local_day(now, organisation.timezone).isoformat(),
         limit=MAX_SUMMARISED,
     )
@@ -198,7 +212,7 @@ def load_summary(
         for row in found
     )
     team_id = organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notice.organisation_id, recipient.id)
+    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
     return SummaryNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, requests=requests, total=found[0].total
     )

@@ -1,4 +1,4 @@
-"""Slack notices: claimed by one process at a time, settled, tried again.
+"""Slack notifications: claimed by one process at a time, retried, their results recorded.
 
 What is shown is read when it is sent; sending is the Slack side's.
 """
@@ -24,7 +24,7 @@ from storage.db.tables import (
 )
 from storage.events import notification_outbox
 from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
-from storage.events.notification_outbox import NoticeKind
+from storage.events.notification_outbox import NotificationKind
 from storage.leave import card_refreshes
 from storage.slack import reminders, slack_messages
 from storage.slack.slack_messages import Posted
@@ -41,7 +41,7 @@ Verdict = Literal["delivered", "retry", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Notice:
+class Notification:
     """A notification for one person; ``attempts`` counts earlier ones.
 
     Its subject is the webhook if it has one, the person's leave between two days if it has those,
@@ -50,7 +50,7 @@ class Notice:
 
     organisation_id: str
     id: str
-    kind: NoticeKind
+    kind: NotificationKind
     user_id: str
     leave_request_id: str
     event_type: NotificationEvent
@@ -91,21 +91,21 @@ class Outcome:
 
 
 def _due(_: Engine, now: Expr, limit: Expr) -> Select:
-    notice, other = NoticeRow.alias(), NoticeRow.alias()
+    notification, other = NoticeRow.alias(), NoticeRow.alias()
     comes_first = other.select(other.id).where(
-        other.organisation_id == notice.organisation_id,
-        other.user_id == notice.user_id,
-        other.leave_request_id == notice.leave_request_id,
+        other.organisation_id == notification.organisation_id,
+        other.user_id == notification.user_id,
+        other.leave_request_id == notification.leave_request_id,
         other.status == "pending",
         # A notification that is due later blocks no other.
         (other.event_type != notification_outbox.SETTLED) | (other.due_at <= now),
-        (other.id < notice.id)
-        | ((other.id > notice.id) & other.claim_id.is_null(False) & (other.due_at > now)),
+        (other.id < notification.id)
+        | ((other.id > notification.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
-    query: Select = notice.select(notice.organisation_id, notice.id).where(
-        notice.status == "pending", notice.due_at <= now, ~fn.EXISTS(comes_first)
+    query: Select = notification.select(notification.organisation_id, notification.id).where(
+        notification.status == "pending", notification.due_at <= now, ~fn.EXISTS(comes_first)
     )
-    return query.order_by(notice.due_at).limit(limit)
+    return query.order_by(notification.due_at).limit(limit)
 
 
 QUEUE: Final = LeasedQueue(
@@ -130,19 +130,19 @@ QUEUE: Final = LeasedQueue(
 )
 
 
-def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[Notice]:
-    """Claim up to ``limit`` due notices, those due longest first.
+def claim(tx: Transaction, *, limit: int, claim_id: str, now: datetime) -> list[Notification]:
+    """Claim up to ``limit`` due notifications, those due longest first.
 
     Of what one person is to see of one request, only the earliest is taken, and nothing while
     something is on its way. ``claim_id`` is new for every call.
     """
     claimed = QUEUE.claim(tx, claim_id=claim_id, now=now, limit=limit)
-    notices = [_notice(row, claim_id) for row in claimed]
-    return sorted(notices, key=lambda notice: notice.id)
+    claimed_notifications = [_notification(row, claim_id) for row in claimed]
+    return sorted(claimed_notifications, key=lambda notification: notification.id)
 
 
-def _notice(row: Row, claim_id: str) -> Notice:
-    return Notice(
+def _notification(row: Row, claim_id: str) -> Notification:
+    return Notification(
         organisation_id=row.organisation_id,
         id=row.id,
         kind=row.kind,
@@ -158,36 +158,44 @@ def _notice(row: Row, claim_id: str) -> Notice:
     )
 
 
-def expand(tx: Transaction, notice: Notice, *, now: datetime) -> None:
-    """Queue the refreshes that follow from a ``cover_changed`` notice."""
-    if notice.first_day is not None and notice.last_day is not None:
+def expand(tx: Transaction, notification: Notification, *, now: datetime) -> None:
+    """Queue the refreshes that follow from a ``cover_changed`` notification."""
+    if notification.first_day is not None and notification.last_day is not None:
         change = card_refreshes.CoverChange(
-            organisation_id=notice.organisation_id,
-            user_id=notice.user_id,
-            first_day=notice.first_day,
-            last_day=notice.last_day,
+            organisation_id=notification.organisation_id,
+            user_id=notification.user_id,
+            first_day=notification.first_day,
+            last_day=notification.last_day,
         )
         card_refreshes.expand(tx, change, now=now)
 
 
-def settle(tx: Transaction, outcomes: Iterable[tuple[Notice, Outcome]], *, now: datetime) -> None:
+def record_results(
+    tx: Transaction, outcomes: Iterable[tuple[Notification, Outcome]], *, now: datetime
+) -> None:
     """Record the results of attempts: delivered, to be retried, or failed.
 
     The message of a card is recorded even when the claim no longer holds, because it was sent.
     """
-    for notice, outcome in outcomes:
-        attempts = notice.attempts + 1
+    for notification, outcome in outcomes:
+        attempts = notification.attempts + 1
         changes: dict[str, object] = {"attempts": attempts, "last_error": outcome.error}
-        if outcome.verdict == "retry" and now - notice.created_at < WORTH_TRYING:
+        if outcome.verdict == "retry" and now - notification.created_at < WORTH_TRYING:
             changes["due_at"] = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
         else:
             status = "delivered" if outcome.verdict == "delivered" else "failed"
             changes |= {"status": status, "settled_at": now}
-        QUEUE.release(tx, (notice.organisation_id, notice.id), notice.claim_id, changes)
-        _keep_message(tx, notice, outcome, now)
-        if notice.event_type in _ASKING and notice.kind == "approval_card":
+        QUEUE.release(
+            tx, (notification.organisation_id, notification.id), notification.claim_id, changes
+        )
+        _keep_message(tx, notification, outcome, now)
+        if notification.event_type in _ASKING and notification.kind == "approval_card":
             reminders.watch(
-                tx, notice.organisation_id, notice.leave_request_id, notice.user_id, now=now
+                tx,
+                notification.organisation_id,
+                notification.leave_request_id,
+                notification.user_id,
+                now=now,
             )
 
 
@@ -216,45 +224,53 @@ def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
     return tx.change(_prune, before=before, limit=limit)
 
 
-def _keep_message(tx: Transaction, notice: Notice, outcome: Outcome, now: datetime) -> None:
-    place = (notice.organisation_id, notice.leave_request_id, notice.user_id)
+def _keep_message(
+    tx: Transaction, notification: Notification, outcome: Outcome, now: datetime
+) -> None:
+    place = (notification.organisation_id, notification.leave_request_id, notification.user_id)
     if outcome.gone is not None:
         slack_messages.forget(tx, *place, outcome.gone)
     if outcome.drawn is None:
         return
     slack_messages.remember(tx, *place, outcome.drawn.message, now=now)
     row = tx.first(
-        _version, organisation_id=notice.organisation_id, request_id=notice.leave_request_id
+        _version,
+        organisation_id=notification.organisation_id,
+        request_id=notification.leave_request_id,
     )
     is_outdated = row is not None and row.version != outcome.drawn.version
     # A requester gets a notification of every change.
-    if notice.kind == "approval_card" and is_outdated and not has_another_pending(tx, notice):
+    if (
+        notification.kind == "approval_card"
+        and is_outdated
+        and not has_another_pending(tx, notification)
+    ):
         # The request changed while its card was rendered: its buttons must go.
         tx.insert(
             NoticeRow,
-            organisation_id=notice.organisation_id,
+            organisation_id=notification.organisation_id,
             id=new_id(now),
-            kind=notice.kind,
-            user_id=notice.user_id,
-            leave_request_id=notice.leave_request_id,
+            kind=notification.kind,
+            user_id=notification.user_id,
+            leave_request_id=notification.leave_request_id,
             event_type="leave_request.updated",
             status="pending",
             attempts=0,
             due_at=now,
             created_at=now,
         )
-        tx.notify(notification_outbox.NOTICES)
+        tx.notify(notification_outbox.NOTIFICATIONS)
 
 
-def has_another_pending(tx: Transaction, notice: Notice) -> bool:
+def has_another_pending(tx: Transaction, notification: Notification) -> bool:
     """Whether another notification will render the card anyway."""
     found = tx.first(
         _other_pending,
-        organisation_id=notice.organisation_id,
-        user_id=notice.user_id,
-        leave_request_id=notice.leave_request_id,
-        kind=notice.kind,
-        notice_id=notice.id,
+        organisation_id=notification.organisation_id,
+        user_id=notification.user_id,
+        leave_request_id=notification.leave_request_id,
+        kind=notification.kind,
+        notification_id=notification.id,
     )
     return found is not None
 
@@ -272,7 +288,7 @@ def _other_pending(
     user_id: Param[str],
     leave_request_id: Param[str],
     kind: Param[str],
-    notice_id: Param[str],
+    notification_id: Param[str],
 ) -> Select:
     return NoticeRow.select(NoticeRow.id).where(
         NoticeRow.organisation_id == organisation_id,
@@ -281,7 +297,7 @@ def _other_pending(
         NoticeRow.kind == kind,
         NoticeRow.status == "pending",
         NoticeRow.event_type != notification_outbox.SETTLED,
-        NoticeRow.id != notice_id,
+        NoticeRow.id != notification_id,
     )
 
 

@@ -42,41 +42,41 @@ def show_missed(
 
     Existing cards are refreshed, others posted; reminders restart.
     """
-    known = organisation_config.of_organisation(tx, organisation_id)
+    reference = organisation_config.of_organisation(tx, organisation_id)
     waiting = leave_rows.pending_of(tx, organisation_id, limit=MOST_REQUESTS)
     new = [one for one in waiting if since is not None and one.created_at >= since]
-    _show_waiting(tx, known, new, "leave_request.created", now, is_news=True)
+    _show_waiting(tx, reference, new, "leave_request.created", now, is_news=True)
     old = [one for one in waiting if one not in new]
-    _show_waiting(tx, known, old, "leave_request.rerouted", now, is_news=False)
+    _show_waiting(tx, reference, old, "leave_request.rerouted", now, is_news=False)
     if since is not None:
-        _show_decided(tx, known, since, now)
+        _show_decided(tx, reference, since, now)
     slack_syncs.request(tx, organisation_id, now=now)
     reminders.restart(tx, organisation_id, now=now)
 
 
 def _show_waiting(
     tx: Transaction,
-    known: Reference,
+    reference: Reference,
     requests: list[LeaveRequest],
     event: NotificationEvent,
     now: datetime,
     *,
     is_news: bool,
 ) -> None:
-    asked = reassignment.asked(tx, known, requests, now=now)
+    asked = reassignment.asked(tx, reference, requests, now=now)
     notification_outbox.notify_all(
         tx,
         event,
         requests,
         told=requests if is_news else (),
         approvers={one.id: [user.id for user in asked.get(one.user_id, ())] for one in requests},
-        reference=known,
+        reference=reference,
         now=now,
     )
 
 
-def _show_decided(tx: Transaction, known: Reference, since: datetime, now: datetime) -> None:
-    organisation_id = known.organisation.id
+def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: datetime) -> None:
+    organisation_id = reference.organisation.id
     decided = tx.all(
         _decided,
         organisation_id=organisation_id,
@@ -94,7 +94,7 @@ def _show_decided(tx: Transaction, known: Reference, since: datetime, now: datet
         by_status[request.status].append(request)
     for status, event in _NEWS.items():
         notification_outbox.notify_all(
-            tx, event, by_status[status], told=by_status[status], reference=known, now=now
+            tx, event, by_status[status], told=by_status[status], reference=reference, now=now
         )
 
 

@@ -17,7 +17,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackProfileRow
 
-_LONGEST_LOCALE: Final = 35
+_MAX_LOCALE_LENGTH: Final = 35
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,9 +43,9 @@ def keep(
     nothing.
     """
     before = find(tx, organisation_id, user_id)
-    known = locale if locale and len(locale) <= _LONGEST_LOCALE else before.locale
+    new_locale = locale if locale and len(locale) <= _MAX_LOCALE_LENGTH else before.locale
     times = [one for one in (before.slack_updated_at, slack_updated_at) if one is not None]
-    after = Kept(locale=known, slack_updated_at=max(times, default=None))
+    after = Kept(locale=new_locale, slack_updated_at=max(times, default=None))
     if after != before:
         tx.change(
             _keep,

@@ -73,8 +73,8 @@ def keep_all_in_step(
     """As ``keep_in_step``, for accounts that ``differing`` found."""
     # All of them before the first is written, so that no two transactions wait for each other.
     locks.organisation(tx, organisation_id)
-    known = [rows.user(row) for row in _people_of(tx, organisation_id, profiles)]
-    people_rows.hold(tx, organisation_id, [user.id for user in known])
+    users = [rows.user(row) for row in _people_of(tx, organisation_id, profiles)]
+    people_rows.hold(tx, organisation_id, [user.id for user in users])
     found = [keep_in_step(tx, organisation_id, profile, now=now) for profile in profiles]
     return [synced for synced in found if synced is not None]
 
@@ -203,8 +203,8 @@ def add(
     """
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    known = people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id)
-    if known is not None and known.status != "archived":
+    existing = people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id)
+    if existing is not None and existing.status != "archived":
         raise InvalidInput.of(
             "slack_user_id", "already_exists", "This person is already in Hiatus."
         )
@@ -285,16 +285,16 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
         raise people.UserArchived
     if user.slack_user_id is None:
         return user
-    known = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
     # A pending person can be asked only while their account is known.
     is_approver_no_more = user.status == "pending"
-    rerouted = reassignment.without(tx, known, user, now=now) if is_approver_no_more else []
+    rerouted = reassignment.without(tx, reference, user, now=now) if is_approver_no_more else []
     unlinked = replace(user, slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
     slack_messages.forget_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
     unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
-    reassignment.tell(tx, known, rerouted, by=by, now=now)
+    reassignment.tell(tx, reference, rerouted, by=by, now=now)
     return unlinked
 
 
@@ -325,8 +325,8 @@ def _described(
 def _show_what_awaits(
     tx: Transaction, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
-    known = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.show_to_linked(tx, known, before, after, by=by, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.show_to_linked(tx, reference, before, after, by=by, now=now)
 
 
 def _as_described(user: User, profile: SlackProfile) -> User:

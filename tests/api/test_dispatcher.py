@@ -31,7 +31,7 @@ class Work:
         self.running -= 1
         return work * 10
 
-    async def settle(self, done: list[tuple[int, int]]) -> None:
+    async def record_results(self, done: list[tuple[int, int]]) -> None:
         self.settled.append(done)
 
     def all_settled(self) -> list[tuple[int, int]]:
@@ -43,7 +43,7 @@ def dispatcher(work: Work, in_flight: int = 4, most_ahead: int = 0) -> Dispatche
         "test",
         claim=work.claim,
         attempt=work.attempt,
-        settle=work.settle,
+        record_results=work.record_results,
         in_flight=in_flight,
         most_ahead=most_ahead,
     )
@@ -215,11 +215,11 @@ def test_an_outcome_that_could_not_be_recorded_is_recorded_later() -> None:
             self.attempts += 1
             return await super().attempt(work)
 
-        async def settle(self, done: list[tuple[int, int]]) -> None:
+        async def record_results(self, done: list[tuple[int, int]]) -> None:
             if self.failures:
                 self.failures -= 1
                 raise DatabaseUnavailable("away")
-            await super().settle(done)
+            await super().record_results(done)
 
     work = Away(1)
 
@@ -314,14 +314,14 @@ def test_no_transaction_records_more_than_a_few_dozen() -> None:
 
 def test_an_outcome_that_cannot_be_recorded_costs_the_others_nothing() -> None:
     work = Work(*range(8))
-    settle = work.settle
+    record_results = work.record_results
 
-    async def settle_but_not_3(done: list[tuple[int, int]]) -> None:
+    async def record_all_but_3(done: list[tuple[int, int]]) -> None:
         if (3, 30) in done:
             raise ValueError("a row that no code of ours writes")
-        await settle(done)
+        await record_results(done)
 
-    work.settle = settle_but_not_3  # type: ignore[method-assign]
+    work.record_results = record_all_but_3  # type: ignore[method-assign]
 
     async def story() -> None:
         doing = dispatcher(work, in_flight=8)

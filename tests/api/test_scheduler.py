@@ -29,11 +29,13 @@ class Looks:
     async def attempt(self, work: int) -> int:
         return work
 
-    async def settle(self, done: list[tuple[int, int]]) -> None:
+    async def record_results(self, done: list[tuple[int, int]]) -> None:
         return None
 
     def dispatcher(self) -> Dispatcher[int, int]:
-        return Dispatcher("test", claim=self.claim, attempt=self.attempt, settle=self.settle)
+        return Dispatcher(
+            "test", claim=self.claim, attempt=self.attempt, record_results=self.record_results
+        )
 
 
 def test_ticks_need_no_thread(database: Database, caplog: pytest.LogCaptureFixture) -> None:

@@ -17,7 +17,7 @@ from storage.events.organisation_config import of_organisation
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import notifications, slack_messages, slack_workspaces
-from storage.slack.notifications import Drawn, Notice, Outcome
+from storage.slack.notifications import Drawn, Notification, Outcome
 from storage.slack.slack_messages import Posted
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
@@ -58,16 +58,18 @@ class Asked:
 
     def claim(
         self, *, limit: int = 100, claim_id: str = "one", now: datetime = NOW
-    ) -> list[Notice]:
+    ) -> list[Notification]:
         """What is due about requests; refreshes of other cards have tests of their own."""
         found = self.database.write_now(
             notifications.claim, limit=limit, claim_id=claim_id, now=now
         )
         return [one for one in found if one.kind != "cover_changed"]
 
-    def settle(self, claimed: Sequence[Notice], outcome: Outcome, now: datetime = NOW) -> None:
-        done = [(notice, outcome) for notice in claimed]
-        self.database.write_now(notifications.settle, done, now=now)
+    def record_results(
+        self, claimed: Sequence[Notification], outcome: Outcome, now: datetime = NOW
+    ) -> None:
+        done = [(notification, outcome) for notification in claimed]
+        self.database.write_now(notifications.record_results, done, now=now)
 
     def card(self, request: LeaveRequest) -> Posted | None:
         return self.database.read_now(slack_messages.find, self.acme.id, request.id, self.grace.id)
@@ -105,7 +107,7 @@ def test_of_one_request_a_person_is_shown_one_thing_after_the_other(asked: Asked
 
     first = asked.claim(now=later)
     meanwhile = asked.claim(claim_id="two", now=later)
-    asked.settle(first, Outcome(verdict="delivered"), later)
+    asked.record_results(first, Outcome(verdict="delivered"), later)
     second = asked.claim(claim_id="three", now=later)
 
     assert {one.event_type for one in first} == {"leave_request.created"}
@@ -115,7 +117,7 @@ def test_of_one_request_a_person_is_shown_one_thing_after_the_other(asked: Asked
 
 def test_a_later_thing_waits_for_an_earlier_one_that_is_tried_again(asked: Asked) -> None:
     request = asked.ask()
-    asked.settle(asked.claim(), Outcome(verdict="retry", error="503"))
+    asked.record_results(asked.claim(), Outcome(verdict="retry", error="503"))
     asked.edit(request, "one", NOW + timedelta(seconds=1))
 
     assert asked.claim(claim_id="two", now=NOW + timedelta(seconds=4)) == []
@@ -127,9 +129,11 @@ def test_a_late_worker_does_not_undo_what_another_recorded(asked: Asked) -> None
     asked.ask()
     late = asked.claim()
     after = NOW + timedelta(seconds=60)
-    asked.settle(asked.claim(claim_id="two", now=after), Outcome(verdict="delivered"), after)
+    asked.record_results(
+        asked.claim(claim_id="two", now=after), Outcome(verdict="delivered"), after
+    )
 
-    asked.settle(late, Outcome(verdict="retry", error="timeout"), after)
+    asked.record_results(late, Outcome(verdict="retry", error="timeout"), after)
 
     assert asked.claim(claim_id="three", now=after + timedelta(days=1)) == []
 
@@ -140,8 +144,8 @@ def test_a_late_worker_ends_nothing_that_another_is_doing(asked: Asked) -> None:
     after = NOW + timedelta(seconds=60)
     current = asked.claim(claim_id="two", now=after)
 
-    asked.settle(late, Outcome(verdict="failed", error="timeout"), after)
-    asked.settle(current, Outcome(verdict="retry", error="503"), after)
+    asked.record_results(late, Outcome(verdict="failed", error="timeout"), after)
+    asked.record_results(current, Outcome(verdict="retry", error="503"), after)
 
     assert len(asked.claim(claim_id="three", now=after + timedelta(seconds=5))) == 2
 
@@ -150,7 +154,7 @@ def test_a_card_drawn_at_another_version_is_drawn_again(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
 
-    asked.settle(
+    asked.record_results(
         [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version - 1))
     )
 
@@ -163,7 +167,7 @@ def test_a_card_drawn_as_it_is_needs_no_other(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
 
-    asked.settle(
+    asked.record_results(
         [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
     )
 
@@ -173,13 +177,15 @@ def test_a_card_drawn_as_it_is_needs_no_other(asked: Asked) -> None:
 def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
-    asked.settle(
+    asked.record_results(
         [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
     )
 
-    asked.settle([card], Outcome(verdict="delivered", gone=Posted(channel="D1", ts="another")))
+    asked.record_results(
+        [card], Outcome(verdict="delivered", gone=Posted(channel="D1", ts="another"))
+    )
     kept = asked.card(request)
-    asked.settle([card], Outcome(verdict="delivered", gone=CARD))
+    asked.record_results([card], Outcome(verdict="delivered", gone=CARD))
 
     assert (kept, asked.card(request)) == (CARD, None)
 
@@ -187,7 +193,7 @@ def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
 def test_every_card_is_refreshed(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
-    asked.settle(
+    asked.record_results(
         [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
     )
 
@@ -205,8 +211,8 @@ def test_many_claim_at_once_and_nothing_is_taken_twice(asked: Asked) -> None:
     def work(number: int) -> None:
         start.wait(30)
         for turn in range(20):
-            for notice in asked.claim(limit=2, claim_id=f"{number}-{turn}"):
-                taken.append(notice.id)
+            for notification in asked.claim(limit=2, claim_id=f"{number}-{turn}"):
+                taken.append(notification.id)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -222,10 +228,10 @@ def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str)
         asked = Asked(database)
         asked.ask()
         asked.ask(week=1)
-        later: list[Notice] = []
+        later: list[Notification] = []
         other = threading.Thread(target=lambda: later.extend(asked.claim(limit=1)))
 
-        def claim_meanwhile(tx: Transaction) -> tuple[list[Notice], bool]:
+        def claim_meanwhile(tx: Transaction) -> tuple[list[Notification], bool]:
             first = notifications.claim(tx, limit=1, claim_id="another", now=NOW)
             other.start()
             other.join(10)
@@ -235,12 +241,12 @@ def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str)
         other.join()
 
     assert not has_waited
-    assert len({notice.id for notice in first + later}) == 2
+    assert len({notification.id for notification in first + later}) == 2
 
 
 def test_settled_notices_are_pruned_and_others_kept(asked: Asked) -> None:
     asked.ask()
-    asked.settle(asked.claim(limit=1), Outcome(verdict="delivered"))
+    asked.record_results(asked.claim(limit=1), Outcome(verdict="delivered"))
 
     def pruned(before: datetime) -> int:
         return asked.database.write_now(notifications.prune, before=before)

@@ -120,8 +120,8 @@ def test_uninstalling_and_recording_messages_do_not_deadlock(
 
     runs = crossing(
         world.database,
-        lambda tx: notifications.settle(tx, [(last, refused)], now=now),
-        lambda tx: notifications.settle(tx, [(first, refused)], now=now),
+        lambda tx: notifications.record_results(tx, [(last, refused)], now=now),
+        lambda tx: notifications.record_results(tx, [(first, refused)], now=now),
         lambda tx: slack_installations.uninstall(tx, "T1", at=now, now=now),
     )
 
@@ -140,7 +140,7 @@ def test_a_refused_token_ends_it_with_one_line(world: World, logged: Logged) -> 
     async def all_at_once() -> None:
         claimed = await notifier.claim(100)
         outcomes = await asyncio.gather(*(notifier.deliver(one) for one in claimed))
-        await notifier.settle(list(zip(claimed, outcomes, strict=True)))
+        await notifier.record_results(list(zip(claimed, outcomes, strict=True)))
 
     world.run(all_at_once)
     world.clock.advance(hours=2)

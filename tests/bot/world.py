@@ -32,7 +32,7 @@ from storage.events import audit, organisation_config
 from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
-from storage.slack.notifications import Notice, Outcome
+from storage.slack.notifications import Notification, Outcome
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View
 
@@ -60,8 +60,8 @@ def to_decide(message: Message) -> list[str]:
     return [one.text for one in message.buttons if one.action_id in (ids.APPROVE, ids.DECLINE)]
 
 
-def _shown(attempted: Sequence[tuple[Notice, Outcome]]) -> int:
-    return sum(notice.kind != "cover_changed" for notice, _ in attempted)
+def _shown(attempted: Sequence[tuple[Notification, Outcome]]) -> int:
+    return sum(notification.kind != "cover_changed" for notification, _ in attempted)
 
 
 class Clock:
@@ -209,7 +209,7 @@ class World:
         assert not self.app.services.interactions
 
     def deliver(self, *, meanwhile: Callable[[], object] = lambda: None) -> int:
-        """Let listeners finish, then send every notice that is due; how many attempts it took.
+        """Let listeners finish, then send the due notifications; returns the attempts.
 
         Looking for cards on which a colleague's leave shows is not counted: it sends nothing.
         ``meanwhile`` happens between sending the first of them and recording that.
@@ -217,13 +217,13 @@ class World:
         self.settled()
         first = self.run(self._attempted)
         meanwhile()
-        self.run(lambda: self.app.notifier.settle(first))
+        self.run(lambda: self.app.notifier.record_results(first))
         return _shown(first) + self.run(self._drained)
 
     async def _drained(self) -> int:
         attempts = 0
         while attempted := await self._attempted():
-            await self.app.notifier.settle(attempted)
+            await self.app.notifier.record_results(attempted)
             attempts += _shown(attempted)
         return attempts
 
@@ -232,9 +232,12 @@ class World:
         self.settled()
         return len(self.run(self._attempted))
 
-    async def _attempted(self) -> list[tuple[Notice, Outcome]]:
+    async def _attempted(self) -> list[tuple[Notification, Outcome]]:
         claimed = await self.app.notifier.claim(100)
-        return [(notice, await self.app.notifier.deliver(notice)) for notice in claimed]
+        return [
+            (notification, await self.app.notifier.deliver(notification))
+            for notification in claimed
+        ]
 
     # What people do
 

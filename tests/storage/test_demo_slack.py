@@ -7,7 +7,7 @@ from storage.cli import demo, demo_slack
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
 from storage.slack import notifications, slack_workspaces
-from storage.slack.notifications import Notice, Outcome
+from storage.slack.notifications import Notification, Outcome
 from tests.builders import NOW
 from tests.refusals import overlapping
 
@@ -20,10 +20,12 @@ def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
     return database.write_now(demo_slack.enter, made.organisation_id, now=NOW)
 
 
-def delivered(database: Database) -> list[Notice]:
+def delivered(database: Database) -> list[Notification]:
     found = database.write_now(notifications.claim, limit=100, claim_id="a test", now=NOW)
     database.write_now(
-        notifications.settle, [(one, Outcome(verdict="delivered")) for one in found], now=NOW
+        notifications.record_results,
+        [(one, Outcome(verdict="delivered")) for one in found],
+        now=NOW,
     )
     return found
 

@@ -445,7 +445,7 @@ def test_leave_that_is_asked_for_at_the_same_moment_is_not_missed(database: Data
     assert (found.counted_halves, found.version) == ("033", 2)
 
 
-def test_leave_that_is_approved_after_all_meanwhile_counts_by_the_new_rules(
+def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
     database: Database,
 ) -> None:
     acme = an_organisation(database)

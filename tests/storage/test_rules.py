@@ -65,8 +65,8 @@ POSSIBLE: dict[tuple[Action, LeaveStatus], LeaveStatus] = {
     ("decline", "pending"): "declined",
     ("cancel", "pending"): "cancelled",
     ("cancel", "approved"): "cancelled",
-    ("approve_after_all", "declined"): "approved",
-    ("decline_after_all", "approved"): "declined",
+    ("reverse_to_approved", "declined"): "approved",
+    ("reverse_to_declined", "approved"): "declined",
 }
 
 
