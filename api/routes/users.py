@@ -38,7 +38,7 @@ def list_all(
     variant = _variant(context)
     page = people.page(
         tx,
-        query.page if query.is_paged else PageOf(limit=people.LONGEST_LIST),
+        query.page if query.is_paged else PageOf(limit=people.MAX_LIST),
         by=context.caller,
         status=query.status,
         department_id=query.department_id,

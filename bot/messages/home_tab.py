@@ -28,10 +28,10 @@ PAUSE_SECONDS: Final = 0.7
 # Per workspace; further people see the change when they open the tab again.
 MAX_WAITING: Final = 1_000
 # Workspaces in the queue, and workspaces refreshed concurrently.
-MOST_QUEUES: Final = 1_000
-MOST_AT_ONCE: Final = 8
+MAX_QUEUES: Final = 1_000
+MAX_CONCURRENT: Final = 8
 # A longer Retry-After is ignored: few people keep the tab open that long.
-LONGEST_PAUSE_SECONDS: Final = 60
+MAX_PAUSE_SECONDS: Final = 60
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -73,13 +73,13 @@ class Homes:
         self._services = services
         # By organisation, the people in their order, each once.
         self._queues: dict[str, dict[str, None]] = {}
-        self._drawing = asyncio.Semaphore(MOST_AT_ONCE)
+        self._drawing = asyncio.Semaphore(MAX_CONCURRENT)
 
     def enqueue(self, organisation_id: str, user_id: str) -> None:
         """Queue a refresh of the person's Home tab."""
         queue = self._queues.get(organisation_id)
         if queue is None:
-            if len(self._queues) >= MOST_QUEUES:
+            if len(self._queues) >= MAX_QUEUES:
                 return
             self._queues[organisation_id] = {user_id: None}
             self._work_on(organisation_id)
@@ -105,10 +105,10 @@ class Homes:
                 _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
                 if slack_web.is_rate_limit(failure):
                     queue.setdefault(user_id)
-                    seconds = slack_web.retry_after_seconds(failure) or LONGEST_PAUSE_SECONDS
+                    seconds = slack_web.retry_after_seconds(failure) or MAX_PAUSE_SECONDS
                     # A timer instead of a sleep, so that a shutdown does not wait for it.
                     asyncio.get_running_loop().call_later(
-                        min(seconds, LONGEST_PAUSE_SECONDS), self._work_on, organisation_id
+                        min(seconds, MAX_PAUSE_SECONDS), self._work_on, organisation_id
                     )
                     return
             except (DatabaseUnavailable, DomainError) as failure:

@@ -16,7 +16,7 @@ from bot.views import fields, text, words
 from bot.views.fields import Option
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest, LeaveType
-from storage.leave.drafts import LONGEST_NOTE, Draft
+from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
 from storage.rules.days import Span
 
 # Slack takes 100 options in a menu, or 100 groups of 100.
@@ -273,7 +273,7 @@ def _note(typed: str | None) -> Block:
     field: Block = {
         "type": "plain_text_input",
         "multiline": True,
-        "max_length": LONGEST_NOTE,
+        "max_length": MAX_NOTE_LENGTH,
         "placeholder": text.plain(gettext("Visible to your approver")),
     }
     return field | {"initial_value": typed} if typed else field

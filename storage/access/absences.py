@@ -29,7 +29,7 @@ Pending = Literal["none", "awaiting", "all"]
 MAX_ABSENCES: Final = 50_000
 # How long cancelled and declined leave stays in feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
-# The longest request (contract 4): an earlier one does not reach the window.
+# The longest request: an earlier one does not reach the window.
 _MAX_DAYS: Final = 366
 
 _ABSENCE: Final = (

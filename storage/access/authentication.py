@@ -1,7 +1,4 @@
-"""The format of API keys, and the authentication of every request by its key.
-
-Source: contract 6.
-"""
+"""The format of API keys, and the authentication of every request by its key."""
 
 from __future__ import annotations
 
@@ -138,7 +135,7 @@ def _scopes(text: str) -> frozenset[str]:
 
 
 def with_reads(scopes: frozenset[str]) -> frozenset[str]:
-    """Writing includes reading (contract 6)."""
+    """Writing includes reading."""
     implied = {f"{scope[:-6]}:read" for scope in scopes if scope.endswith(":write")}
     return scopes | implied
 

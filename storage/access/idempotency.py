@@ -22,7 +22,6 @@ from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import IdempotencyKeyRow
 
-# Contract 6.
 STORED_FOR: Final = timedelta(hours=24)
 
 

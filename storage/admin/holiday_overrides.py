@@ -29,7 +29,7 @@ from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
 # All of them are kept in memory, and looked through whenever days are counted.
-MOST_OVERRIDES: Final = 500
+MAX_OVERRIDES: Final = 500
 
 # What the audit trail shows of an override.
 AUDITED: Final = ("date", "name", "is_holiday", "half")
@@ -44,7 +44,7 @@ class TooManyOverrides(Conflict):
     def __init__(self) -> None:
         super().__init__(
             "A holiday set can have at most {most} overrides. Delete one first.",
-            most=MOST_OVERRIDES,
+            most=MAX_OVERRIDES,
         )
 
 
@@ -202,7 +202,7 @@ def _checked(
             "half", "unknown_half", "A half must be am or pm, or null for all day."
         )
     code = holiday_set.country_code
-    name = fields.optional_text(new.name, "name", fields.LONGEST_NAME)
+    name = fields.optional_text(new.name, "name", fields.MAX_NAME_LENGTH)
     if name is None and not new.is_holiday:
         holiday = holiday_calendar.holidays_of(code, new.date.year).get(new.date)
         name = "Working day" if holiday is None else holiday.name
@@ -211,7 +211,7 @@ def _checked(
     others = reference.overrides.get(code, [])
     if any(other.date == new.date.isoformat() for other in others):
         raise _taken(new.date)
-    if len(others) >= MOST_OVERRIDES:
+    if len(others) >= MAX_OVERRIDES:
         raise TooManyOverrides
     return HolidayOverride(
         id=new_id(now),

@@ -1,4 +1,4 @@
-"""What happens to the leave and the reports of a person who is archived (contract 2)."""
+"""What happens to the leave and the reports of a person who is archived."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from storage.leave import card_refreshes, leave_types
 from storage.rules import days, holiday_calendar, request_rules
 from storage.rules.leave_years import check_leave_year_start
 
-LONGEST_SLUG: Final = 48
+MAX_SLUG_LENGTH: Final = 48
 # How many organisations of one name get a readable slug.
 _NUMBERED_SLUGS: Final = 50
 
@@ -279,7 +279,7 @@ def _insert(tx: Transaction, organisation: Organisation) -> None:
 
 
 def _check_slug(tx: Transaction, slug: str) -> str:
-    if slug != fields.slug_of(slug, LONGEST_SLUG) or not slug:
+    if slug != fields.slug_of(slug, MAX_SLUG_LENGTH) or not slug:
         raise InvalidInput.of(
             "slug",
             "invalid_slug",
@@ -292,7 +292,7 @@ def _check_slug(tx: Transaction, slug: str) -> str:
 
 def _free_slug(tx: Transaction, name: str) -> str:
     """``acme``, or the first of ``acme-2``, ``acme-3``, … that is free."""
-    base = fields.slug_of(name, LONGEST_SLUG) or "organisation"
+    base = fields.slug_of(name, MAX_SLUG_LENGTH) or "organisation"
     numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
     taken = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
     free = (slug for slug in (base, *numbered) if slug not in taken)

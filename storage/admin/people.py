@@ -32,7 +32,7 @@ from storage.rules import days, holiday_calendar, request_rules
 # The most that the unpaged list holds.
 Sort = Literal["created_at", "-created_at"]
 # The most people in one answer.
-LONGEST_LIST: Final = 10_000
+MAX_LIST: Final = 10_000
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "first_name": fields.name,
@@ -223,7 +223,7 @@ def _differing(user: User, changes: Mapping[str, object]) -> dict[str, object]:
 
 def list_all(tx: Transaction, /, *, by: Caller) -> list[User]:
     """At most 10,000 people."""
-    return page(tx, PageOf(limit=LONGEST_LIST), by=by).items
+    return page(tx, PageOf(limit=MAX_LIST), by=by).items
 
 
 class _PageFilters(TypedDict):

@@ -25,7 +25,7 @@ from storage.rules.people_file import BadLines, Line
 # Called with how many people are done.
 Progress = Callable[[int], None]
 
-_MOST_OWNERS: Final = 10_000
+_MAX_OWNERS: Final = 10_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,7 +249,7 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
     if not demoted:
         return []
     owners = tx.all(
-        people_rows.active_owners, organisation_id=by.organisation_id, limit=_MOST_OWNERS
+        people_rows.active_owners, organisation_id=by.organisation_id, limit=_MAX_OWNERS
     )
     remaining = {row.id for row in owners}
     remaining -= {person.id for person in demoted}

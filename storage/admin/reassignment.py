@@ -20,7 +20,7 @@ from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, leave_rows
 
 # Of those that await one person, or the members of one department.
-MOST_REQUESTS: Final = 5_000
+MAX_REQUESTS: Final = 5_000
 
 Asked = dict[str, list[User]]
 
@@ -45,7 +45,7 @@ def awaiting(
         user.id,
         is_admin=user.role in ("admin", "owner"),
         today=local_day(now, reference.organisation.timezone),
-        limit=MOST_REQUESTS,
+        limit=MAX_REQUESTS,
     )
 
 
@@ -62,7 +62,7 @@ def pending_of(
         reference.organisation.id,
         user_id=user_id,
         department_id=department_id,
-        limit=MOST_REQUESTS,
+        limit=MAX_REQUESTS,
     )
 
 

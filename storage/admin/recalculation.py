@@ -1,4 +1,4 @@
-"""Future leave, recalculated when what its days count has changed (contract 5).
+"""Future leave, recalculated when what its days count has changed.
 
 What lies ahead are the days from today on, in the organisation's time zone: a request that is
 running keeps what its past days counted. Recalculation never takes leave away: it stays

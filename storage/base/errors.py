@@ -173,7 +173,7 @@ class InsufficientScope(Forbidden):
 
 
 class OwnRequest(Forbidden):
-    """People cannot decide on their own requests, whatever their role (contract 4)."""
+    """People cannot decide on their own requests, whatever their role."""
 
     code = "own_request"
     title = "You cannot decide on your own request."
@@ -183,7 +183,7 @@ class OwnRequest(Forbidden):
 
 
 class NotYourField(Forbidden):
-    """People may change only some of their own fields (contract 2)."""
+    """People may change only some of their own fields."""
 
     code = "field_not_yours"
     title = "Only an admin or owner can change this."

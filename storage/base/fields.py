@@ -19,7 +19,7 @@ Check = Callable[[Any, str], Any]
 # Checked values by field, each of the type that its check returns.
 Checked = dict[str, Any]
 
-LONGEST_NAME: Final = 200
+MAX_NAME_LENGTH: Final = 200
 # RFC 5321, section 4.5.3.1.3, less the two angle brackets.
 MAX_EMAIL: Final = 254
 
@@ -139,13 +139,13 @@ def name(value: object, field: str) -> str:
     Raises InvalidInput ``invalid_length`` or ``control_character``.
     """
     text = value.strip() if isinstance(value, str) else ""
-    if not 1 <= len(text) <= LONGEST_NAME:
+    if not 1 <= len(text) <= MAX_NAME_LENGTH:
         raise InvalidInput.of(
             field,
             "invalid_length",
             "{field} must have 1 to {most} characters.",
             field=field,
-            most=LONGEST_NAME,
+            most=MAX_NAME_LENGTH,
         )
     _refuse_invisible(text, field, _NOT_IN_NAMES)
     return text
@@ -201,7 +201,7 @@ def plain_name(text: str) -> str:
     """A name from another system, cleaned so that ``name`` accepts it; may be empty."""
     readable = without_bidirectional(text)
     kept = (" " if unicodedata.category(c) in _NOT_IN_NAMES else c for c in readable)
-    return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
+    return " ".join("".join(kept).split())[:MAX_NAME_LENGTH].rstrip()
 
 
 def slug_of(text: str, longest: int) -> str:

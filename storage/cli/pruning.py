@@ -14,7 +14,7 @@ from storage.db.database import Database, Transaction
 from storage.events import delivery_pruning
 from storage.slack import notifications, slack_events
 
-# As long as contract 9 keeps webhook deliveries.
+# As long as webhook deliveries.
 NOTIFICATIONS_KEPT: Final = timedelta(days=30)
 # How many rows one transaction deletes.
 BATCH: Final = 1_000

@@ -19,7 +19,7 @@ from storage.db.sqlite_writer import GROUP_SECONDS, SqliteWriter, raise_if_our_f
 
 T = TypeVar("T")
 
-# FULL: an acknowledged commit survives a power cut as well as kill -9 (contract 12).
+# FULL: an acknowledged commit survives a power cut as well as kill -9.
 PRAGMAS: Final = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",

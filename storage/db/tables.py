@@ -1,6 +1,6 @@
 """Peewee models: columns, keys and indexes. No rules.
 
-Every table leads with ``organisation_id``, so that a cluster can shard by it (contract 12). Columns
+Every table leads with ``organisation_id``, so that a cluster can shard by it. Columns
 named ``*_at`` and ``*_until`` hold whole milliseconds since 1970 in UTC; dates are dates; lists are
 JSON text; amounts of leave are whole half-days. Change a table here and in a new migration.
 """
@@ -379,7 +379,7 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
     id = IdField()
     user_id = IdField()
     name = TextField(null=True)
-    # The person's own token (contract 8) is a feed too; regenerating replaces it.
+    # The person's own token is a feed too; regenerating replaces it.
     is_personal_token = BooleanField()
     token_sha256 = CharField(64, unique=True)
     token_encrypted = TextField()

@@ -17,9 +17,9 @@ from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, User
 from storage.rules import days
 
 # How many are named wherever they are shown; of the others it is said how many there are.
-MOST_NAMED: Final = 10
+MAX_NAMED: Final = 10
 # Further ones are not even counted.
-MOST_COUNTED: Final = 1_000
+MAX_COUNTED: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +58,7 @@ def off_with(
         department_id=user.department_id,
         first_day=span.start_date.isoformat(),
         last_day=span.end_date.isoformat(),
-        limit=MOST_COUNTED,
+        limit=MAX_COUNTED,
     )
     in_order = sorted(found, key=lambda row: (row.start_date, row.id))
     colleagues = [_colleague(row) for row in in_order]

@@ -15,7 +15,7 @@ from storage.directory import people_rows
 from storage.rules import request_rules
 
 # As many as a Slack menu takes, less one for "None".
-MOST_FOUND: Final = 99
+MAX_FOUND: Final = 99
 
 
 def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
@@ -34,7 +34,7 @@ def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
         organisation_id=by.organisation_id,
         typed=typed,
         lowered=typed.lower(),
-        limit=MOST_FOUND,
+        limit=MAX_FOUND,
     )
     return [rows.user(row) for row in found]
 

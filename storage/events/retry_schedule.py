@@ -1,6 +1,6 @@
 """When a failed delivery is retried, and when it has failed for good.
 
-Source: Standard Webhooks 1.0, "Deliverability and reliability"; contract 9.
+Source: Standard Webhooks 1.0, "Deliverability and reliability".
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from storage.db.named_rows import Row
 from storage.db.tables import WebhookRow
 from storage.events import audit, organisation_config, webhooks
 
-# How long the old secret signs beside the new one (contract 9).
+# How long the old secret signs beside the new one.
 SECRET_OVERLAP: Final = timedelta(hours=24)
 
 

@@ -23,7 +23,7 @@ from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import people_rows
 from storage.events import audit, organisation_config
 from storage.leave import balances, card_refreshes, ledgers
-from storage.leave.ledgers import ADJUSTMENT, MOST_ADJUSTMENTS, REACH_YEARS, adjustment_of
+from storage.leave.ledgers import ADJUSTMENT, MAX_ADJUSTMENTS, REACH_YEARS, adjustment_of
 from storage.rules import leave_years, request_rules
 
 MAX_REASON_LENGTH: Final = 500
@@ -38,7 +38,7 @@ class TooManyAdjustments(Conflict):
     def __init__(self) -> None:
         super().__init__(
             "A leave year can have at most {most} adjustments. Use another leave year.",
-            most=MOST_ADJUSTMENTS,
+            most=MAX_ADJUSTMENTS,
         )
 
 
@@ -77,7 +77,7 @@ def add(
         first_day=f"{leave_year}-01-01",
         last_day=f"{leave_year}-12-31",
     )
-    if counted is not None and counted.total >= MOST_ADJUSTMENTS:
+    if counted is not None and counted.total >= MAX_ADJUSTMENTS:
         raise TooManyAdjustments
     added = Adjustment(
         id=new_id(now),

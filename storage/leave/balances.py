@@ -1,4 +1,4 @@
-"""What a person's leave years follow from, read in one go (contract 5).
+"""What a person's leave years follow from, read in one go.
 
 What follows is worked out in year_balances.py.
 """

@@ -21,8 +21,8 @@ from storage.leave.balances import BookedLeave, Books
 from storage.rules import days, request_rules, year_balances
 from storage.rules.year_balances import Account, Deduction
 
-# With the longest names and letters of four bytes an event still stays under 20 kB (contract 9).
-LONGEST_NOTE = 2_000
+# With the longest names and letters of four bytes an event still stays under 20 kB.
+MAX_NOTE_LENGTH = 2_000
 
 
 P = ParamSpec("P")
@@ -145,7 +145,7 @@ def _hold(
     replaces: str | None,
 ) -> Assessment:
     """Hold a draft against the other rules, in their one order; ``hold`` calls each of them."""
-    note = hold(fields.optional_text, draft.note, "note", LONGEST_NOTE)
+    note = hold(fields.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     day_counts = count(reference, user, span)
     hold(request_rules.check_working_time, day_counts)
     hold(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)

@@ -87,7 +87,7 @@ DEFAULTS: Final[Checked] = {
     "is_archived": False,
 }
 
-# Contract 3. Only annual leave comes out of the allowance.
+# Only annual leave comes out of the allowance.
 OF_NEW_ORGANISATION: Final[tuple[Mapping[str, object], ...]] = (
     {"name": "Annual leave", "code": "annual", "colour": "#2e9e6b", "emoji": "palm_tree"},
     {

@@ -1,4 +1,4 @@
-"""Kinds of leave and their rules: made, read, changed, archived or deleted (contract 3)."""
+"""Kinds of leave and their rules: created, read, changed, archived or deleted."""
 
 from __future__ import annotations
 

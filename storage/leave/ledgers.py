@@ -28,7 +28,7 @@ from storage.rules.year_balances import LeaveYearBalance
 # Every year up to then has to be computed.
 REACH_YEARS: Final = 20
 # For one person and leave year; it bounds the ledger.
-MOST_ADJUSTMENTS: Final = 200
+MAX_ADJUSTMENTS: Final = 200
 
 LineType = Literal[
     "allowance", "pro_rata", "carry_over", "adjustment", "leave", "carry_over_expired"
@@ -216,7 +216,7 @@ def _adjustment_lines(
         user_id=user.id,
         first_day=date(calendar_year, 1, 1).isoformat(),
         last_day=date(calendar_year, 12, 31).isoformat(),
-        limit=MOST_ADJUSTMENTS,
+        limit=MAX_ADJUSTMENTS,
     )
     by_id = {row.id: adjustment_of(row) for row in found}
     # The amounts are the books': PostgreSQL may show this second statement a newer adjustment.

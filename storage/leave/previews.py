@@ -127,7 +127,7 @@ def preview(
         approvers=deciders,
         approved_because=why,
         unreachable=unreachable,
-        colleagues=off[: colleagues.MOST_NAMED],
+        colleagues=off[: colleagues.MAX_NAMED],
         colleagues_count=len(off),
         pending_colleagues_count=len(team) - len(off),
         refusals=refusals,

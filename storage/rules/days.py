@@ -129,7 +129,7 @@ def asked_span(
     """The requested span; its half-days stay as given.
 
     Raises InvalidInput: ``end_before_start``, ``too_long`` (over 366 days, both ends included),
-    ``impossible_half_days`` (one day from midday until midday). Source: contract 4.
+    ``impossible_half_days`` (one day from midday until midday).
     """
     if end_date < start_date:
         raise InvalidInput.of(
@@ -223,7 +223,7 @@ class DayCount:
 def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> list[DayCount]:
     """The count of every date of the span, in order.
 
-    ``holidays`` may hold dates outside the span. Source: contract 4.
+    ``holidays`` may hold dates outside the span.
     """
     first_slot, last_slot = span.first_slot, span.last_slot
     first_ordinal, last_ordinal = first_slot >> 1, last_slot >> 1

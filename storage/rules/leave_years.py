@@ -106,7 +106,7 @@ def prorated_half_days(allowance_half_days: int, year: LeaveYear, start_date: da
     """The part of a year's allowance for a person who starts on ``start_date``.
 
     By calendar days, the first included, rounded up to a half-day. Zero for years before the start
-    date, all of it without one. Source: contract 5.
+    date, all of it without one.
     """
     if start_date is None or start_date <= year.first_day:
         return allowance_half_days

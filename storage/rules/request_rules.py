@@ -29,7 +29,7 @@ MAX_YEARS: Final = 2
 # The reversal window: how long a decision can be changed in Slack.
 REVERSAL_WINDOW: Final = timedelta(minutes=10)
 
-# What people may change of their own record; only admins change the rest (contract 2).
+# What people may change of their own record; only admins change the rest.
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
 
 _RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
@@ -44,7 +44,7 @@ class Step:
     done: str
 
 
-# Contract 4. Creation is not an action: a new request has no earlier status.
+# Creation is not an action: a new request has no earlier status.
 LIFECYCLE: Final[Mapping[Action, Step]] = {
     "edit": Step(from_statuses=("pending",), to_status="pending", done="edited"),
     "approve": Step(from_statuses=("pending",), to_status="approved", done="approved"),
@@ -216,7 +216,7 @@ def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None
     """The lowest role that may create, change or archive a person.
 
     ``target_role`` is None for a new person, ``new_role`` if the role stays. Only owners manage
-    owners (contract 2).
+    owners.
     """
     return "owner" if "owner" in (target_role, new_role) else "admin"
 

@@ -99,7 +99,7 @@ def card(
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
         balances=_balances(tx, reference, request, requester),
-        colleagues=tuple(off[: colleagues.MOST_NAMED]),
+        colleagues=tuple(off[: colleagues.MAX_NAMED]),
         colleagues_count=len(off),
         timezone=viewer.timezone or reference.organisation.timezone,
         cancelled_by_name=_name_of(

@@ -1,4 +1,4 @@
-"""Who is out today, for one channel of an organisation: what to say, and when (contract 10).
+"""Who is out today, for one channel of an organisation: what to say, and when.
 
 A row for each organisation with a channel. The process that moves its ``due_at`` on posts
 the message; a process that dies meanwhile is followed by another one after the lease. The message
@@ -34,8 +34,8 @@ POSTED_AT: Final = time(9)
 LOOK_AGAIN: Final = timedelta(minutes=1)
 # When an organisation is looked at again whose data met an error.
 BACK_OFF: Final = timedelta(minutes=15)
-MOST_SHOWN: Final = 100
-# No request is longer (contract 4), so leave that began earlier is over.
+MAX_SHOWN: Final = 100
+# No request is longer, so leave that began earlier is over.
 _MAX_DURATION: Final = timedelta(days=366)
 _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
@@ -172,7 +172,7 @@ def _look(tx: Transaction, reference: Reference, now: datetime) -> Digest | None
         organisation_id=organisation.id,
         today=today.isoformat(),
         earliest_start=(today - _MAX_DURATION).isoformat(),
-        limit=MOST_SHOWN,
+        limit=MAX_SHOWN,
     )
     return Digest(
         organisation_id=organisation.id,

@@ -32,7 +32,7 @@ def join_from_slack(
     Matched as slack_matching.py says, which links the Slack account; pending turns active. The
     caller keeps out guests, bots and strangers. Raises NotAMember when the person is archived or
     deactivated, and for an unknown account where the organisation lets no one join, where Slack
-    has not confirmed its address, or where another account has it. Source: contract 10.
+    has not confirmed its address, or where another account has it.
     """
     user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
     if user is not None and user.status == "active":

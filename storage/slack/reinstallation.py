@@ -26,7 +26,7 @@ from storage.leave import leave_rows
 from storage.slack import reminders
 
 # Of pending and of decided requests each; Home shows the rest.
-MOST_REQUESTS: Final = 1_000
+MAX_REQUESTS: Final = 1_000
 
 _NEWS: Final[dict[LeaveStatus, NotificationEvent]] = {
     "approved": "leave_request.approved",
@@ -43,7 +43,7 @@ def show_missed(
     Existing cards are refreshed, others posted; reminders restart.
     """
     reference = organisation_config.of_organisation(tx, organisation_id)
-    waiting = leave_rows.pending_of(tx, organisation_id, limit=MOST_REQUESTS)
+    waiting = leave_rows.pending_of(tx, organisation_id, limit=MAX_REQUESTS)
     new = [one for one in waiting if since is not None and one.created_at >= since]
     _show_waiting(tx, reference, new, "leave_request.created", now, is_news=True)
     old = [one for one in waiting if one not in new]
@@ -82,7 +82,7 @@ def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: d
         organisation_id=organisation_id,
         actions=sorted(_NEWS.values()),
         since=since,
-        limit=MOST_REQUESTS,
+        limit=MAX_REQUESTS,
     )
     by_status: dict[LeaveStatus, list[LeaveRequest]] = defaultdict(list)
     for row in tx.all(

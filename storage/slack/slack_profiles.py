@@ -50,7 +50,7 @@ def keep_in_step(
     Matched as slack_matching.py says. No one joins, and pending stays pending. A person whose
     linked account is deleted in Slack is deactivated, except the last owner; if it is restored,
     they are reactivated. Reactivation undoes only what Slack did. Archived people stay as
-    they are, and a profile older than the last applied one changes nothing. Source: contract 10.
+    they are, and a profile older than the last applied one changes nothing.
     """
     user = _held(tx, organisation_id, profile)
     if user is None or user.status == "archived":

@@ -87,7 +87,6 @@ def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> O
     """The workspace's organisation; the deployment's only one, if it has no workspace yet.
 
     None if there is neither. The caller has verified that the workspace is the bot token's own.
-    Source: contract 10.
     """
     found = find(tx, team_id)
     if found is not None:

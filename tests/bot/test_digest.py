@@ -324,7 +324,7 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> Non
     assert problems_of_message(found["text"], found["blocks"]) == []
     assert len(found["text"]) <= 4_000
     assert "<" not in found["text"]
-    assert digests.MOST_SHOWN == 100
+    assert digests.MAX_SHOWN == 100
 
 
 @pytest.mark.both_engines

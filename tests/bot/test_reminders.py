@@ -308,7 +308,7 @@ def test_an_approver_who_got_the_card_meanwhile_gets_no_escalation(world: World)
     assert world.audited("leave_request.next_step_asked") == 0
 
 
-def test_the_next_step_is_the_next_rung_and_only_for_that_request(world: World) -> None:
+def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: World) -> None:
     people_update = {"manager_id": world.people[EVE].id}
     world.database.write_now(
         people.update,

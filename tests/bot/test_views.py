@@ -24,7 +24,7 @@ from storage.base.values import LEAVE_STATUSES, LeaveRequest, LeaveType, User, f
 from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.decisions import MAX_REASON_LENGTH
-from storage.leave.drafts import LONGEST_NOTE
+from storage.leave.drafts import MAX_NOTE_LENGTH
 from storage.leave.previews import Preview, YearChange
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
@@ -76,7 +76,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
         end_half_day=draw(halves),
         total_half_days=draw(st.integers(1, 732)),
         counted_halves="3",
-        note=draw(st.none() | text(LONGEST_NOTE)),
+        note=draw(st.none() | text(MAX_NOTE_LENGTH)),
         decided_by=None,
         decided_at=NOW,
         decision_reason=draw(st.none() | text(MAX_REASON_LENGTH)),
@@ -139,7 +139,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         end_half_day="am",
         total_half_days=729,
         counted_halves="3",
-        note="&" * LONGEST_NOTE,
+        note="&" * MAX_NOTE_LENGTH,
         decided_by=None,
         decided_at=NOW,
         decision_reason="&" * MAX_REASON_LENGTH,
@@ -276,7 +276,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         ),
         max_size=60,
     ),
-    st.none() | text(LONGEST_NOTE),
+    st.none() | text(MAX_NOTE_LENGTH),
     st.sampled_from(["", REQUEST_ID]),
 )
 def test_the_live_line_is_within_limits_and_harmless(

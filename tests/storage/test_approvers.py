@@ -1,4 +1,4 @@
-"""Whose decision leave awaits: the four rungs of the ladder, and who is skipped."""
+"""Whose decision leave awaits: the four levels of the approval chain, and skipped approvers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TODAY = NOW.date()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Team:
-    """Ada's ladder, from the lowest rung to the highest."""
+    """Ada's approval chain, from the lowest level to the highest."""
 
     acme: Acme
     ada: User
@@ -109,7 +109,7 @@ def test_an_approver_of_another_department_is_not_asked(database: Database) -> N
     assert asked(database, team) == {team.approver.id}
 
 
-def test_a_manager_on_leave_stays_and_the_next_rung_is_added(database: Database) -> None:
+def test_a_manager_on_leave_stays_and_the_next_level_is_added(database: Database) -> None:
     team = a_team(database)
     go_away(database, team, team.manager)
 

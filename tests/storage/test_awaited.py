@@ -139,15 +139,15 @@ def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> 
 def expected(drawing: Drawing, setting: Setting) -> set[str]:
     """The pending approvers of Ada's request, computed level by level."""
     numbers, drawn = list(PEOPLE), drawing.people
-    rungs = [
+    levels = [
         [] if drawing.manager is None else [drawing.manager],
         [] if drawing.head is None else [drawing.head],
         [n for n in numbers if drawn[n].role == "approver" and drawn[n].is_in_team],
         [n for n in numbers if drawn[n].role == "admin"],
     ]
     asked: set[str] = set()
-    for number, rung in enumerate(rungs):
-        active = [n for n in rung if drawn[n].is_active]
+    for number, level in enumerate(levels):
+        active = [n for n in level if drawn[n].is_active]
         asked |= {setting.others[n].id for n in active}
         if number == 3:
             asked.add(setting.acme.owner.id)

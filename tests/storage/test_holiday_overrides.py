@@ -177,7 +177,7 @@ def test_a_set_has_only_so_many_overrides(
     set_id = own_set(database, acme).id
 
     def fill(tx: Any) -> None:
-        for number in range(holiday_overrides.MOST_OVERRIDES):
+        for number in range(holiday_overrides.MAX_OVERRIDES):
             day = date.fromordinal(CHRISTMAS.toordinal() + number)
             new = NewOverride(date=day, name="Closed")
             holiday_overrides.add(tx, set_id, new, by=acme.caller, now=NOW)

@@ -251,7 +251,7 @@ def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) ->
     ada = a_person(database, acme)
 
     def fill(tx: Any) -> None:
-        for _ in range(ledgers.MOST_ADJUSTMENTS):
+        for _ in range(ledgers.MAX_ADJUSTMENTS):
             adjustments.add(
                 tx, ada.id, half_days=1, reason="x", leave_year=2026, by=acme.caller, now=NOW
             )
@@ -261,7 +261,7 @@ def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) ->
     assert codes_of(lambda: an_adjustment(database, acme, ada)) == ["too_many_adjustments"]
     an_adjustment(database, acme, ada, leave_year=2027)
     found = balance_of(database, acme, ada)
-    assert found.remaining_half_days == 50 + ledgers.MOST_ADJUSTMENTS
+    assert found.remaining_half_days == 50 + ledgers.MAX_ADJUSTMENTS
 
 
 def test_only_admins_adjust(database: Database) -> None:

@@ -24,7 +24,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NoticeRow
 from storage.events import audit, webhooks
 from storage.leave import decisions, leave_reading, leave_requests
-from storage.leave.drafts import LONGEST_NOTE, Draft
+from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
 from tests.builders import (
     NOW,
     Acme,
@@ -167,7 +167,7 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
     acme = an_organisation(database)
     ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
     database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
-    request = a_request(database, acme, ada, note="😀" * LONGEST_NOTE)
+    request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
 
     database.write_now(
         decisions.decline,
