@@ -31,7 +31,7 @@ class PooledResolver(AbstractResolver):
             socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
         )
         try:
-            found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+            addresses = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         except UnicodeError as error:
             raise OSError(f"not a host name: {host!r}") from error
         return [
@@ -39,11 +39,11 @@ class PooledResolver(AbstractResolver):
                 hostname=host,
                 host=str(address[0]),
                 port=int(address[1]),
-                family=found_family,
+                family=address_family,
                 proto=protocol,
                 flags=_IS_NUMERIC,
             )
-            for found_family, _, protocol, _, address in found
+            for address_family, _, protocol, _, address in addresses
         ]
 
     async def close(self) -> None:
