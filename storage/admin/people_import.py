@@ -133,24 +133,24 @@ def _planned(
 ) -> _Plan:
     """Raises BadLines."""
     users_by_email = _known(tx, lines, by=by)
-    found = [_person(line, users_by_email.get(line.email.casefold()), now) for line in lines]
-    faults = [fault for person in found for fault in _faults(person, is_update=is_update)]
-    faults += _set_managers(found, users_by_email)
-    new_departments, ambiguous = _set_departments(tx, found, by=by, now=now)
+    persons = [_person(line, users_by_email.get(line.email.casefold()), now) for line in lines]
+    faults = [fault for person in persons for fault in _faults(person, is_update=is_update)]
+    faults += _set_managers(persons, users_by_email)
+    new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
     faults += ambiguous
-    faults += _owner_faults(tx, found, by=by)
-    managers = _managers(tx, found, by=by)
+    faults += _owner_faults(tx, persons, by=by)
+    managers = _managers(tx, persons, by=by)
     circles = _circles(managers)
     faults += [
         _fault(person, "manager_email", "manager_cycle", "This manager reports to the same person.")
-        for person in found
+        for person in persons
         if person.id in circles
     ]
     if faults:
         raise BadLines(faults)
     depths: dict[str, int] = {}
-    found.sort(key=lambda person: _depth(person.id, managers, depths))
-    return _Plan(people=found, new_departments=new_departments)
+    persons.sort(key=lambda person: _depth(person.id, managers, depths))
+    return _Plan(people=persons, new_departments=new_departments)
 
 
 def _fault(person: _Person, column: str, code: str, detail: str) -> FieldError:
@@ -189,12 +189,12 @@ def _faults(person: _Person, *, is_update: bool) -> Iterable[FieldError]:
 
 
 def _set_managers(
-    found: Sequence[_Person], users_by_email: Mapping[str, User]
+    persons: Sequence[_Person], users_by_email: Mapping[str, User]
 ) -> Iterable[FieldError]:
     """Put the managers' ids in; they may stand anywhere in the file, or be there already."""
-    ids = {person.line.email.casefold(): person.id for person in found}
+    ids = {person.line.email.casefold(): person.id for person in persons}
     faults = []
-    for person in found:
+    for person in persons:
         email = person.line.manager_email
         if email is None:
             continue
@@ -212,7 +212,7 @@ def _set_managers(
 
 
 def _set_departments(
-    tx: Transaction, found: Sequence[_Person], *, by: Caller, now: datetime
+    tx: Transaction, persons: Sequence[_Person], *, by: Caller, now: datetime
 ) -> tuple[list[_NewDepartment], Iterable[FieldError]]:
     """Put the departments' ids in; gives those that have to be made first."""
     existing: dict[str, list[str]] = {}
@@ -222,7 +222,7 @@ def _set_departments(
         existing.setdefault(department.name.casefold(), []).append(department.id)
     new: list[_NewDepartment] = []
     faults = []
-    for person in found:
+    for person in persons:
         name = person.line.department
         if name is None:
             continue
@@ -237,11 +237,13 @@ def _set_departments(
     return new, faults
 
 
-def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Iterable[FieldError]:
+def _owner_faults(
+    tx: Transaction, persons: Sequence[_Person], *, by: Caller
+) -> Iterable[FieldError]:
     """Those who would leave the organisation without an active owner."""
     demoted = [
         person
-        for person in found
+        for person in persons
         if person.user is not None
         and (person.user.role, person.user.status) == ("owner", "active")
         and person.values.get("role", "owner") != "owner"
@@ -255,7 +257,7 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
     remaining -= {person.id for person in demoted}
     remaining |= {
         person.id
-        for person in found
+        for person in persons
         if person.user is not None
         and person.user.status == "active"
         and person.values.get("role") == "owner"
@@ -264,12 +266,14 @@ def _owner_faults(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> I
     return [_fault(person, "role", "last_owner", detail) for person in demoted if not remaining]
 
 
-def _managers(tx: Transaction, found: Sequence[_Person], *, by: Caller) -> Mapping[str, str | None]:
+def _managers(
+    tx: Transaction, persons: Sequence[_Person], *, by: Caller
+) -> Mapping[str, str | None]:
     """The manager of each person in the file and of all people above them."""
     managers: dict[str, str | None] = {
         person.id: person.values.get("manager_id")
         or (None if person.user is None else person.user.manager_id)
-        for person in found
+        for person in persons
     }
     while unread := sorted({one for one in managers.values() if one and one not in managers}):
         above = tx.all(people_rows.managers_of, organisation_id=by.organisation_id, user_ids=unread)
@@ -320,14 +324,14 @@ def _make_departments(tx: Transaction, plan: _Plan, *, by: Caller, now: datetime
 
 def _add(
     tx: Transaction,
-    found: Sequence[_Person],
+    persons: Sequence[_Person],
     *,
     by: Caller,
     now: datetime,
     progress: Progress,
 ) -> int:
     """Write those who are new; how many there are."""
-    new = [person.values | {"id": person.id} for person in found if person.user is None]
+    new = [person.values | {"id": person.id} for person in persons if person.user is None]
     for start in range(0, len(new), INSERT_BATCH):
         people_changes.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
         progress(min(start + INSERT_BATCH, len(new)))
@@ -336,14 +340,14 @@ def _add(
 
 def _change(
     tx: Transaction,
-    found: Sequence[_Person],
+    persons: Sequence[_Person],
     *,
     by: Caller,
     now: datetime,
     progress: Progress,
 ) -> None:
     """Change those who are there, as PATCH would. Raises BadLines."""
-    changed = [person for person in found if person.is_changed]
+    changed = [person for person in persons if person.is_changed]
     # New owners first: the last old one may then go.
     for person in changed:
         if person.values.get("role") == "owner":

@@ -176,7 +176,7 @@ def apply(
         tx,
         "leave_request.recounted",
         [one.after for one in recounted],
-        told=[
+        notified=[
             one.after
             for one in recounted
             if one.after.total_half_days != one.before.total_half_days

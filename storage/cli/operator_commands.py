@@ -77,16 +77,26 @@ def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:
 
 
 def _preview(
-    database: Database, found: Organisation, lines: list[Line], *, now: datetime, is_update: bool
+    database: Database,
+    organisation: Organisation,
+    lines: list[Line],
+    *,
+    now: datetime,
+    is_update: bool,
 ) -> Imported:
-    by = commands.operator(found)
+    by = commands.operator(organisation)
     return database.read_now(people_import.preview, lines, by=by, now=now, is_update=is_update)
 
 
 def _import(
-    database: Database, found: Organisation, lines: list[Line], *, now: datetime, is_update: bool
+    database: Database,
+    organisation: Organisation,
+    lines: list[Line],
+    *,
+    now: datetime,
+    is_update: bool,
 ) -> Imported:
-    by = commands.operator(found)
+    by = commands.operator(organisation)
     with _progress_bar(len(lines)) as progress:
         return database.write_now(
             people_import.bring_in, lines, by=by, now=now, is_update=is_update, progress=progress

@@ -95,14 +95,14 @@ def notify_all(
     event_type: NotificationEvent,
     changed: Sequence[LeaveRequest],
     *,
-    told: Sequence[LeaveRequest] = (),
+    notified: Sequence[LeaveRequest] = (),
     approvers: Mapping[str, Iterable[str]] = MappingProxyType({}),
     reference: Reference,
     now: datetime,
 ) -> None:
     """As ``notify`` for many requests, in a few statements.
 
-    Every card of ``changed`` requests is refreshed, and the requesters of ``told`` are notified.
+    Every card of ``changed`` requests is refreshed. The requesters of ``notified`` get a message.
     ``approvers`` maps request ids to the ids of people who get its card.
     """
     if not reference.is_in_slack or not changed:
@@ -117,7 +117,7 @@ def notify_all(
         notification_row(
             organisation_id, "requester_notice", request.user_id, request.id, event_type, now
         )
-        for request in told
+        for request in notified
     ]
     rows += [
         notification_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
@@ -167,19 +167,19 @@ def post_missing_cards(
 def notify_approvers(
     tx: Transaction,
     event_type: NotificationEvent,
-    told: Mapping[str, Iterable[str]],
+    user_ids_by_request: Mapping[str, Iterable[str]],
     *,
     organisation_id: str,
     now: datetime,
 ) -> None:
-    """Queue messages to approvers who need not decide; ``told`` maps request ids to user ids."""
+    """Queue messages to approvers who need not decide; they come by request id."""
     tx.insert_all(
         NoticeRow,
         [
             notification_row(
                 organisation_id, "approver_notice", user_id, request_id, event_type, now
             )
-            for request_id, user_ids in told.items()
+            for request_id, user_ids in user_ids_by_request.items()
             for user_id in sorted(user_ids)
         ],
     )

@@ -154,7 +154,7 @@ def _hold(
     others = [other for other in books.leave if other.id != replaces]
     hold(_check_overlap, span, others)
     if leave_type.deducts_allowance:
-        asked = Deduction(
+        requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
         hold(
@@ -162,7 +162,7 @@ def _hold(
             leave_type,
             books.account,
             balances.deducting(reference, others),
-            asked,
+            requested,
         )
     return Assessment(
         span=span,
@@ -194,10 +194,12 @@ def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveReq
     _check_overlap(span, others)
     leave_type = reference.leave_types[request.leave_type_id]
     if leave_type.deducts_allowance:
-        asked = Deduction(
+        requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        _check_allowance(leave_type, books.account, balances.deducting(reference, others), asked)
+        _check_allowance(
+            leave_type, books.account, balances.deducting(reference, others), requested
+        )
     return counted_halves
 
 
@@ -216,12 +218,12 @@ def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:
 
 
 def _check_allowance(
-    leave_type: LeaveType, account: Account, others: Sequence[Deduction], asked: Deduction
+    leave_type: LeaveType, account: Account, others: Sequence[Deduction], requested: Deduction
 ) -> None:
     may_overdraw = leave_type.allow_overdraft
-    demands = year_balances.demands(account, others, asked)
+    demands = year_balances.demands(account, others, requested)
     request_rules.check_allowance(demands, allow_overdraft=may_overdraw)
-    later = year_balances.later_demands(account, others, asked)
+    later = year_balances.later_demands(account, others, requested)
     request_rules.check_allowance(later, allow_overdraft=may_overdraw)
 
 

@@ -231,8 +231,8 @@ def _check_user(tx: Transaction, user_id: str | None, by: Caller) -> None:
         raise NotFound("user")
 
 
-def _check_known(tx: Transaction, asked: Filters, by: Caller) -> None:
-    leave_type_id, department_id = asked.get("leave_type_id"), asked.get("department_id")
+def _check_known(tx: Transaction, filters: Filters, by: Caller) -> None:
+    leave_type_id, department_id = filters.get("leave_type_id"), filters.get("department_id")
     if leave_type_id is None and department_id is None:
         return
     reference = organisation_config.of_organisation(tx, by.organisation_id)

@@ -196,12 +196,13 @@ def tell_approvers(
         return
     today = local_day(now, reference.organisation.timezone)
     current = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
-    told: dict[str, set[str]] = {}
+    notified: dict[str, set[str]] = {}
     for request in approved:
         deciders = {one for one in (request.decided_by,) if one is not None}
-        told[request.id] = (deciders | {one.id for one in current}) - {by.user_id or "", user.id}
+        receivers = deciders | {approver.id for approver in current}
+        notified[request.id] = receivers - {by.user_id or "", user.id}
     notification_outbox.notify_approvers(
-        tx, event, told, organisation_id=reference.organisation.id, now=now
+        tx, event, notified, organisation_id=reference.organisation.id, now=now
     )
 
 

@@ -187,16 +187,16 @@ def _years(reference: Reference, found: Assessment, replaces: str | None) -> lis
     account, span = found.books.account, found.span
     booked = balances.deducting(reference, found.books.leave)
     others = balances.deducting(reference, (one for one in found.books.leave if one.id != replaces))
-    asked = Deduction(
+    requested = Deduction(
         counted_halves=found.counted_halves, start_date=span.start_date, end_date=span.end_date
     )
-    with_it = [*others, asked] if found.leave_type.deducts_allowance else others
+    with_it = [*others, requested] if found.leave_type.deducts_allowance else others
     before = year_balances.of_years(account, booked, span.start_date, span.end_date)
     after = year_balances.of_years(account, with_it, span.start_date, span.end_date)
     changes = []
     for one, other in zip(before, after, strict=True):
         on = min(span.end_date, one.year.last_day)
-        needed = asked.half_days_in_year(one.year) if found.leave_type.deducts_allowance else 0
+        needed = requested.half_days_in_year(one.year) if found.leave_type.deducts_allowance else 0
         changes.append(
             YearChange(
                 year=one.year,

@@ -130,16 +130,20 @@ def of_years(
     return [balance for balance in found if balance.year.last_day >= first_day]
 
 
-def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> list[YearDemand]:
+def demands(
+    account: Account, others: Sequence[Deduction], requested: Deduction
+) -> list[YearDemand]:
     """What this leave needs of each of its leave years, and what is left there.
 
     On the leave's last day in that year: days that expire later can still be taken. ``others`` is
     all other leave.
     """
     found = []
-    for balance in of_years(account, [*others, asked], asked.start_date, asked.end_date):
-        needed = asked.half_days_in_year(balance.year)
-        left = balance.remaining_half_days(min(asked.end_date, balance.year.last_day))
+    for balance in of_years(
+        account, [*others, requested], requested.start_date, requested.end_date
+    ):
+        needed = requested.half_days_in_year(balance.year)
+        left = balance.remaining_half_days(min(requested.end_date, balance.year.last_day))
         found.append(
             YearDemand(
                 year=balance.year, remaining_half_days=left + needed, needed_half_days=needed
@@ -149,7 +153,7 @@ def demands(account: Account, others: Sequence[Deduction], asked: Deduction) -> 
 
 
 def later_demands(
-    account: Account, others: Sequence[Deduction], asked: Deduction
+    account: Account, others: Sequence[Deduction], requested: Deduction
 ) -> list[YearDemand]:
     """Later leave years that this leave overdraws through a smaller carry-over.
 
@@ -158,11 +162,11 @@ def later_demands(
     """
     if account.carry_over is None or not others:
         return []
-    first_day = asked.start_date
+    first_day = requested.start_date
     last_day = max(other.end_date for other in others)
     if last_day <= first_day:
         return []
-    after = of_years(account, [*others, asked], first_day, last_day)
+    after = of_years(account, [*others, requested], first_day, last_day)
     if all(balance.final_half_days >= 0 for balance in after[1:]):
         return []
     before = of_years(account, others, first_day, last_day)
@@ -174,7 +178,7 @@ def later_demands(
         )
         for one, other in zip(before[1:], after[1:], strict=True)
         if other.final_half_days < min(one.final_half_days, 0)
-        and not asked.half_days_in_year(one.year)
+        and not requested.half_days_in_year(one.year)
     ]
 
 

@@ -153,7 +153,7 @@ def _balances(
         return ()
     books = balances.books(tx, reference, requester, request.start_date, request.end_date)
     others = balances.deducting(reference, (one for one in books.leave if one.id != request.id))
-    asked = Deduction(
+    requested = Deduction(
         counted_halves=request.counted_halves,
         start_date=request.start_date,
         end_date=request.end_date,
@@ -163,7 +163,7 @@ def _balances(
             year_name=demand.year.name,
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
         )
-        for demand in year_balances.demands(books.account, others, asked)
+        for demand in year_balances.demands(books.account, others, requested)
     )
 
 

@@ -63,13 +63,15 @@ def _show_waiting(
     *,
     is_news: bool,
 ) -> None:
-    asked = reassignment.asked(tx, reference, requests, now=now)
+    approvers_by_user = reassignment.asked(tx, reference, requests, now=now)
     notification_outbox.notify_all(
         tx,
         event,
         requests,
-        told=requests if is_news else (),
-        approvers={one.id: [user.id for user in asked.get(one.user_id, ())] for one in requests},
+        notified=requests if is_news else (),
+        approvers={
+            one.id: [user.id for user in approvers_by_user.get(one.user_id, ())] for one in requests
+        },
         reference=reference,
         now=now,
     )
@@ -94,7 +96,7 @@ def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: d
         by_status[request.status].append(request)
     for status, event in _NEWS.items():
         notification_outbox.notify_all(
-            tx, event, by_status[status], told=by_status[status], reference=reference, now=now
+            tx, event, by_status[status], notified=by_status[status], reference=reference, now=now
         )
 
 

@@ -166,8 +166,8 @@ def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisati
     if row is not None and row.uninstalled_at is not None:
         installation_id, uninstalled_at = row
         tx.change(_forget, organisation_id=organisation.id, installation_id=installation_id)
-        told = {"team_id": team_id}
-        _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, told)
+        details = {"team_id": team_id}
+        _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, details)
         since = rows.instant(uninstalled_at)
         reinstallation.show_missed(tx, organisation.id, since=since, now=now)
     return organisation
@@ -262,9 +262,9 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
     action: AuditAction = (
         "slack_installation.created" if row is None else "slack_installation.renewed"
     )
-    told = {"team_id": new.team_id, "scopes": list(new.scopes)}
-    told["installed_by"] = new.installer.slack_user_id
-    _record(tx, action, organisation_id, installation_id, now, told)
+    details = {"team_id": new.team_id, "scopes": list(new.scopes)}
+    details["installed_by"] = new.installer.slack_user_id
+    _record(tx, action, organisation_id, installation_id, now, details)
     if row is None or uninstalled_at is not None:
         since = rows.instant_or_none(uninstalled_at)
         reinstallation.show_missed(tx, organisation_id, since=since, now=now)

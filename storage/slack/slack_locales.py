@@ -22,7 +22,7 @@ _MAX_LOCALE_LENGTH: Final = 35
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """``slack_updated_at`` is Slack's time; None where Slack told none."""
+    """``slack_updated_at`` is Slack's time; None where Slack gave none."""
 
     locale: str | None
     slack_updated_at: datetime | None
@@ -90,11 +90,11 @@ def _keep(
     slack_updated_at: Param[datetime | None],
     now: Param[datetime],
 ) -> Insert:
-    told = {"locale": locale, "slack_updated_at": slack_updated_at, "updated_at": now}
+    columns = {"locale": locale, "slack_updated_at": slack_updated_at, "updated_at": now}
     return SlackProfileRow.insert(
-        organisation_id=organisation_id, user_id=user_id, **told
+        organisation_id=organisation_id, user_id=user_id, **columns
     ).on_conflict(
-        conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=told
+        conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=columns
     )
 
 

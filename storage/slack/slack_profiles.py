@@ -220,8 +220,10 @@ def add(
         "first_name": fields.plain_name(profile.first_name) or None,
         "last_name": fields.plain_name(profile.last_name) or None,
     }
-    told = {name: value for name, value in described.items() if value is not None} | dict(values)
-    missing = [name for name in described if name not in told]
+    user_fields = {name: value for name, value in described.items() if value is not None} | dict(
+        values
+    )
+    missing = [name for name in described if name not in user_fields]
     if missing:
         raise InvalidInput(
             [
@@ -235,9 +237,9 @@ def add(
         )
     zone = profile.timezone
     if zone is not None and fields.is_timezone(zone):
-        told["timezone"] = zone
+        user_fields["timezone"] = zone
     try:
-        user = people.create(tx, told | {"avatar_url": profile.avatar_url}, by=by, now=now)
+        user = people.create(tx, user_fields | {"avatar_url": profile.avatar_url}, by=by, now=now)
     except EmailTaken as refusal:
         field = "email" if "email" in values else "slack_user_id"
         raise InvalidInput.of(field, refusal.code, refusal.detail) from refusal
