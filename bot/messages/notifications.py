@@ -22,6 +22,7 @@ from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction.identity import is_full_member, profile_of
 from bot.messages.home_tab import Homes
+from bot.messages.slack_failures import outcome_of, updated
 from bot.views import card as cards
 from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
@@ -36,23 +37,6 @@ from storage.slack.notification_data import (
 )
 from storage.slack.notifications import Drawn, Notification, Outcome
 from storage.slack.slack_messages import Posted
-
-# Errors that a retry would meet again.
-FINAL_ERRORS: Final = frozenset(
-    {
-        "account_inactive",
-        "cannot_dm_bot",
-        "cant_update_message",
-        "channel_not_found",
-        "edit_window_closed",
-        "is_archived",
-        "message_not_found",
-        "restricted_action",
-        "user_disabled",
-        "user_not_found",
-        "users_not_found",
-    }
-)
 
 # The card no longer exists, or belongs to an earlier installation of the app.
 _GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
@@ -172,7 +156,7 @@ class Notifier:
             if workspace and is_refused and await self._workspaces.token_refused(workspace):
                 # Logged once instead of for every pending notification.
                 return _NOT_INSTALLED
-            return _outcome_of(notification, failure)
+            return outcome_of(notification, failure)
 
     async def _card(
         self, data: NotificationData, notification: Notification, workspace: Workspace
@@ -242,7 +226,7 @@ class Notifier:
             data.card, notification.event_type, data.news
         ) or {"text": ""}
         if data.message is not None:
-            await _updated(data.message, replies.superseded(data.card), workspace.client)
+            await updated(data.message, replies.superseded(data.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         posted = Posted(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
@@ -255,7 +239,7 @@ class Notifier:
         """Update the requester's existing message about their own action, or send a new one."""
         message = replies.requester_notice(data.card, notification.event_type)
         if data.message is not None and message is not None:
-            if await _updated(data.message, message, workspace.client):
+            if await updated(data.message, message, workspace.client):
                 return Outcome(verdict="delivered")
             data = replace(data, message=None)
         return await self._requester_notice(data, notification, workspace)
@@ -381,31 +365,3 @@ def _is_worth_refreshing(data: NotificationData) -> bool:
     """Whether there is an open card to refresh that no later notification refreshes anyway."""
     is_open = data.message is not None and data.card.request.status == "pending"
     return is_open and not data.is_superseded
-
-
-async def _updated(message: Posted, content: Message, client: AsyncWebClient) -> bool:
-    """Update a message; False if Slack refuses it for good."""
-    try:
-        await client.chat_update(channel=message.channel, ts=message.ts, **content)
-    except SlackApiError as failure:
-        if slack_web.error_code(failure) not in FINAL_ERRORS:
-            raise
-        return False
-    return True
-
-
-def _outcome_of(notification: Notification, failure: Exception) -> Outcome:
-    summary = slack_web.summary(failure)
-    is_final = slack_web.error_code(failure) in FINAL_ERRORS
-    _log.warning(
-        "slack.notice_not_delivered",
-        notice_id=notification.id,
-        kind=notification.kind,
-        reason=summary,
-        is_final=is_final,
-    )
-    if is_final:
-        return Outcome(verdict="failed", error=summary)
-    return Outcome(
-        verdict="retry", error=summary, retry_after_seconds=slack_web.retry_after_seconds(failure)
-    )

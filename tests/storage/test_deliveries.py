@@ -36,26 +36,9 @@ from storage.events.retry_schedule import (
 from storage.leave import decisions
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import crossing, overlapping
 
-DELIVERED = Outcome(
-    verdict="delivered",
-    status_code=204,
-    error=None,
-    duration_ms=12,
-    response_excerpt=b"",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
-FAILED = Outcome(
-    verdict="retry",
-    status_code=500,
-    error="bad_status",
-    duration_ms=12,
-    response_excerpt=b"oh no",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
 UNSIGNED = Outcome(
     verdict="unsigned",
     status_code=None,

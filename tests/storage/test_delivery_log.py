@@ -27,27 +27,12 @@ from storage.events.deliveries import Outcome, WebhookDisabled
 from storage.events.delivery_pruning import Pruned
 from storage.events.delivery_queue import Delivery
 from storage.events.redelivery import Redelivered
+from tests import outcomes
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.outcomes import DELIVERED
 from tests.refusals import overlapping
 
-DELIVERED = Outcome(
-    verdict="delivered",
-    status_code=204,
-    error=None,
-    duration_ms=12,
-    response_excerpt=b"",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
-FAILED = Outcome(
-    verdict="retry",
-    status_code=500,
-    error="bad_status",
-    duration_ms=34,
-    response_excerpt=b"oh \xff no",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
+FAILED = replace(outcomes.FAILED, duration_ms=34, response_excerpt=b"oh \xff no")
 A_MONTH = timedelta(days=31)
 
 

@@ -17,25 +17,7 @@ from storage.events.delivery_queue import Delivery, Waiting
 from storage.leave import decisions, leave_requests
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
-
-DELIVERED = Outcome(
-    verdict="delivered",
-    status_code=204,
-    error=None,
-    duration_ms=12,
-    response_excerpt=b"",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
-FAILED = Outcome(
-    verdict="retry",
-    status_code=500,
-    error="bad_status",
-    duration_ms=12,
-    response_excerpt=b"oh no",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
+from tests.outcomes import DELIVERED, FAILED
 
 
 def listening(database: Database, acme: Acme, count: int = 1) -> list[Webhook]:
