@@ -33,6 +33,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import WebhookRow
 from storage.directory import people_changes
+from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config, webhook_secrets
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
@@ -241,3 +242,19 @@ def owner_of_feed(database: Database, token: str) -> FeedOwner:
     owner = database.read_now(feed_owners.find_by_token, token)
     assert owner is not None
     return owner
+
+
+def a_slack_profile(
+    *, slack_user_id: str, email: str, first_name: str, last_name: str
+) -> SlackProfile:
+    """A member of a workspace whose e-mail address Slack has confirmed."""
+    return SlackProfile(
+        slack_user_id=slack_user_id,
+        email=email,
+        first_name=first_name,
+        last_name=last_name,
+        timezone=None,
+        locale=None,
+        avatar_url=None,
+        is_email_confirmed=True,
+    )

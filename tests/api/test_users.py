@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from storage.db.database import Database
 from storage.directory import people_rows
-from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_profiles
 from tests.api.conftest import Client, a_key
-from tests.builders import NOW, a_department, a_person, an_organisation
+from tests.builders import NOW, a_department, a_person, a_slack_profile, an_organisation
 
 USERS = "/api/v1/users"
 
@@ -191,15 +190,11 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, email="ada@example.com")
-    profile = SlackProfile(
+    profile = a_slack_profile(
         slack_user_id="U1",
         email=ada.email,
         first_name="Ada",
         last_name="L",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     database.write_now(slack_profiles.link, acme.id, ada.id, profile, now=NOW)
 

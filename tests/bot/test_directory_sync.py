@@ -24,7 +24,7 @@ from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person
 from tests.bot.test_listening import Troubled
 from tests.bot.world import ADA, EVE, GRACE, PATIENCE_SECONDS, Clock, World
-from tests.builders import NOW, a_person, an_organisation
+from tests.builders import NOW, a_person, a_slack_profile, an_organisation
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import crossing, overlapping
 
@@ -447,14 +447,10 @@ def test_an_unlinked_account_leaves_no_time_behind(database: Database) -> None:
 
 
 def a_profile(user: User, **said: Any) -> SlackProfile:
-    known = SlackProfile(
+    known = a_slack_profile(
         slack_user_id="U1",
         email=user.email,
         first_name="Ada",
         last_name="King",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     return replace(known, **said)

@@ -20,7 +20,6 @@ from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
 from storage.slack import (
     join_policy,
@@ -32,7 +31,7 @@ from storage.slack import (
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World
-from tests.builders import NOW, a_person, an_organisation
+from tests.builders import NOW, a_person, a_slack_profile, an_organisation
 from tests.fakes.slack import Answer, LoopbackSlack
 from tests.refusals import crossing, overlapping
 
@@ -214,15 +213,11 @@ def test_events_add_no_users(world: World) -> None:
 def test_an_archived_user_is_not_changed(database: Database) -> None:
     acme = an_organisation(database)
     gone = a_person(database, acme, status="archived")
-    profile = SlackProfile(
+    profile = a_slack_profile(
         slack_user_id="UX",
         email=gone.email,
         first_name="Other",
         last_name="Name",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
 
     found = database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
@@ -234,15 +229,11 @@ def test_an_archived_user_is_not_changed(database: Database) -> None:
 def test_another_account_with_the_same_address_is_not_matched(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    known = SlackProfile(
+    known = a_slack_profile(
         slack_user_id="UADA",
         email=ada.email,
         first_name="Ada",
         last_name="Lovelace",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     database.write_now(slack_profiles.keep_in_step, acme.id, known, now=NOW)
 
@@ -275,15 +266,11 @@ class Counting:
 def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    profile = SlackProfile(
+    profile = a_slack_profile(
         slack_user_id="U1",
         email=ada.email,
         first_name="Ada",
         last_name="King",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
 
     said = replace(profile, email=grace.email)
@@ -306,15 +293,11 @@ def test_slack_and_an_admin_deactivating_a_user_do_not_deadlock(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    profile = SlackProfile(
+    profile = a_slack_profile(
         slack_user_id="U1",
         email=ada.email,
         first_name="Ada",
         last_name="King",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     off = replace(profile, is_deleted=True)
     database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)

@@ -23,14 +23,13 @@ from storage.db.pages import PageOf
 from storage.db.tables import SlackInstallationRow
 from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
-from storage.directory.slack_matching import SlackProfile
 from storage.events import audit
 from storage.slack import slack_installations, slack_workspaces
 from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World
-from tests.builders import NOW, Acme, a_person, a_request
+from tests.builders import NOW, Acme, a_person, a_request, a_slack_profile
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import overlapping
 
@@ -580,15 +579,11 @@ def test_two_installations_at_once_make_one_organisation(world: World) -> None:
 @pytest.mark.both_engines
 def test_two_installations_at_once_link_one_organisation_once(world: World) -> None:
     ours = umbrella(world)
-    ina = SlackProfile(
+    ina = a_slack_profile(
         slack_user_id=INA,
         email="ina@umbrella.example",
         first_name="Ina",
         last_name="Installer",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     first = NewInstallation(
         team_id="T2",

@@ -16,7 +16,6 @@ from bot.service.app import build_app
 from storage.admin import organisations
 from storage.db.database import Database, Transaction
 from storage.db.tables import NoticeRow, ReminderRow
-from storage.directory.slack_matching import SlackProfile
 from storage.leave import decisions
 from storage.slack import notifications, slack_installations
 from storage.slack.notifications import Outcome
@@ -24,7 +23,7 @@ from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide
-from tests.builders import NOW
+from tests.builders import NOW, a_slack_profile
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import crossing, overlapping
 
@@ -187,15 +186,11 @@ def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(worl
     old = world.run(lambda: workspaces.of_delivery("T1"))
     assert old is not None
     world.clock.advance(minutes=1)
-    installer = SlackProfile(
+    installer = a_slack_profile(
         slack_user_id=ADA,
         email=world.people[ADA].email,
         first_name="Ada",
         last_name="Lovelace",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     reinstalled = NewInstallation(
         team_id="T1",

@@ -22,6 +22,7 @@ from tests.builders import (
     a_department,
     a_person,
     a_request,
+    a_slack_profile,
     an_organisation,
     caller_for,
 )
@@ -189,15 +190,11 @@ def test_a_changed_manager_takes_over_what_waits(database: Database) -> None:
 
 def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> User:
     """The person as soon as a Slack account with their confirmed address is known."""
-    profile = SlackProfile(
+    profile = a_slack_profile(
         slack_user_id=slack_user_id,
         email=user.email,
         first_name=user.first_name,
         last_name=user.last_name,
-        timezone=None,
-        locale=None,
-        avatar_url=None,
-        is_email_confirmed=True,
     )
     database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
     return database.read_now(people_rows.get, user.id, by=acme.caller)

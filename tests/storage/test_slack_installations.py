@@ -15,20 +15,15 @@ from storage.base.values import Organisation
 from storage.db.compiled import Compiled
 from storage.db.database import Transaction
 from storage.db.engines import open_database
-from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_installations
 from storage.slack.slack_installations import Installed, NewInstallation
-from tests.builders import NOW
+from tests.builders import NOW, a_slack_profile
 
-INA = SlackProfile(
+INA = a_slack_profile(
     slack_user_id="UINA",
     email="ina@umbrella.example",
     first_name="Ina",
     last_name="Installer",
-    timezone=None,
-    locale=None,
-    avatar_url=None,
-    is_email_confirmed=True,
 )
 FIRST = NewInstallation(
     team_id="T2",
