@@ -34,9 +34,10 @@ from storage.db.database import Database, Transaction
 from storage.db.tables import WebhookRow
 from storage.directory import people_changes
 from storage.directory.slack_matching import SlackProfile
-from storage.events import organisation_config, webhook_secrets
+from storage.events import organisation_config
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.webhooks import webhook_secrets
 
 # A Monday.
 NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)

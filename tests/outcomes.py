@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from storage.events.deliveries import Outcome
+from storage.webhooks.deliveries import Outcome
 
 DELIVERED = Outcome(
     verdict="delivered",

@@ -14,9 +14,9 @@ from api.webhooks.webhook_delivery import sign
 from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
-from storage.events import deliveries, delivery_queue, webhooks
-from storage.events.retry_schedule import RETRY_AFTER_SECONDS
 from storage.leave import decisions, leave_requests
+from storage.webhooks import deliveries, delivery_queue, webhooks
+from storage.webhooks.retry_schedule import RETRY_AFTER_SECONDS
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
 

@@ -12,8 +12,8 @@ from prometheus_client.registry import Collector
 
 from api.base.logs import problems
 from api.base.version import VERSION
-from storage.events.deliveries import Settled
-from storage.events.delivery_queue import Waiting
+from storage.webhooks.deliveries import Settled
+from storage.webhooks.delivery_queue import Waiting
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # One label for unknown routes and methods, which bounds the number of series.

@@ -22,10 +22,10 @@ from storage.admin import (
 from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory import people_changes
-from storage.events import deliveries, webhooks
 from storage.leave import adjustments, decisions
 from storage.rules import people_file
 from storage.slack import join_policy, slack_installations
+from storage.webhooks import deliveries, webhooks
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 

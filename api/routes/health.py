@@ -16,7 +16,7 @@ from api.http.handlers import Services
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db import schema
 from storage.db.database import Transaction
-from storage.events import delivery_queue
+from storage.webhooks import delivery_queue
 
 # The member ``reason`` of the 503, by error.
 _REASONS: Final[dict[type[Exception], str]] = {

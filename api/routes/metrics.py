@@ -13,8 +13,8 @@ from starlette.routing import Route
 from api.base.metrics import CONTENT_TYPE, Metrics
 from api.http.handlers import Services
 from storage.base.errors import DatabaseUnavailable
-from storage.events import delivery_queue
-from storage.events.delivery_queue import Waiting
+from storage.webhooks import delivery_queue
+from storage.webhooks.delivery_queue import Waiting
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 

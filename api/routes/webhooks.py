@@ -20,7 +20,7 @@ from api.webhooks import addresses
 from storage.base import errors
 from storage.base.event_values import Webhook
 from storage.db.database import Transaction
-from storage.events import deliveries, delivery_log, redelivery, webhook_secrets, webhooks
+from storage.webhooks import deliveries, delivery_log, redelivery, webhook_secrets, webhooks
 
 
 async def check_url(body: Body, services: Services) -> None:

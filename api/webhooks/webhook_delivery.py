@@ -27,7 +27,7 @@ from api.webhooks.addresses import check_webhook_url
 from api.webhooks.name_lookup import PooledResolver
 from api.webhooks.vetted_connections import USED_SECONDS, Use, VettedConnector, heard_answer, using
 from storage.base.errors import InvalidInput
-from storage.events.deliveries import SECRET_UNREADABLE, Outcome, Verdict
+from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome, Verdict
 
 MAX_EXCERPT_BYTES: Final = 4_096
 SECRET_PREFIX: Final = "whsec_"

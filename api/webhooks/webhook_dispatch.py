@@ -14,9 +14,10 @@ from api.base.dispatcher import Dispatcher
 from api.http.handlers import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
 from storage.db.database import Database
-from storage.events import deliveries, delivery_queue, webhook_outbox
-from storage.events.deliveries import Outcome, Settled
-from storage.events.delivery_queue import Delivery
+from storage.events import webhook_outbox
+from storage.webhooks import deliveries, delivery_queue
+from storage.webhooks.deliveries import Outcome, Settled
+from storage.webhooks.delivery_queue import Delivery
 
 # Far more than one endpoint's limit, so that hanging endpoints leave room for others.
 IN_FLIGHT: Final = 128

@@ -27,12 +27,12 @@ from storage.admin.people_status import UserPending
 from storage.base import errors
 from storage.base.errors import DomainError, Figure, HalfDays, InvalidInput, Sentence
 from storage.directory.people_changes import ChangedMeanwhile
-from storage.events.deliveries import WebhookDisabled
-from storage.events.webhooks import TooManyWebhooks
 from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
 from storage.slack.join_policy import NotAMember
 from storage.slack.slack_installations import NotLinked
+from storage.webhooks.deliveries import WebhookDisabled
+from storage.webhooks.webhooks import TooManyWebhooks
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

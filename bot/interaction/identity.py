@@ -14,8 +14,9 @@ from bot.interaction import errors
 from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
+from storage.directory import slack_locales
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import join_policy, slack_locales, slack_workspaces
+from storage.slack import join_policy, slack_workspaces
 from storage.slack.join_policy import NotAMember
 from storage.slack.slack_workspaces import Known
 

@@ -26,9 +26,9 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_reading
 from storage.leave.decisions import Decision, NotYourApproval
-from storage.slack import approval_cards, slack_messages
-from storage.slack.approval_cards import ApprovalCard
-from storage.slack.slack_messages import Posted
+from storage.notifications import approval_cards, slack_messages
+from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.slack_messages import Posted
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

@@ -20,7 +20,7 @@ from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.leave import leave_requests, own_leave
-from storage.slack import approval_cards
+from storage.notifications import approval_cards
 
 
 async def show(interaction: Interaction) -> None:

@@ -16,7 +16,8 @@ from bot.views import replies
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.events import deliveries, delivery_log, organisation_config, webhook_secrets, webhooks
+from storage.events import organisation_config
+from storage.webhooks import deliveries, delivery_log, webhook_secrets, webhooks
 
 _SHOWN: Final = 40
 

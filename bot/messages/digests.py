@@ -18,8 +18,8 @@ from bot.client.workspaces import Workspaces
 from bot.views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.slack import digests
-from storage.slack.digests import Digest
+from storage.notifications import digests
+from storage.notifications.digests import Digest
 
 # Errors that people have to fix; a retry would meet them again.
 REFUSED: Final = frozenset(

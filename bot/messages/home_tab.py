@@ -18,9 +18,9 @@ from bot.views import home as views
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.directory import people_rows
+from storage.directory import people_rows, slack_locales
 from storage.events import organisation_config
-from storage.slack import home, slack_locales
+from storage.slack import home
 from storage.slack.home import Home
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).

@@ -28,15 +28,16 @@ from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import User
 from storage.db.database import Database
-from storage.slack import notification_data, notifications, slack_profiles
-from storage.slack.notification_data import (
+from storage.notifications import notification_data, notifications
+from storage.notifications.notification_data import (
     DigestNotificationData,
     NotificationData,
     SummaryNotificationData,
     WebhookNotificationData,
 )
-from storage.slack.notifications import Drawn, Notification, Outcome
-from storage.slack.slack_messages import Posted
+from storage.notifications.notifications import Drawn, Notification, Outcome
+from storage.notifications.slack_messages import Posted
+from storage.slack import slack_profiles
 
 # The card no longer exists, or belongs to an earlier installation of the app.
 _GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})

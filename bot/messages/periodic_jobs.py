@@ -10,7 +10,7 @@ import structlog
 from bot.messages.digests import Digests
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.slack import reminders
+from storage.notifications import reminders
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

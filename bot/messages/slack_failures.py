@@ -10,8 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.block_kit import Message
 from bot.client import slack_web
-from storage.slack.notifications import Notification, Outcome
-from storage.slack.slack_messages import Posted
+from storage.notifications.notifications import Notification, Outcome
+from storage.notifications.slack_messages import Posted
 
 # Errors that a retry would meet again.
 FINAL_ERRORS: Final = frozenset(

@@ -7,7 +7,7 @@ from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.views import colleagues, text, words
 from storage.base.values import LeaveRequest
-from storage.slack.approval_cards import ApprovalCard
+from storage.notifications.approval_cards import ApprovalCard
 
 
 def message(card: ApprovalCard) -> Message:

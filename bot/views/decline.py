@@ -12,7 +12,7 @@ from bot.base.payloads import Values
 from bot.views import card as cards
 from bot.views import fields, text
 from storage.leave.decisions import MAX_REASON_LENGTH
-from storage.slack.approval_cards import ApprovalCard
+from storage.notifications.approval_cards import ApprovalCard
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.views import text, words
-from storage.slack.digests import Digest, Out
+from storage.notifications.digests import Digest, Out
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
 _MAX_LIST: Final = 2_600

@@ -6,8 +6,8 @@ from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import text, words
-from storage.slack.approval_cards import ApprovalCard
-from storage.slack.notification_data import SummaryNotificationData, WaitingRequest
+from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.notification_data import SummaryNotificationData, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:

@@ -12,8 +12,8 @@ from bot.views import answers, fields, text, words
 from bot.views import card as cards
 from storage.admin.recalculation import Cause, News
 from storage.base.event_values import NotificationEvent, Webhook
-from storage.events.deliveries import FAILING_FOR
-from storage.slack.approval_cards import ApprovalCard
+from storage.notifications.approval_cards import ApprovalCard
+from storage.webhooks.deliveries import FAILING_FOR
 
 OUTDATED = gettext_noop(
     "This is from an older version of Hiatus, so nothing was changed. Please open it again."

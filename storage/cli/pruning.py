@@ -11,8 +11,9 @@ import structlog
 from storage.access import idempotency, oauth_states
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
-from storage.events import delivery_pruning
-from storage.slack import notifications, slack_events
+from storage.notifications import notifications
+from storage.slack import slack_events
+from storage.webhooks import delivery_pruning
 
 # As long as webhook deliveries.
 NOTIFICATIONS_KEPT: Final = timedelta(days=30)

@@ -1,6 +1,6 @@
 """What every change leaves behind: audit entries, webhook events and notifications to send.
 
-``audit`` and the two outboxes write them in the transaction of the change. ``delivery_queue``
-claims deliveries to webhook endpoints with ``leased_queue``, ``deliveries`` records their results
-as ``retry_schedule`` says, and ``delivery_log`` shows them.
+``audit`` and the two outboxes write them in the transaction of the change, ``feed_changes`` counts
+changes for feeds. ``leased_queue`` is how other packages claim what is due; ``organisation_config``
+is an organisation's cached configuration.
 """

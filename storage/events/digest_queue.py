@@ -1,6 +1,6 @@
 """The queue of digests, and another attempt at one that Slack refused.
 
-Attempts are recorded by ``slack.digests``.
+Attempts are recorded by ``notifications.digests``.
 """
 
 from __future__ import annotations

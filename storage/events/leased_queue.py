@@ -8,9 +8,9 @@ lease expires.
 Claims never wait for each other. PostgreSQL skips rows that another claim has locked; SQLite has
 one writing transaction at a time (BEGIN IMMEDIATE).
 
-Two users differ. Reminders (``slack.reminders``) are queued by the transaction that locks the due
-rows, so they need ``skip_locked`` and no lease. Slack's events (``slack.slack_events``) are claimed
-by their id as they arrive, and Slack itself sends an event again that no process finished.
+Two users differ. Reminders (``notifications.reminders``) are queued by the transaction that locks
+the due rows, so they need ``skip_locked`` and no lease. Slack's events (``slack.slack_events``) are
+claimed by their id as they arrive, and Slack itself repeats an event that no process finished.
 """
 
 from __future__ import annotations

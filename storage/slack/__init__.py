@@ -1,5 +1,4 @@
-"""What Hiatus keeps about Slack: installations, linked accounts, events and messages sent.
+"""Slack workspaces: installations, linked accounts, events that arrived, and the data of Home.
 
-Also what it sends on its own: notifications, reminders, escalations and digests. ``join_policy``
-says who becomes a member. Nothing in here calls Slack; ``bot`` does.
+``join_policy`` says who becomes a member. Nothing in here calls Slack; ``bot`` does.
 """

@@ -23,7 +23,7 @@ from storage.directory import slack_syncs
 from storage.events import notification_outbox, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import leave_rows
-from storage.slack import reminders
+from storage.notifications import reminders
 
 # Of pending and of decided requests each; Home shows the rest.
 MAX_REQUESTS: Final = 1_000

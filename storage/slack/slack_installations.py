@@ -29,17 +29,12 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, SlackInstallationRow, UserRow
-from storage.directory import people_changes
+from storage.directory import people_changes, slack_locales
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit, organisation_config
+from storage.notifications import notifications
 from storage.rules import zone_countries
-from storage.slack import (
-    join_policy,
-    notifications,
-    reinstallation,
-    slack_locales,
-    slack_workspaces,
-)
+from storage.slack import join_policy, reinstallation, slack_workspaces
 
 Kind = Literal["created", "linked", "renewed"]
 

@@ -23,12 +23,12 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
-from storage.directory import people_changes, people_rows, slack_matching
+from storage.directory import people_changes, people_rows, slack_locales, slack_matching
+from storage.directory.slack_locales import Kept
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit, organisation_config
+from storage.notifications import slack_messages
 from storage.rules import request_rules
-from storage.slack import slack_locales, slack_messages
-from storage.slack.slack_locales import Kept
 
 # Before every id.
 _FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"

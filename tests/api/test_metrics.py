@@ -10,9 +10,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.base.metrics import Metrics
 from api.service import app
 from storage.db.database import Database
-from storage.events import webhooks
-from storage.events.deliveries import Outcome
-from storage.events.delivery_queue import Delivery, Waiting
+from storage.webhooks import webhooks
+from storage.webhooks.deliveries import Outcome
+from storage.webhooks.delivery_queue import Delivery, Waiting
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, an_organisation
 

@@ -15,7 +15,7 @@ import pytest
 from api.webhooks.name_lookup import PooledResolver
 from api.webhooks.vetted_connections import Use, VettedConnector, using
 from api.webhooks.webhook_delivery import Sender
-from storage.events.deliveries import Outcome
+from storage.webhooks.deliveries import Outcome
 from tests.api.test_webhook_delivery import NOW, Script, attempt_to, certificate_for
 
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"

@@ -25,7 +25,7 @@ from api.webhooks.addresses import resolve_and_check
 from api.webhooks.vetted_connections import vetted_socket
 from api.webhooks.webhook_delivery import Attempt, Sender, parse_retry_after, sign
 from storage.base.secrets import new_signing_secret
-from storage.events.deliveries import Outcome
+from storage.webhooks.deliveries import Outcome
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BODY = '{"type":"leave_request.approved","data":{"user":"Ada Lovelace \u2764"}}'.encode()

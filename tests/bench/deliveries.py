@@ -20,7 +20,7 @@ from storage.db.database import Transaction
 from storage.db.engines import open_database
 from storage.db.schema import migrate
 from storage.db.tables import DeliveryRow, EventRow
-from storage.events import webhooks
+from storage.webhooks import webhooks
 from tests import postgres
 from tests.bench import servers
 from tests.bench.sending import BODY_BYTES, WARM_UP, Sending, run_apart

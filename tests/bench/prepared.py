@@ -20,10 +20,10 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.directory import people_changes
-from storage.events import webhooks
 from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
+from storage.webhooks import webhooks
 from tests.builders import personal_token
 
 # Of the organisation that is read.

@@ -22,7 +22,7 @@ from httpx_aiohttp import AiohttpTransport
 
 from storage.base.values import as_dict
 from storage.db.engines import open_database
-from storage.events.deliveries import Settled
+from storage.webhooks.deliveries import Settled
 
 BODY_BYTES = 1_500
 # Sent before the clock starts, so that queries are compiled and connections are open.

@@ -13,14 +13,10 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.directory.people_rows import find
-from storage.events import (
-    deliveries,
-    notification_outbox,
-    organisation_config,
-    webhooks,
-)
+from storage.events import notification_outbox, organisation_config
 from storage.leave import decisions, leave_requests
 from storage.slack import slack_profiles
+from storage.webhooks import deliveries, webhooks
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
 from tests.builders import a_person

@@ -15,8 +15,8 @@ from storage.admin import organisations
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
-from storage.slack import digests, reminders
-from storage.slack.digests import Digest, Out
+from storage.notifications import digests, reminders
+from storage.notifications.digests import Digest, Out
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_person, a_request, an_organisation

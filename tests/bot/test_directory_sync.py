@@ -16,9 +16,9 @@ from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.directory import people_rows, slack_syncs
+from storage.directory import people_rows, slack_locales, slack_syncs
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import slack_locales, slack_profiles, slack_workspaces
+from storage.slack import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person

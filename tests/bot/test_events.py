@@ -19,15 +19,9 @@ from storage.base.values import User
 from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import people_rows
+from storage.directory import people_rows, slack_locales
 from storage.events import audit
-from storage.slack import (
-    join_policy,
-    slack_events,
-    slack_installations,
-    slack_locales,
-    slack_profiles,
-)
+from storage.slack import join_policy, slack_events, slack_installations, slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World

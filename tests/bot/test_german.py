@@ -21,10 +21,10 @@ from storage.access import api_keys, feeds
 from storage.admin import departments, holiday_overrides, organisations, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
-from storage.directory import holiday_sets
-from storage.events import organisation_config, webhooks
+from storage.directory import holiday_sets, slack_locales
+from storage.events import organisation_config
 from storage.leave import leave_types
-from storage.slack import slack_locales
+from storage.webhooks import webhooks
 from tests import catalogues
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request

@@ -16,9 +16,10 @@ from storage.db.engines import open_database
 from storage.events.organisation_config import of_organisation
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
-from storage.slack import notifications, slack_messages, slack_workspaces
-from storage.slack.notifications import Drawn, Notification, Outcome
-from storage.slack.slack_messages import Posted
+from storage.notifications import notifications, slack_messages
+from storage.notifications.notifications import Drawn, Notification, Outcome
+from storage.notifications.slack_messages import Posted
+from storage.slack import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 pytestmark = pytest.mark.both_engines

@@ -13,7 +13,7 @@ from storage.admin import people
 from storage.base.errors import NotFound
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
-from storage.slack import reminders
+from storage.notifications import reminders
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request, an_organisation

@@ -17,8 +17,9 @@ from storage.admin import organisations
 from storage.db.database import Database, Transaction
 from storage.db.tables import NoticeRow, ReminderRow
 from storage.leave import decisions
-from storage.slack import notifications, slack_installations
-from storage.slack.notifications import Outcome
+from storage.notifications import notifications
+from storage.notifications.notifications import Outcome
+from storage.slack import slack_installations
 from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged

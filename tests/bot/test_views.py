@@ -26,9 +26,9 @@ from storage.directory.colleagues import ColleagueOff
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import MAX_NOTE_LENGTH
 from storage.leave.previews import Preview, YearChange
+from storage.notifications.approval_cards import ApprovalCard, YearBalance
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
-from storage.slack.approval_cards import ApprovalCard, YearBalance
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 EMPTY = Filled(leave_type_id=None, start_date=None, end_date=None)

@@ -17,7 +17,7 @@ from api.webhooks.webhook_dispatch import webhook_dispatcher
 from storage.base.event_values import Webhook
 from storage.base.values import User
 from storage.db.database import Database, Transaction
-from storage.events import delivery_queue, webhooks
+from storage.webhooks import delivery_queue, webhooks
 from tests.backlog import park
 from tests.builders import Acme, a_person, a_request, an_organisation
 from tests.fakes.receiver import LoopbackReceiver

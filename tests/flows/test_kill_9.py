@@ -16,9 +16,9 @@ import pytest
 from storage.base.secrets import Secrets, new_secret_key
 from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.events import delivery_queue, webhooks
-from storage.events.delivery_queue import MAX_IN_FLIGHT
 from storage.leave import leave_requests
+from storage.webhooks import delivery_queue, webhooks
+from storage.webhooks.delivery_queue import MAX_IN_FLIGHT
 from tests import outside
 from tests.builders import Acme, a_person, a_request, an_organisation, caller_for
 from tests.fakes.receiver import LoopbackReceiver

@@ -18,7 +18,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
 from storage.directory import pending_approvals, people_rows
 from storage.leave import decisions, leave_reading
-from storage.slack import approval_cards, reminders, slack_workspaces
+from storage.notifications import approval_cards, reminders
+from storage.slack import slack_workspaces
 from tests.builders import (
     NOW,
     Acme,

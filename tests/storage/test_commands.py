@@ -23,7 +23,7 @@ from storage.cli.commands import build_app, operator
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.directory import people_rows
-from storage.events import webhooks
+from storage.webhooks import webhooks
 from tests.builders import NOW
 
 ACME = [

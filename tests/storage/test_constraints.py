@@ -15,8 +15,8 @@ from storage.base.ids import new_id
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import webhooks
 from storage.leave import adjustments, decisions
+from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (
     NOW,

@@ -17,23 +17,16 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
-from storage.events import (
-    audit,
-    deliveries,
-    delivery_log,
-    delivery_queue,
-    organisation_config,
-    redelivery,
-    webhooks,
-)
-from storage.events.deliveries import Outcome
-from storage.events.delivery_queue import QUEUE, Delivery
-from storage.events.retry_schedule import (
+from storage.events import audit, organisation_config
+from storage.leave import decisions
+from storage.webhooks import deliveries, delivery_log, delivery_queue, redelivery, webhooks
+from storage.webhooks.deliveries import Outcome
+from storage.webhooks.delivery_queue import QUEUE, Delivery
+from storage.webhooks.retry_schedule import (
     RETRY_AFTER_SECONDS,
     UNSIGNED_RETRY,
     retry_delay_seconds,
 )
-from storage.leave import decisions
 from tests import outside
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED, FAILED

@@ -14,8 +14,8 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.events import (
-    audit,
+from storage.events import audit
+from storage.webhooks import (
     deliveries,
     delivery_log,
     delivery_pruning,
@@ -23,10 +23,10 @@ from storage.events import (
     redelivery,
     webhooks,
 )
-from storage.events.deliveries import Outcome, WebhookDisabled
-from storage.events.delivery_pruning import Pruned
-from storage.events.delivery_queue import Delivery
-from storage.events.redelivery import Redelivered
+from storage.webhooks.deliveries import Outcome, WebhookDisabled
+from storage.webhooks.delivery_pruning import Pruned
+from storage.webhooks.delivery_queue import Delivery
+from storage.webhooks.redelivery import Redelivered
 from tests import outcomes
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED

@@ -11,10 +11,10 @@ from storage.base.event_values import Webhook
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
-from storage.events import deliveries, delivery_queue, webhooks
-from storage.events.deliveries import Outcome
-from storage.events.delivery_queue import Delivery, Waiting
 from storage.leave import decisions, leave_requests
+from storage.webhooks import deliveries, delivery_queue, webhooks
+from storage.webhooks.deliveries import Outcome
+from storage.webhooks.delivery_queue import Delivery, Waiting
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED, FAILED

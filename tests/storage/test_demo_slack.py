@@ -6,8 +6,9 @@ from storage.base.values import User
 from storage.cli import demo, demo_slack
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
-from storage.slack import notifications, slack_workspaces
-from storage.slack.notifications import Notification, Outcome
+from storage.notifications import notifications
+from storage.notifications.notifications import Notification, Outcome
+from storage.slack import slack_workspaces
 from tests.builders import NOW
 from tests.refusals import overlapping
 

@@ -28,8 +28,9 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
 from storage.directory import approvers, holiday_sets
-from storage.events import organisation_config, webhooks
+from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, ledgers
+from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (
     NOW,

@@ -17,7 +17,8 @@ from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.schema import migrate
-from storage.events import organisation_config, webhooks
+from storage.events import organisation_config
+from storage.webhooks import webhooks
 from tests import outside, postgres
 from tests.builders import NOW, Acme, a_request, an_organisation
 

@@ -15,8 +15,9 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import audit, webhooks
+from storage.events import audit
 from storage.leave import leave_reading, leave_types
+from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 from tests.plans import plans_of, reads_a_whole_table
 

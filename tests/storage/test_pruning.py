@@ -51,7 +51,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
 
     modules = [one.__module__ for one in recorder.asked]
     assert modules == [
-        "storage.slack.notifications",
+        "storage.notifications.notifications",
         "storage.access.idempotency",
         "storage.slack.slack_events",
         "storage.access.oauth_states",

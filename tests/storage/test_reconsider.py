@@ -19,10 +19,11 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import audit, delivery_log, webhooks
+from storage.events import audit
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import Decision, NotYourApproval
 from storage.rules.request_rules import REVERSAL_WINDOW
+from storage.webhooks import delivery_log, webhooks
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 
 LAST_MOMENT = NOW + REVERSAL_WINDOW - timedelta(seconds=1)

@@ -21,9 +21,10 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
-from storage.events import audit, organisation_config, webhooks
+from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
+from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for, dry_run
 from tests.refusals import crossing, overlapping
 

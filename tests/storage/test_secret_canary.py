@@ -14,7 +14,7 @@ from storage.access.secret_canary import ensure, reencrypt
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
 from storage.db.engines import open_database
-from storage.events import webhook_secrets, webhooks
+from storage.webhooks import webhook_secrets, webhooks
 from tests import outside
 from tests.builders import (
     NOW,

@@ -22,9 +22,10 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NoticeRow
-from storage.events import audit, webhooks
+from storage.events import audit
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
+from storage.webhooks import webhooks
 from tests.builders import (
     NOW,
     Acme,

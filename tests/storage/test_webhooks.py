@@ -19,10 +19,11 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.events import audit, organisation_config, webhook_secrets, webhooks
-from storage.events.webhooks import MAX_WEBHOOKS, TooManyWebhooks
+from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
+from storage.webhooks import webhook_secrets, webhooks
+from storage.webhooks.webhooks import MAX_WEBHOOKS, TooManyWebhooks
 from tests.builders import (
     NOW,
     Acme,

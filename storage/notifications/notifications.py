@@ -26,8 +26,8 @@ from storage.events import notification_outbox
 from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
 from storage.events.notification_outbox import NotificationKind
 from storage.leave import card_refreshes
-from storage.slack import reminders, slack_messages
-from storage.slack.slack_messages import Posted
+from storage.notifications import reminders, slack_messages
+from storage.notifications.slack_messages import Posted
 
 # Waits after the 1st, 2nd … failed attempt; the last one is repeated.
 RETRY_AFTER_SECONDS: Final = (5, 30, 120, 600, 1_800, 3_600)

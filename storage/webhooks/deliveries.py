@@ -30,8 +30,9 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
-from storage.events import notification_outbox, retry_schedule, webhook_outbox, webhooks
-from storage.events.delivery_queue import Delivery
+from storage.events import notification_outbox, webhook_outbox
+from storage.webhooks import retry_schedule, webhooks
+from storage.webhooks.delivery_queue import Delivery
 
 # An endpoint is disabled after failing for this time without a success.
 FAILING_FOR: Final = timedelta(hours=120)

@@ -23,8 +23,8 @@ from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
-from storage.events import webhook_secrets
 from storage.events.leased_queue import LeasedQueue
+from storage.webhooks import webhook_secrets
 
 # Deliveries to one endpoint at a time, from claim to result. A failing endpoint gets one until one
 # succeeds: many that hang would otherwise fill every process.

@@ -26,8 +26,8 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.events import webhooks
 from storage.rules import request_rules
+from storage.webhooks import webhooks
 
 # The latest ones, of a delivery that admins sent again many times.
 MAX_ATTEMPTS_SHOWN: Final = 20

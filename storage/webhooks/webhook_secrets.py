@@ -16,7 +16,8 @@ from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import WebhookRow
-from storage.events import audit, organisation_config, webhooks
+from storage.events import audit, organisation_config
+from storage.webhooks import webhooks
 
 # How long the old secret signs beside the new one.
 SECRET_OVERLAP: Final = timedelta(hours=24)

@@ -23,12 +23,12 @@ from storage.db.tables import (
     UserRow,
     WebhookRow,
 )
-from storage.directory import approval_rule, pending_approvals, people_rows
+from storage.directory import approval_rule, pending_approvals, people_rows, slack_locales
 from storage.events import organisation_config
-from storage.slack import approval_cards, digests, notifications, slack_locales, slack_messages
-from storage.slack.approval_cards import ApprovalCard
-from storage.slack.notifications import Notification
-from storage.slack.slack_messages import Posted
+from storage.notifications import approval_cards, digests, notifications, slack_messages
+from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.notifications import Notification
+from storage.notifications.slack_messages import Posted
 
 # How many requests a summary names.
 MAX_SUMMARISED: Final = 10

@@ -14,7 +14,7 @@ from storage.base import ids
 from storage.db.compiled import Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow
-from storage.events import delivery_queue
+from storage.webhooks import delivery_queue
 
 KEPT_FOR: Final = timedelta(days=30)
 # Why a delivery failed: its endpoint stayed disabled.

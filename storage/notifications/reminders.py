@@ -24,9 +24,9 @@ from storage.directory import approval_rule, approvers, worktimes
 from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import Reference
+from storage.notifications import escalations
 from storage.rules import reminder_schedule, request_rules, working_days
 from storage.rules.reminder_schedule import Plan
-from storage.slack import escalations
 
 # An approver of more requests than this gets one summary a working day instead.
 MAX_SINGLE: Final = 5

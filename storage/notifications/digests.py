@@ -20,13 +20,12 @@ from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
-from storage.directory import holiday_sets, people_rows
+from storage.directory import holiday_sets, people_rows, slack_locales
 from storage.events import notification_outbox, organisation_config
 from storage.events.digest_queue import QUEUE
 from storage.events.organisation_config import Reference
 from storage.rules import days
 from storage.rules.days import AFTERNOON, MORNING, NOTHING
-from storage.slack import slack_locales
 
 # On the organisation's clock.
 POSTED_AT: Final = time(9)

@@ -14,8 +14,9 @@ from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow
-from storage.events import audit, delivery_log, webhook_outbox, webhooks
-from storage.events.deliveries import WebhookDisabled
+from storage.events import audit, webhook_outbox
+from storage.webhooks import delivery_log, webhooks
+from storage.webhooks.deliveries import WebhookDisabled
 
 # Failed deliveries that one call sends again.
 MAX_REDELIVERED: Final = 1_000
