@@ -142,7 +142,7 @@ def slack_app(
     settings: SlackSettings, api: ApiSettings, database: Database, clock: Clock
 ) -> SlackApp:
     """The Slack side, for one workspace by token or for many by OAuth."""
-    from api.webhooks.addresses import resolve_and_check
+    from api.webhooks.webhook_urls import resolve_and_check
     from bot.service.app import build_app
 
     # A webhook that is added in Slack has its address checked as over REST.

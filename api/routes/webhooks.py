@@ -16,7 +16,7 @@ from api.schemas.answers import (
 from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
 from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
 from api.schemas.webhook_records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
-from api.webhooks import addresses
+from api.webhooks import webhook_urls
 from storage.base import errors
 from storage.base.event_values import Webhook
 from storage.db.database import Transaction
@@ -27,7 +27,7 @@ async def check_url(body: Body, services: Services) -> None:
     """Resolve the URL's host before any transaction begins. Raises InvalidInput."""
     url = body.sent().get("url")
     if url is not None:
-        await addresses.resolve_and_check(url, allow_private=services.allow_private_webhooks)
+        await webhook_urls.resolve_and_check(url, allow_private=services.allow_private_webhooks)
 
 
 def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:

@@ -1,4 +1,4 @@
-"""Name resolution on its own threads; ``addresses`` decides which addresses are allowed."""
+"""Name resolution on its own threads. Allowed addresses: ``public_addresses``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ _IS_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 class PooledResolver(AbstractResolver):
     """Uses the system's resolver for at most ``max_threads`` names at once.
 
-    A lookup that hangs holds a thread here. The event loop's own pool would be worse: uvloop lets
-    two lookups run at a time, so two dead names would stop every other lookup of the process,
-    Slack's included.
+    A lookup that hangs blocks a thread here. In the event loop's own pool, uvloop runs two lookups
+    at a time: two dead names would block every other lookup of the process, including Slack's.
     """
 
     def __init__(self, max_threads: int = 16) -> None:
@@ -27,11 +26,11 @@ class PooledResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """Every address of a name, in the system's order. Raises OSError if it has none."""
-        ask = functools.partial(
+        look_up = functools.partial(
             socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
         )
         try:
-            addresses = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+            addresses = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
         except UnicodeError as error:
             raise OSError(f"not a host name: {host!r}") from error
         return [

@@ -6,14 +6,10 @@ The caller decides about retries and storage. Source: Standard Webhooks 1.0.0.
 from __future__ import annotations
 
 import asyncio
-import base64
-import hmac
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from functools import lru_cache
 from types import TracebackType
 from typing import Final, Self
@@ -23,31 +19,30 @@ import httpx
 from aiohttp.abc import AbstractResolver
 from httpx_aiohttp import AiohttpTransport
 
-from api.webhooks.addresses import check_webhook_url
 from api.webhooks.name_lookup import PooledResolver
-from api.webhooks.vetted_connections import USED_SECONDS, Use, VettedConnector, heard_answer, using
+from api.webhooks.outcomes import (
+    MAX_EXCERPT_BYTES,
+    PartialResponse,
+    ended_without_response,
+    error_code_of,
+    is_leftover,
+    outcome_of,
+)
+from api.webhooks.signatures import sign
+from api.webhooks.vetted_connections import (
+    REUSE_SECONDS,
+    ConnectionUse,
+    VettedConnector,
+    current_use,
+)
+from api.webhooks.webhook_urls import check_webhook_url
 from storage.base.errors import InvalidInput
-from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome, Verdict
+from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
 
-MAX_EXCERPT_BYTES: Final = 4_096
-SECRET_PREFIX: Final = "whsec_"
 # For the status line and for each header; some endpoints send many cookies.
 MAX_HEAD_BYTES: Final = 65_536
 MAX_HEADERS: Final = 1_000
 
-# aiohttp's errors, most specific first. httpx's own classes are too coarse: its transport turns a
-# dropped connection into ConnectTimeout.
-_WORDS: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (aiohttp.ServerTimeoutError, "timeout"),
-    (aiohttp.ClientConnectorDNSError, "name_not_resolved"),
-    (aiohttp.ClientSSLError, "tls_failed"),
-    (aiohttp.ClientConnectorError, "connect_failed"),
-    (aiohttp.InvalidURL, "invalid_url"),
-    (aiohttp.ClientConnectionError, "disconnected"),
-    (aiohttp.ClientError, "invalid_response"),
-    (httpx.InvalidURL, "invalid_url"),
-    (httpx.RemoteProtocolError, "invalid_response"),
-)
 _HEADERS: Final = (
     ("user-agent", "Hiatus-Webhooks/1"),
     ("content-type", "application/json"),
@@ -55,7 +50,6 @@ _HEADERS: Final = (
     ("accept-encoding", "identity"),
 )
 _LAST_HEADERS: Final = (*_HEADERS, ("connection", "close"))
-_RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError)
 
 
@@ -69,26 +63,15 @@ class Attempt:
     secrets: Sequence[str]
 
 
-def sign(webhook_id: str, timestamp_seconds: int, body: bytes, secrets: Sequence[str]) -> str:
-    """The ``webhook-signature`` header: one ``v1,`` signature per secret, space-separated.
-
-    Source: Standard Webhooks, "Signature scheme".
-    """
-    message = f"{webhook_id}.{timestamp_seconds}.".encode() + body
-    keys = [base64.b64decode(secret.removeprefix(SECRET_PREFIX)) for secret in secrets]
-    digests = [hmac.digest(key, message, "sha256") for key in keys]
-    return " ".join("v1," + base64.b64encode(digest).decode() for digest in digests)
-
-
 class Sender:
     """An HTTP client for untrusted URLs; use it as a context manager, or ``open`` and ``close``.
 
-    Unless ``allow_private``, nothing is sent to an address that is not public, even if the name
-    said before. ``connect_seconds`` covers lookup, connection and TLS together;
+    Unless ``allow_private``, nothing is sent to an address that is not public, even if the name had
+    a public one before. ``connect_seconds`` covers lookup, connection and TLS together;
     ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
-    ``max_connections`` counts towards neither; as many again may be kept for the next attempt, each
-    for ``used_seconds`` at most. A ``resolver`` that was given is not closed. The certificates of
-    ``ca_file`` are trusted beside the public ones.
+    ``max_connections`` counts towards neither; as many idle ones may be kept, and each is reused
+    for ``reuse_seconds`` at most. The caller closes ``resolver``. The certificates of ``ca_file``
+    are trusted in addition to the public ones.
     """
 
     def __init__(
@@ -98,7 +81,7 @@ class Sender:
         max_connections: int = 128,
         connect_seconds: float = 5.0,
         attempt_seconds: float = 15.0,
-        used_seconds: float = USED_SECONDS,
+        reuse_seconds: float = REUSE_SECONDS,
         resolver: AbstractResolver | None = None,
         ca_file: str = "",
     ) -> None:
@@ -106,7 +89,7 @@ class Sender:
         self._slots = asyncio.Semaphore(max_connections)
         self._max_connections = max_connections
         self._attempt_seconds = attempt_seconds
-        self._used_seconds = used_seconds
+        self._reuse_seconds = reuse_seconds
         self._extensions = {"timeout": {"connect": connect_seconds, "pool": connect_seconds}}
         self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
@@ -117,14 +100,14 @@ class Sender:
         self._transport: AiohttpTransport | None = None
 
     async def open(self) -> None:
-        """Make the transport; opens no connection."""
+        """Create the transport, without a connection."""
         resolver = self._resolver
         if resolver is None:
             resolver = self._own_resolver = PooledResolver()
         self._connector = VettedConnector(
             allow_private=self._allow_private,
-            most_kept=self._max_connections,
-            used_seconds=self._used_seconds,
+            max_idle=self._max_connections,
+            reuse_seconds=self._reuse_seconds,
             resolver=resolver,
             tls=self._tls,
         )
@@ -135,8 +118,8 @@ class Sender:
             max_field_size=MAX_HEAD_BYTES,
             max_headers=MAX_HEADERS,
         )
-        # Without httpx's client: it would follow redirects, keep cookies and decompress responses,
-        # none of which is wanted, and double the time.
+        # Without httpx's client, which would follow redirects, keep cookies, decompress responses
+        # and take twice the time.
         self._transport = AiohttpTransport(verify=self._tls, trust_env=False, client=session)
 
     async def close(self) -> None:
@@ -163,36 +146,36 @@ class Sender:
     async def attempt(self, attempt: Attempt, now: datetime) -> Outcome:
         """Send once, signed as of ``now``; never raises for errors of URL, network or endpoint.
 
-        A 2xx whose body takes longer than the whole attempt may is a time-out: a slow receiver may
-        not have finished. A 2xx is delivered once its status line is there, even if the body breaks
-        off or should not be there, or the headers cannot be read.
+        A 2xx is delivered once its status line has arrived, even if the headers cannot be read or
+        the body is cut off or not allowed. But if its body exceeds ``attempt_seconds``, it is a
+        time-out: the endpoint may not have finished.
         """
         async with self._slots:
             started_seconds = time.monotonic()
-            answer = _Answer()
-            error = await self._send(attempt, now, answer)
+            response = PartialResponse()
+            error = await self._send(attempt, now, response)
             duration_ms = round((time.monotonic() - started_seconds) * 1_000)
-        return _outcome(answer, error, duration_ms, now)
+        return outcome_of(response, error, duration_ms, now)
 
-    async def _send(self, attempt: Attempt, now: datetime, answer: _Answer) -> str | None:
-        """Fill in the response as far as it arrives; returns the error code, if any."""
+    async def _send(self, attempt: Attempt, now: datetime, response: PartialResponse) -> str | None:
+        """Fill in ``response`` as far as it arrives. Returns the error code, if any."""
         if not attempt.secrets:
             return SECRET_UNREADABLE  # Never send unsigned.
         try:
             url = _checked(attempt.url, self._allow_private)
         except InvalidInput as refusal:
             return "private_address" if refusal.code == "url_private_address" else "invalid_url"
-        use = Use()
-        token = using.set(use)
+        use = ConnectionUse()
+        token = current_use.set(use)
         try:
             async with asyncio.timeout(self._attempt_seconds):
-                await self._post_until_heard(self._request(url, attempt, now), use, answer)
+                await self._post_and_retry(self._request(url, attempt, now), use, response)
         except TimeoutError:
             return "timeout"
         except _FAILURES as failure:
-            return _word_for(failure, use.refused)
+            return error_code_of(failure, use.refused)
         finally:
-            using.reset(token)
+            current_use.reset(token)
         return None
 
     def _request(self, url: httpx.URL, attempt: Attempt, now: datetime) -> httpx.Request:
@@ -218,41 +201,43 @@ class Sender:
         request.read()
         return request
 
-    async def _post_until_heard(self, request: httpx.Request, use: Use, answer: _Answer) -> None:
+    async def _post_and_retry(
+        self, request: httpx.Request, use: ConnectionUse, response: PartialResponse
+    ) -> None:
         """Post, and retry once if the endpoint had closed a reused connection.
 
-        An answer that aiohttp cannot read is told from its first bytes.
+        A response that aiohttp cannot read is parsed from its first bytes.
         """
         try:
-            await self._post(request, answer)
+            await self._post(request, response)
         except _FAILURES as failure:
-            answer.take(use.heard)
-            if answer.status_code is not None or not use.is_kept:
+            response.parse(use.received)
+            if response.status_code is not None or not use.is_reused:
                 raise
-            if not _is_silence(failure) and not _is_stray(use.heard):
+            if not ended_without_response(failure) and not is_leftover(use.received):
                 raise
             use.only_new = True
-            answer.body.clear()
+            response.body.clear()
             try:
-                await self._post(request, answer)
+                await self._post(request, response)
             except _FAILURES:
-                answer.take(use.heard)
+                response.parse(use.received)
                 raise
 
-    async def _post(self, request: httpx.Request, answer: _Answer) -> None:
+    async def _post(self, request: httpx.Request, response: PartialResponse) -> None:
         if self._transport is None:
             raise RuntimeError("the sender is not open")
-        response = await self._transport.handle_async_request(request)
+        raw = await self._transport.handle_async_request(request)
         # Without httpx.Response's methods, which also decompress and count.
-        stream = response.stream
+        stream = raw.stream
         assert isinstance(stream, httpx.AsyncByteStream)
         try:
-            answer.status_code = response.status_code
-            if response.status_code >= 300:
-                answer.retry_after = response.headers.get("retry-after")
+            response.status_code = raw.status_code
+            if raw.status_code >= 300:
+                response.retry_after = raw.headers.get("retry-after")
             async for chunk in stream:
-                answer.body += chunk[: MAX_EXCERPT_BYTES - len(answer.body)]
-                if len(answer.body) == MAX_EXCERPT_BYTES:
+                response.body += chunk[: MAX_EXCERPT_BYTES - len(response.body)]
+                if len(response.body) == MAX_EXCERPT_BYTES:
                     break
         finally:
             await stream.aclose()
@@ -262,100 +247,3 @@ class Sender:
 def _checked(url: str, allow_private: bool) -> httpx.URL:
     """A webhook's parsed URL. Raises InvalidInput as ``check_webhook_url``."""
     return httpx.URL(check_webhook_url(url, allow_private=allow_private))
-
-
-def _is_silence(failure: Exception) -> bool:
-    """Whether a connection ended before any byte of a response."""
-    cause = _cause_of(failure)
-    if isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
-        return False
-    if isinstance(cause, aiohttp.ServerDisconnectedError):
-        return isinstance(cause.message, str)  # else it is what came
-    return isinstance(cause, aiohttp.ClientConnectionError)
-
-
-def _is_stray(heard: bytearray) -> bool:
-    """Whether the bytes are the rest of an earlier response on a reused connection."""
-    return bool(heard) and not heard.startswith(b"HTTP/"[: len(heard)])
-
-
-class _Answer:
-    """The response so far, which is also available after a time-out."""
-
-    def __init__(self) -> None:
-        self.status_code: int | None = None
-        self.retry_after: str | None = None
-        self.body = bytearray()
-
-    def take(self, heard: bytearray) -> None:
-        """Fill in what aiohttp could not parse, from the response's first bytes."""
-        if self.status_code is not None:
-            return
-        parsed = heard_answer(heard)
-        if parsed is None:
-            self.body[:] = heard[:MAX_EXCERPT_BYTES]
-            return
-        self.status_code = parsed.status_code
-        self.body[:] = parsed.body[:MAX_EXCERPT_BYTES]
-        if (retry_after := _RETRY_AFTER.search(parsed.head)) is not None:
-            self.retry_after = retry_after[1].decode("latin-1")
-
-
-def _word_for(failure: Exception, refused_addresses: Sequence[str]) -> str:
-    cause = _cause_of(failure)
-    if refused_addresses and isinstance(
-        cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
-    ):
-        return "private_address"
-    return next((word for kind, word in _WORDS if isinstance(cause, kind)), "request_failed")
-
-
-def _cause_of(failure: Exception) -> BaseException:
-    # The transport turns most of aiohttp's errors into httpx's, with the original as their cause,
-    # and lets the others through.
-    if isinstance(failure, httpx.HTTPError) and failure.__cause__ is not None:
-        return failure.__cause__
-    return failure
-
-
-def _outcome(answer: _Answer, error: str | None, duration_ms: int, now: datetime) -> Outcome:
-    status_code = answer.status_code
-    verdict: Verdict = "retry"
-    retry_after_seconds = None
-    if error == SECRET_UNREADABLE:
-        verdict = "unsigned"
-    elif status_code == 410:
-        verdict, error = "gone", "bad_status"
-    elif status_code is not None and 200 <= status_code < 300:
-        if error != "timeout":
-            verdict, error = "delivered", None
-    elif status_code is not None:
-        retry_after_seconds = parse_retry_after(answer.retry_after, now)
-        if error != "timeout":
-            error = "redirect" if 300 <= status_code < 400 else "bad_status"
-    return Outcome(
-        verdict=verdict,
-        status_code=status_code,
-        error=error,
-        duration_ms=duration_ms,
-        response_excerpt=bytes(answer.body),
-        retry_after_seconds=retry_after_seconds,
-        at_least_60_seconds=verdict == "retry" and (error == "timeout" or status_code == 429),
-    )
-
-
-def parse_retry_after(value: str | None, now: datetime) -> int | None:
-    """Seconds to wait, 0 for a past date, None if the header is absent or unreadable.
-
-    Source: RFC 9110, 10.2.3 (seconds or an HTTP date).
-    """
-    text = (value or "").strip()
-    if re.fullmatch(r"[0-9]{1,9}", text):
-        return int(text)
-    try:
-        until = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0, round((until - now).total_seconds()))

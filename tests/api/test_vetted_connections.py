@@ -1,4 +1,4 @@
-"""Connections that are kept between attempts: few, briefly, and only to where they may go."""
+"""Connections that are reused between attempts: few, briefly, and only to public addresses."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import httpx
 import pytest
 
 from api.webhooks.name_lookup import PooledResolver
-from api.webhooks.vetted_connections import Use, VettedConnector, using
+from api.webhooks.vetted_connections import ConnectionUse, VettedConnector, current_use
 from api.webhooks.webhook_delivery import Sender
 from storage.webhooks.deliveries import Outcome
 from tests.api.test_webhook_delivery import NOW, Script, attempt_to, certificate_for
 
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
 
-# What to answer to the first, second … request of a connection; None ends the connection instead.
+# The response to a connection's first, second … request; None closes the connection instead.
 Reply = Callable[[int], bytes | None]
 
 
-class KeepingReceiver:
-    """A loopback HTTP server that answers one request after the other on each connection.
+class Receiver:
+    """A loopback HTTP server that serves many requests on each connection.
 
-    ``late`` follows every answer a moment later.
+    ``late`` is sent shortly after each response.
     """
 
     def __init__(self, reply: Reply, late: bytes) -> None:
@@ -72,8 +72,8 @@ class KeepingReceiver:
 @asynccontextmanager
 async def receiving(
     reply: Reply = lambda _: NO_CONTENT, late: bytes = b"", tls: ssl.SSLContext | None = None
-) -> AsyncIterator[KeepingReceiver]:
-    receiver = KeepingReceiver(reply, late)
+) -> AsyncIterator[Receiver]:
+    receiver = Receiver(reply, late)
     server = await asyncio.start_server(receiver.answer, "127.0.0.1", 0, ssl=tls)
     receiver.port = server.sockets[0].getsockname()[1]
     async with server:
@@ -88,7 +88,7 @@ def run(story: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(in_time())
 
 
-def test_attempts_one_after_the_other_share_a_connection() -> None:
+def test_consecutive_attempts_share_a_connection() -> None:
     async def story() -> None:
         async with receiving() as receiver, Sender(allow_private=True) as sender:
             for _ in range(3):
@@ -99,9 +99,9 @@ def test_attempts_one_after_the_other_share_a_connection() -> None:
     run(story)
 
 
-def test_a_connection_is_used_for_a_few_seconds_only() -> None:
+def test_a_connection_is_reused_for_a_few_seconds_only() -> None:
     async def story() -> None:
-        sender = Sender(allow_private=True, used_seconds=0.05)
+        sender = Sender(allow_private=True, reuse_seconds=0.05)
         async with receiving() as receiver, sender:
             for _ in range(2):
                 await sender.attempt(attempt_to(receiver.url), NOW)
@@ -111,14 +111,14 @@ def test_a_connection_is_used_for_a_few_seconds_only() -> None:
     run(story)
 
 
-def test_a_connection_that_ended_meanwhile_costs_no_attempt() -> None:
+def test_a_closed_connection_costs_no_attempt() -> None:
     async def story() -> None:
         first_only: Reply = lambda number: NO_CONTENT if number == 1 else None  # noqa: E731
         async with receiving(first_only) as receiver, Sender(allow_private=True) as sender:
             outcomes = [await sender.attempt(attempt_to(receiver.url), NOW) for _ in range(2)]
 
             assert [outcome.verdict for outcome in outcomes] == ["delivered"] * 2
-            # Of the second attempt the same bytes came twice.
+            # The second attempt sent the same bytes twice.
             assert receiver.connections == 2
             assert len(receiver.heads) == 3
             assert receiver.heads[1] == receiver.heads[2]
@@ -126,7 +126,7 @@ def test_a_connection_that_ended_meanwhile_costs_no_attempt() -> None:
     run(story)
 
 
-def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:
+def test_a_partial_response_is_not_requested_again() -> None:
     async def story() -> None:
         broken: Reply = lambda number: NO_CONTENT if number == 1 else b"HTTP/1.1 2"  # noqa: E731
         refused: Reply = (  # noqa: E731
@@ -142,7 +142,7 @@ def test_an_answer_that_breaks_off_is_not_asked_for_again() -> None:
     run(story)
 
 
-def test_only_one_kept_connection_is_tried() -> None:
+def test_only_one_reused_connection_is_tried() -> None:
     async def story() -> None:
         first_only: Reply = lambda number: NO_CONTENT if number == 1 else None  # noqa: E731
         async with receiving(first_only) as receiver, Sender(allow_private=True) as sender:
@@ -176,7 +176,7 @@ def test_an_unrequested_response_is_discarded() -> None:
 @pytest.mark.parametrize(
     "head", [b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"], ids=["length", "chunks"]
 )
-def test_a_connection_with_a_body_behind_a_204_is_not_used_again(head: bytes) -> None:
+def test_a_connection_with_a_body_after_a_204_is_not_reused(head: bytes) -> None:
     async def story() -> None:
         reply: Reply = lambda _: b"HTTP/1.1 204 No Content\r\n" + head + b"\r\n"  # noqa: E731
         async with (
@@ -203,20 +203,20 @@ def test_an_unannounced_body_does_not_fail_the_delivery() -> None:
     run(story)
 
 
-def test_no_more_connections_are_kept_than_may_be_used() -> None:
+def test_idle_connections_have_the_limit_of_open_ones() -> None:
     async def story() -> None:
         sender = Sender(allow_private=True, max_connections=1)
-        async with receiving() as one, receiving() as other, sender:
-            for receiver in (one, other, other):
+        async with receiving() as first, receiving() as second, sender:
+            for receiver in (first, second, second):
                 await sender.attempt(attempt_to(receiver.url), NOW)
-            assert "connection: close" not in one.heads[0]
-            assert ["connection: close" in head for head in other.heads] == [True, True]
-            assert other.connections == 2
+            assert "connection: close" not in first.heads[0]
+            assert ["connection: close" in head for head in second.heads] == [True, True]
+            assert second.connections == 2
 
     run(story)
 
 
-def test_a_capped_answer_ends_its_connection() -> None:
+def test_a_truncated_response_closes_its_connection() -> None:
     long = b"HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n" + b"x" * 500_000
 
     async def story() -> None:
@@ -229,31 +229,31 @@ def test_a_capped_answer_ends_its_connection() -> None:
     run(story)
 
 
-def test_a_kept_connection_is_vetted_before_it_is_used() -> None:
+def test_the_address_of_a_reused_connection_is_checked() -> None:
     async def story() -> None:
         connector = VettedConnector(
             allow_private=True,
-            most_kept=8,
-            used_seconds=5,
+            max_idle=8,
+            reuse_seconds=5,
             resolver=PooledResolver(),
             tls=httpx.create_ssl_context(trust_env=False),
         )
         async with receiving() as receiver, aiohttp.ClientSession(connector=connector) as session:
-            kept: list[bool] = []
+            reused: list[bool] = []
             for allowed in (True, True, False):
                 connector.allow_private = allowed
-                use = Use()
-                using.set(use)
+                use = ConnectionUse()
+                current_use.set(use)
                 async with session.post(receiver.url, data=b"{}") as answer:
                     assert answer.status == 204
-                kept.append(use.is_kept)
-            assert kept == [False, True, False]
+                reused.append(use.is_reused)
+            assert reused == [False, True, False]
             assert receiver.connections == 2
 
     run(story)
 
 
-def test_a_connection_to_one_name_is_not_used_for_another(tmp_path: Path) -> None:
+def test_a_connection_is_reused_for_the_same_name_only(tmp_path: Path) -> None:
     server_tls, ca_file = certificate_for("right.example.com", tmp_path)
 
     async def story() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from api.webhooks.addresses import resolve_and_check
+from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
 from bot.listeners import commands, registered
 from playground.loopback.blocks import is_empty, is_stateful, located

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.documentation.explained_refusals import EXPLAINED
-from api.webhooks.addresses import check_webhook_url
+from api.webhooks.webhook_urls import check_webhook_url
 from bot.base import language
 from bot.base.language import using_locale
 from bot.interaction import errors

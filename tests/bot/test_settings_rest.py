@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.webhooks.addresses import resolve_and_check
+from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
 from storage.admin import holiday_overrides, people
 from storage.base.calendar_values import HolidayOverride

@@ -12,7 +12,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.webhooks.addresses import check_webhook_url, is_public, resolve_and_check
+from api.webhooks.public_addresses import is_public
+from api.webhooks.webhook_urls import check_webhook_url, resolve_and_check
 from storage.base.errors import InvalidInput
 
 PUBLIC_ADDRESSES = [

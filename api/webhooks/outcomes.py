@@ -1,0 +1,131 @@
+"""The outcome of an attempt, from the response or the error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+import aiohttp
+import httpx
+
+from api.webhooks.raw_responses import parse_raw_response
+from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome, Verdict
+
+MAX_EXCERPT_BYTES: Final = 4_096
+
+# aiohttp's errors, most specific first. httpx's own classes are too coarse: its transport turns a
+# dropped connection into ConnectTimeout.
+_ERROR_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (aiohttp.ServerTimeoutError, "timeout"),
+    (aiohttp.ClientConnectorDNSError, "name_not_resolved"),
+    (aiohttp.ClientSSLError, "tls_failed"),
+    (aiohttp.ClientConnectorError, "connect_failed"),
+    (aiohttp.InvalidURL, "invalid_url"),
+    (aiohttp.ClientConnectionError, "disconnected"),
+    (aiohttp.ClientError, "invalid_response"),
+    (httpx.InvalidURL, "invalid_url"),
+    (httpx.RemoteProtocolError, "invalid_response"),
+)
+_RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
+
+
+def ended_without_response(failure: Exception) -> bool:
+    """Whether the connection ended before the first byte of a response."""
+    cause = _cause_of(failure)
+    if isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
+        return False
+    if isinstance(cause, aiohttp.ServerDisconnectedError):
+        return isinstance(cause.message, str)  # otherwise it is a partial response
+    return isinstance(cause, aiohttp.ClientConnectionError)
+
+
+def is_leftover(received: bytearray) -> bool:
+    """Whether the bytes are the rest of an earlier response on a reused connection."""
+    return bool(received) and not received.startswith(b"HTTP/"[: len(received)])
+
+
+class PartialResponse:
+    """The response so far, which is also available after a time-out."""
+
+    def __init__(self) -> None:
+        self.status_code: int | None = None
+        self.retry_after: str | None = None
+        self.body = bytearray()
+
+    def parse(self, received: bytearray) -> None:
+        """Fill in what aiohttp could not parse, from the first bytes of the response."""
+        if self.status_code is not None:
+            return
+        parsed = parse_raw_response(received)
+        if parsed is None:
+            self.body[:] = received[:MAX_EXCERPT_BYTES]
+            return
+        self.status_code = parsed.status_code
+        self.body[:] = parsed.body[:MAX_EXCERPT_BYTES]
+        if (retry_after := _RETRY_AFTER.search(parsed.head)) is not None:
+            self.retry_after = retry_after[1].decode("latin-1")
+
+
+def error_code_of(failure: Exception, refused_addresses: Sequence[str]) -> str:
+    cause = _cause_of(failure)
+    if refused_addresses and isinstance(
+        cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
+    ):
+        return "private_address"
+    return next((code for kind, code in _ERROR_CODES if isinstance(cause, kind)), "request_failed")
+
+
+def _cause_of(failure: Exception) -> BaseException:
+    # The transport turns most of aiohttp's errors into httpx's, with the original as their cause,
+    # and lets the others through.
+    if isinstance(failure, httpx.HTTPError) and failure.__cause__ is not None:
+        return failure.__cause__
+    return failure
+
+
+def outcome_of(
+    response: PartialResponse, error: str | None, duration_ms: int, now: datetime
+) -> Outcome:
+    status_code = response.status_code
+    verdict: Verdict = "retry"
+    retry_after_seconds = None
+    if error == SECRET_UNREADABLE:
+        verdict = "unsigned"
+    elif status_code == 410:
+        verdict, error = "gone", "bad_status"
+    elif status_code is not None and 200 <= status_code < 300:
+        if error != "timeout":
+            verdict, error = "delivered", None
+    elif status_code is not None:
+        retry_after_seconds = parse_retry_after(response.retry_after, now)
+        if error != "timeout":
+            error = "redirect" if 300 <= status_code < 400 else "bad_status"
+    return Outcome(
+        verdict=verdict,
+        status_code=status_code,
+        error=error,
+        duration_ms=duration_ms,
+        response_excerpt=bytes(response.body),
+        retry_after_seconds=retry_after_seconds,
+        at_least_60_seconds=verdict == "retry" and (error == "timeout" or status_code == 429),
+    )
+
+
+def parse_retry_after(value: str | None, now: datetime) -> int | None:
+    """Seconds to wait, 0 for a past date, None if the header is absent or unreadable.
+
+    Source: RFC 9110, 10.2.3 (seconds or an HTTP date).
+    """
+    text = (value or "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return int(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0, round((until - now).total_seconds()))
