@@ -331,7 +331,7 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 
     # A closed terminal or a log rotation must not end the process: logs go to standard error.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with commands.refusals_on_stderr():
+    with commands.errors_on_stderr():
         settings = Settings.from_env(env)
         logs.configure(settings.api.log_format)
         if migrates:
@@ -348,7 +348,7 @@ def open_database(settings: Settings) -> Database:
         storage.database_url, storage.secrets(), storage.database_timeout
     )
     try:
-        with commands.refusals_on_stderr():
+        with commands.errors_on_stderr():
             secret_canary.ensure(database)
     except typer.Exit:
         database.close()

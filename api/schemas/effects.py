@@ -142,7 +142,7 @@ def shown(reference: Reference, changes: Effects) -> EffectsRecord:
             "leave_requests": len(leave),
             "days_before": days_of(sum(effect.before.total_half_days for effect in leave)),
             "days_after": days_of(sum(map(_half_days_after, leave))),
-            "rerouted": len(changes.rerouted),
+            "rerouted": len(changes.reassigned),
             "api_keys": changes.api_keys,
             "calendar_feeds": changes.calendar_feeds,
             "reports": len(changes.reports),
@@ -150,9 +150,9 @@ def shown(reference: Reference, changes: Effects) -> EffectsRecord:
             "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
         },
         "leave_requests": [_leave(reference, effect) for effect in leave[:_MAX_SHOWN]],
-        "rerouted": list(map(_rerouted, changes.rerouted[:_MAX_SHOWN])),
+        "rerouted": list(map(_rerouted, changes.reassigned[:_MAX_SHOWN])),
         "balances": list(map(_balance, changes.balances)),
-        "has_more": max(map(len, (leave, changes.rerouted, changes.overdrawn))) > _MAX_SHOWN,
+        "has_more": max(map(len, (leave, changes.reassigned, changes.overdrawn))) > _MAX_SHOWN,
         "warnings": _warnings(changes),
     }
 
@@ -222,7 +222,7 @@ def _warnings(changes: Effects) -> list[Warning]:
     )
     if code is not None and holiday_calendar.has_regions(code):
         warnings.append("country_has_regions")
-    if changes.moves_allowances:
+    if changes.changes_allowances:
         warnings.append("other_balances_change")
     if changes.overdrawn:
         warnings.append("balance_negative")

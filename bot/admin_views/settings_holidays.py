@@ -121,7 +121,7 @@ def removal(set_id: str, override: HolidayOverride, named_effects: NamedEffects)
         day=words.day(override.date),
         name=override.name,
     )
-    if not named_effects.effects.concerns_others:
+    if not named_effects.effects.affects_others:
         intro += " " + gettext("No one's leave changes.")
     return consequences.asking(
         gettext("Remove the change"),

@@ -108,7 +108,7 @@ async def saved(interaction: Interaction, form: Form, save: Save[T], *, by: Call
         named_effects = await _tried(interaction, save, by=by)
         if named_effects is None:
             return None
-        if named_effects.effects.concerns_others:
+        if named_effects.effects.affects_others:
             view = consequences.before_saving(
                 named_effects, form.name + ids.CONFIRMED, form.packed()
             )

@@ -32,7 +32,7 @@ class NamedEffects:
 
 def named(effects: Effects) -> list[str]:
     """The user ids that ``NamedEffects.names`` must contain."""
-    requesters = {effect.request.user_id for effect in effects.rerouted[:_MAX_NAMED]}
+    requesters = {effect.request.user_id for effect in effects.reassigned[:_MAX_NAMED]}
     overdrawn = {effect.user_id for effect in effects.overdrawn[:_MAX_NAMED]}
     return sorted(requesters | overdrawn | set(effects.reports[:_MAX_NAMED]))
 
@@ -57,7 +57,7 @@ def _paragraphs(named_effects: NamedEffects) -> list[str]:
     effects = named_effects.effects
     return [
         "\n".join(_leave(effects.leave)) if effects.leave else "",
-        "\n".join(_rerouted(named_effects)) if effects.rerouted else "",
+        "\n".join(_rerouted(named_effects)) if effects.reassigned else "",
         "\n".join(_overdrawn(named_effects)) if effects.overdrawn else "",
         "\n".join(f"• {line}" for line in _others(named_effects)),
     ]
@@ -109,7 +109,7 @@ def _half_days_after(effect: LeaveEffect) -> int:
 
 
 def _rerouted(named_effects: NamedEffects) -> list[str]:
-    rerouted = named_effects.effects.rerouted
+    reassigned = named_effects.effects.reassigned
 
     def line(request: Reassigned) -> str:
         return gettext(
@@ -123,9 +123,9 @@ def _rerouted(named_effects: NamedEffects) -> list[str]:
     heading = ngettext(
         "{count} request moves to other approvers.",
         "{count} requests move to other approvers.",
-        len(rerouted),
+        len(reassigned),
     )
-    return [heading, *_few(rerouted, line)]
+    return [heading, *_few(reassigned, line)]
 
 
 def _overdrawn(named_effects: NamedEffects) -> list[str]:

@@ -10,7 +10,7 @@ from bot.base.block_kit import Block, Message, View
 from bot.base.language import gettext, gettext_noop
 from bot.views import answers, fields, text, words
 from bot.views import card as cards
-from storage.admin.recalculation import Cause, News
+from storage.admin.recalculation import Cause, TotalChange
 from storage.base.event_values import NotificationEvent, Webhook
 from storage.notifications.approval_cards import ApprovalCard
 from storage.webhooks.deliveries import FAILING_FOR
@@ -84,7 +84,7 @@ def notice(title: str, sentence: str) -> View:
 
 
 def requester_notice(
-    card: ApprovalCard, event_type: NotificationEvent, news: News | None = None
+    card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None = None
 ) -> Message | None:
     """The DM to the requester about an event; None if the request has changed again since.
 
@@ -241,7 +241,7 @@ def changed_reply(card: ApprovalCard) -> str:
     )
 
 
-def _recounted(card: ApprovalCard, news: News) -> str | None:
+def _recounted(card: ApprovalCard, news: TotalChange) -> str | None:
     if card.request.status not in ("pending", "approved"):
         return None
     sentence = gettext(

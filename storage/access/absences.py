@@ -202,7 +202,7 @@ def _away(
     if pending != "none":
         is_pending = LeaveRequestRow.status == "pending"
         if pending == "awaiting":
-            is_pending &= pending_approvals.awaits(
+            is_pending &= pending_approvals.is_assigned(
                 organisation_id, viewer_id, today, for_each=False
             )
         is_shown = is_shown | is_pending

@@ -100,11 +100,11 @@ def update(
         return before
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     pending = _concerned(tx, reference, before, after)
-    asked_before = reassignment.asked(tx, reference, pending, now=now)
+    asked_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
     concerned = _without_own_allowance(tx, before, after, by=by) if recorder is not None else []
     if recorder is not None:
         today = local_day(now, reference.organisation.timezone)
-        recorder.balances_before(tx, reference, concerned, today=today)
+        recorder.read_balances_before(tx, reference, concerned, today=today)
     after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -122,17 +122,17 @@ def update(
     if not changed:
         raise people_changes.ChangedMeanwhile
     _record(tx, "department.updated", before, after, by=by, now=now)
-    asked_after = reassignment.asked(tx, reference, pending, now=now)
-    rerouted = reassignment.difference(pending, asked_before, asked_after)
-    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    asked_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    reassigned = reassignment.difference(pending, asked_before, asked_after)
+    reassignment.apply(tx, reference, reassigned, by=by, now=now)
     _refresh_cards(tx, reference, before, after, now)
     if recorder is not None:
         reference = organisation_config.of_organisation(tx, by.organisation_id)
         overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, concerned))
         recorder.effects = replace(
             recorder.effects,
-            rerouted=tuple(rerouted),
-            moves_allowances=_has_other_allowance(before, after),
+            reassigned=tuple(reassigned),
+            changes_allowances=_has_other_allowance(before, after),
             balances=overdrawn[: effects.MAX_BALANCES],
             overdrawn=overdrawn,
         )
@@ -149,7 +149,7 @@ def _without_own_allowance(
     """The members whose balances a changed allowance changes; none where it stays the same."""
     if not _has_other_allowance(before, after):
         return []
-    members = people_rows.living(
+    members = people_rows.not_archived(
         tx, by.organisation_id, department_id=after.id, limit=effects.MAX_CHECKED
     )
     return [user for user in members if user.leave_allowance_half_days is None]

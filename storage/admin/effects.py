@@ -44,25 +44,25 @@ class Effects:
     ``chosen_country_code`` is the newly chosen country, if any. ``api_keys`` and
     ``calendar_feeds`` are how many stop working; ``reports`` and ``departments`` are the ids of
     people and departments whose manager is archived. ``balances`` are those of at most 100 people;
-    ``moves_allowances`` says that balances of more people change, because an allowance does.
+    ``changes_allowances`` says that balances of more people change, because an allowance does.
     ``overdrawn`` are all balances that a changed allowance makes negative.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
     chosen_country_code: str | None = None
-    rerouted: tuple[Reassigned, ...] = ()
+    reassigned: tuple[Reassigned, ...] = ()
     api_keys: int = 0
     calendar_feeds: int = 0
     reports: tuple[str, ...] = ()
     departments: tuple[str, ...] = ()
     balances: tuple[BalanceEffect, ...] = ()
-    moves_allowances: bool = False
+    changes_allowances: bool = False
     overdrawn: tuple[BalanceEffect, ...] = ()
 
     @property
-    def concerns_others(self) -> bool:
+    def affects_others(self) -> bool:
         """Whether leave changes, awaits other approvers, or a balance becomes negative."""
-        return bool(self.leave or self.rerouted or self.overdrawn)
+        return bool(self.leave or self.reassigned or self.overdrawn)
 
 
 def balance_changes(reference: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
@@ -98,7 +98,7 @@ class EffectsRecorder:
         self.effects = Effects()
         self._before: dict[str, _Before] = {}
 
-    def balances_before(
+    def read_balances_before(
         self, tx: Transaction, reference: Reference, users: Iterable[User], *, today: date
     ) -> None:
         """Read the balances of these people; call it before their leave or settings change.

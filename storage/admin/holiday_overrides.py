@@ -125,15 +125,15 @@ def _recalculate(
     """
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     code = holiday_set.country_code
-    gone_by = recalculation.GoneBy(
+    affected = recalculation.AffectedPeople(
         own_country=code, default_country=code == reference.organisation.country_code
     )
-    users = recalculation.lock_people(tx, by.organisation_id, gone_by)
+    users = recalculation.lock_people(tx, by.organisation_id, affected)
     leave = recalculation.plan(tx, reference, users, now=now, first_day=day, last_day=day)
     owners = effects.owners(leave)
     if recorder is not None:
         today = local_day(now, reference.organisation.timezone)
-        recorder.balances_before(tx, before, owners, today=today)
+        recorder.read_balances_before(tx, before, owners, today=today)
     cause = _cause(before, reference, code, day)
     recalculation.apply(tx, reference, leave, cause, by=by, now=now)
     if recorder is not None:

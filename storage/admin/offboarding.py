@@ -24,7 +24,7 @@ from storage.rules import days
 _BECAUSE = {"why": "user_archived"}
 
 
-def give_up_leave(
+def end_leave(
     tx: Transaction, reference: Reference, user: User, *, by: Caller, now: datetime
 ) -> tuple[LeaveEffect, ...]:
     """Cancel pending leave, and end approved leave today; returns what changed, by first day.

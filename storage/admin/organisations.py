@@ -192,21 +192,21 @@ def update(
         raise people_changes.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    gone_by = recalculation.GoneBy(
+    affected = recalculation.AffectedPeople(
         default_country="country_code" in differing, default_week="working_days" in differing
     )
-    users = recalculation.lock_people(tx, by.organisation_id, gone_by)
+    users = recalculation.lock_people(tx, by.organisation_id, affected)
     leave = recalculation.plan(tx, reference, users, now=now)
     owners = effects.owners(leave)
     granted: list[User] = []
     if recorder is not None:
         today = local_day(now, reference.organisation.timezone)
         if _may_lower_balances(before, after):
-            granted = people_rows.living(tx, by.organisation_id, limit=effects.MAX_CHECKED)
+            granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
-        recorder.balances_before(tx, known_before, people_by_id.values(), today=today)
+        recorder.read_balances_before(tx, known_before, people_by_id.values(), today=today)
     cause = recalculation.cause_of_settings(
-        other_week=gone_by.default_week, other_country=gone_by.default_country
+        other_week=affected.default_week, other_country=affected.default_country
     )
     if cause is not None:
         recalculation.apply(tx, reference, leave, cause, by=by, now=now)
@@ -222,9 +222,9 @@ def update(
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
-            chosen_country_code=after["country_code"] if gone_by.default_country else None,
+            chosen_country_code=after["country_code"] if affected.default_country else None,
             balances=listed[: effects.MAX_BALANCES] if overdrawn else balances,
-            moves_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
+            changes_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
             overdrawn=overdrawn,
         )
     return reference.organisation

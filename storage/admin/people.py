@@ -117,18 +117,18 @@ def update(
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     pending = _concerned(tx, reference, user, after, now)
-    asked_before = reassignment.asked(tx, reference, pending, now=now)
+    asked_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
     if recorder is not None:
         today = local_day(now, reference.organisation.timezone)
-        recorder.balances_before(tx, reference, [user], today=today)
+        recorder.read_balances_before(tx, reference, [user], today=today)
     after = people_changes.save(tx, user, after, "user.updated", by=by, now=now)
     cause = recalculation.cause_of(user, after)
     leave = [] if cause is None else recalculation.plan(tx, reference, [after], now=now)
     if cause is not None:
         recalculation.apply(tx, reference, leave, cause, by=by, now=now)
-    asked_after = reassignment.asked(tx, reference, pending, now=now)
-    rerouted = reassignment.difference(pending, asked_before, asked_after)
-    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    asked_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    reassigned = reassignment.difference(pending, asked_before, asked_after)
+    reassignment.apply(tx, reference, reassigned, by=by, now=now)
     _refresh_cards(tx, reference, user, after, now)
     if recorder is not None:
         chosen = after.public_holiday_country_code
@@ -137,7 +137,7 @@ def update(
             recorder.effects,
             leave=tuple(leave),
             chosen_country_code=None if chosen == user.public_holiday_country_code else chosen,
-            rerouted=tuple(rerouted),
+            reassigned=tuple(reassigned),
             balances=balances,
             overdrawn=effects.overdrawn(balances),
         )
@@ -170,7 +170,7 @@ def _concerned(
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
         concerned += reassignment.pending_of(tx, reference, user_id=user.id)
     if _is_another_approver(user, after):
-        concerned += reassignment.awaiting(tx, reference, user, now=now)
+        concerned += reassignment.assigned_to(tx, reference, user, now=now)
         if after.role in ("admin", "owner"):
             concerned += reassignment.pending_of(tx, reference)
         elif after.role == "approver" and after.department_id is not None:

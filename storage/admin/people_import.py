@@ -93,11 +93,11 @@ class _Plan:
 def preview(
     tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
 ) -> Imported:
-    """What ``bring_in`` would do; it refuses the same."""
+    """What ``import_people`` would do; it refuses the same."""
     return _planned(tx, lines, by=by, now=now, is_update=is_update).counts
 
 
-def bring_in(
+def import_people(
     tx: Transaction,
     lines: Sequence[Line],
     *,
@@ -115,7 +115,7 @@ def bring_in(
     locks.organisation(tx, by.organisation_id)
     plan = _planned(tx, lines, by=by, now=now, is_update=is_update)
     changed = [person.id for person in plan.people if person.is_changed]
-    people_rows.hold(tx, by.organisation_id, changed)
+    people_rows.lock(tx, by.organisation_id, changed)
     try:
         _make_departments(tx, plan, by=by, now=now)
         done = _add(tx, plan.people, by=by, now=now, progress=progress)

@@ -56,19 +56,19 @@ def archive(
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     if recorder is not None:
         today = local_day(now, reference.organisation.timezone)
-        recorder.balances_before(tx, reference, [user], today=today)
-    rerouted = reassignment.without(tx, reference, user, now=now)
+        recorder.read_balances_before(tx, reference, [user], today=today)
+    reassigned = reassignment.if_inactive(tx, reference, user, now=now)
     archived = replace(user, status="archived")
     archived = people_changes.save(tx, user, archived, "user.archived", by=by, now=now)
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
-    leave = offboarding.give_up_leave(tx, reference, user, by=by, now=now)
-    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    leave = offboarding.end_leave(tx, reference, user, by=by, now=now)
+    reassignment.apply(tx, reference, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
             leave=leave,
-            rerouted=tuple(rerouted),
+            reassigned=tuple(reassigned),
             api_keys=key_count,
             calendar_feeds=feed_count,
             reports=offboarding.reports(tx, by.organisation_id, user_id),
@@ -100,14 +100,14 @@ def deactivate(
     if user.status == "deactivated":
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    rerouted = reassignment.without(tx, reference, user, now=now)
+    reassigned = reassignment.if_inactive(tx, reference, user, now=now)
     deactivated = replace(user, status="deactivated")
     deactivated = people_changes.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    reassignment.apply(tx, reference, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
-            rerouted=tuple(rerouted),
+            reassigned=tuple(reassigned),
             api_keys=api_keys.count(tx, by.organisation_id, user_id),
             calendar_feeds=feeds.count(tx, by.organisation_id, user_id),
         )
@@ -133,7 +133,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     active = replace(user, status="active")
     active = people_changes.save(tx, user, active, "user.reactivated", by=by, now=now)
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.tell(tx, reference, _returned(tx, reference, active, now), by=by, now=now)
+    reassignment.apply(tx, reference, _returned(tx, reference, active, now), by=by, now=now)
     return active
 
 
@@ -160,16 +160,18 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
             restored = replace(restored, slack_user_id=None)
     restored = people_changes.save(tx, user, restored, "user.restored", by=by, now=now)
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.tell(tx, reference, _returned(tx, reference, restored, now), by=by, now=now)
+    reassignment.apply(tx, reference, _returned(tx, reference, restored, now), by=by, now=now)
     return restored
 
 
 def _returned(tx: Transaction, reference: Reference, user: User, now: datetime) -> list[Reassigned]:
     """The requests that are assigned to the person again."""
-    requests = reassignment.awaiting(tx, reference, user, now=now)
-    before = reassignment.asked(tx, reference, requests, now=now, absent_id=user.id)
+    requests = reassignment.assigned_to(tx, reference, user, now=now)
+    before = reassignment.approvers_by_requester(
+        tx, reference, requests, now=now, absent_id=user.id
+    )
     return reassignment.difference(
-        requests, before, reassignment.asked(tx, reference, requests, now=now)
+        requests, before, reassignment.approvers_by_requester(tx, reference, requests, now=now)
     )
 
 

@@ -22,20 +22,20 @@ from storage.leave import leave_reading, leave_rows
 # Of those that await one person, or the members of one department.
 MAX_REQUESTS: Final = 5_000
 
-Asked = dict[str, list[User]]
+ApproversByRequester = dict[str, list[User]]
 
 
-def without(
+def if_inactive(
     tx: Transaction, reference: Reference, user: User, *, now: datetime
 ) -> list[Reassigned]:
     """The requests that would be assigned to others if the person were inactive."""
-    requests = awaiting(tx, reference, user, now=now)
-    before = asked(tx, reference, requests, now=now)
-    after = asked(tx, reference, requests, now=now, absent_id=user.id)
+    requests = assigned_to(tx, reference, user, now=now)
+    before = approvers_by_requester(tx, reference, requests, now=now)
+    after = approvers_by_requester(tx, reference, requests, now=now, absent_id=user.id)
     return difference(requests, before, after)
 
 
-def awaiting(
+def assigned_to(
     tx: Transaction, reference: Reference, user: User, *, now: datetime
 ) -> list[LeaveRequest]:
     """Pending requests that await the person, oldest first."""
@@ -66,14 +66,14 @@ def pending_of(
     )
 
 
-def asked(
+def approvers_by_requester(
     tx: Transaction,
     reference: Reference,
     requests: Sequence[LeaveRequest],
     *,
     now: datetime,
     absent_id: str | None = None,
-) -> Asked:
+) -> ApproversByRequester:
     """The approvers of each requester's leave, by the requester's id, without ``absent_id``."""
     return approvers.of_people(
         tx,
@@ -84,9 +84,11 @@ def asked(
     )
 
 
-def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) -> list[Reassigned]:
+def difference(
+    requests: Sequence[LeaveRequest], before: ApproversByRequester, after: ApproversByRequester
+) -> list[Reassigned]:
     """The requests that await others now."""
-    rerouted = [
+    reassigned = [
         Reassigned(
             request=request,
             before=tuple(before.get(request.user_id, ())),
@@ -96,12 +98,12 @@ def difference(requests: Sequence[LeaveRequest], before: Asked, after: Asked) ->
     ]
     return [
         one
-        for one in rerouted
+        for one in reassigned
         if {user.id for user in one.before} != {user.id for user in one.after}
     ]
 
 
-def show_to_linked(
+def send_cards_to_linked(
     tx: Transaction, reference: Reference, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
     """Give a person whose Slack account has become known the cards of what awaits them.
@@ -109,21 +111,21 @@ def show_to_linked(
     ``before`` and ``after``: the person without and with the account. A pending person is asked
     only now; an active one was asked before, when no card could reach them.
     """
-    requests = awaiting(tx, reference, after, now=now)
+    requests = assigned_to(tx, reference, after, now=now)
     if not requests:
         return
-    if approval_rule.may_be_asked(before):
+    if approval_rule.is_reachable(before):
         notification_outbox.post_missing_cards(tx, after.id, requests, reference=reference, now=now)
         return
-    asked_before = asked(tx, reference, requests, now=now, absent_id=after.id)
-    asked_after = asked(tx, reference, requests, now=now)
-    tell(tx, reference, difference(requests, asked_before, asked_after), by=by, now=now)
+    asked_before = approvers_by_requester(tx, reference, requests, now=now, absent_id=after.id)
+    asked_after = approvers_by_requester(tx, reference, requests, now=now)
+    apply(tx, reference, difference(requests, asked_before, asked_after), by=by, now=now)
 
 
-def tell(
+def apply(
     tx: Transaction,
     reference: Reference,
-    rerouted: Sequence[Reassigned],
+    reassigned: Sequence[Reassigned],
     *,
     by: Caller,
     now: datetime,
@@ -131,7 +133,7 @@ def tell(
     """Audit it, give new approvers their cards and redraw the others'."""
     ids = [
         (one.request.id, [user.id for user in one.before], [user.id for user in one.after])
-        for one in rerouted
+        for one in reassigned
     ]
     changes = [
         (request_id, {"approvers": before}, {"approvers": after})
@@ -141,7 +143,7 @@ def tell(
     notification_outbox.notify_all(
         tx,
         "leave_request.rerouted",
-        [one.request for one in rerouted],
+        [one.request for one in reassigned],
         approvers={request_id: set(after) - set(before) for request_id, before, after in ids},
         reference=reference,
         now=now,

@@ -49,7 +49,7 @@ class Cause:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class News:
+class TotalChange:
     """What the owner of a recounted request is told."""
 
     before_half_days: int
@@ -58,7 +58,7 @@ class News:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GoneBy:
+class AffectedPeople:
     """The people whose leave may change: all who use one of these, except archived people.
 
     ``own_country``: this code as ``public_holiday_country_code``. ``default_country`` and
@@ -91,19 +91,19 @@ def _cause(other_week: bool, other_country: bool) -> Cause | None:
     return Cause(code="public_holidays_changed") if other_country else None
 
 
-def lock_people(tx: Transaction, organisation_id: str, gone_by: GoneBy) -> list[User]:
+def lock_people(tx: Transaction, organisation_id: str, affected: AffectedPeople) -> list[User]:
     """Everyone whom a change concerns.
 
     None of them asks for leave, changes or cancels any before this transaction ends.
     """
-    if gone_by == GoneBy():
+    if affected == AffectedPeople():
         return []
     found = tx.all(
         _people,
         organisation_id=organisation_id,
-        own_country=gone_by.own_country,
-        default_country=gone_by.default_country,
-        default_week=gone_by.default_week,
+        own_country=affected.own_country,
+        default_country=affected.default_country,
+        default_week=affected.default_week,
     )
     return [rows.user(row) for row in found]
 
@@ -193,14 +193,16 @@ def apply(
     )
 
 
-def news(tx: Transaction, organisation_id: str, request_id: str, at: datetime) -> News | None:
+def total_change_at(
+    tx: Transaction, organisation_id: str, request_id: str, at: datetime
+) -> TotalChange | None:
     """What the recount at that instant did to a request, from the audit trail."""
     changes = audit.changes_at(tx, organisation_id, "leave_request.recounted", request_id, at)
     if changes is None or "total_days" not in changes:
         return None
     after = {name: change["after"] for name, change in changes.items()}
     day = after.get("holiday_date")
-    return News(
+    return TotalChange(
         before_half_days=round(2 * changes["total_days"]["before"]),
         after_half_days=round(2 * after["total_days"]),
         cause=Cause(

@@ -66,7 +66,7 @@ def build_app(env: Mapping[str, str], clock: Callable[[], datetime]) -> typer.Ty
 
 
 @contextmanager
-def refusals_on_stderr() -> Iterator[None]:
+def errors_on_stderr() -> Iterator[None]:
     """Turn errors that an operator can fix into a message on standard error and exit code 1."""
     try:
         yield
@@ -90,7 +90,7 @@ def opened(env: Mapping[str, str], *, checks_keys: bool = True) -> Iterator[Data
 
     ``checks_keys``: check that the secret keys read what is in the database.
     """
-    with refusals_on_stderr():
+    with errors_on_stderr():
         settings = StorageSettings.from_env(env)
         check_schema(settings.database_url, settings.database_timeout)
         database = open_database(
@@ -145,7 +145,7 @@ def _add_set_up(app: typer.Typer, env: Mapping[str, str], clock: Callable[[], da
     @app.command("migrate")
     def migrate_command() -> None:
         """Bring the database's schema up to date."""
-        with refusals_on_stderr():
+        with errors_on_stderr():
             settings = StorageSettings.from_env(env)
             applied = migrate(settings.database_url, settings.database_timeout)
         for name in applied:

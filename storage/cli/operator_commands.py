@@ -62,7 +62,7 @@ def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:
         public_holiday_country_code, leave_allowance (days). A manager may be in any line.
         """
         needed = ["email"] if update else ["email", "first_name", "last_name"]
-        with commands.refusals_on_stderr(), _bad_lines_printed(as_json=as_json):
+        with commands.errors_on_stderr(), _bad_lines_printed(as_json=as_json):
             lines = people_file.read(file.read_bytes(), needed=needed)
         with commands.opened(env) as database, _bad_lines_printed(as_json=as_json):
             found = database.read_now(commands.chosen_organisation, organisation)
@@ -99,7 +99,12 @@ def _import(
     by = commands.operator(organisation)
     with _progress_bar(len(lines)) as progress:
         return database.write_now(
-            people_import.bring_in, lines, by=by, now=now, is_update=is_update, progress=progress
+            people_import.import_people,
+            lines,
+            by=by,
+            now=now,
+            is_update=is_update,
+            progress=progress,
         )
 
 

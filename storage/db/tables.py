@@ -705,7 +705,7 @@ class SlackMessageRow(Model):  # type: ignore[misc]
         constraints = [references("leave_requests", "leave_request_id")]
 
 
-class NoticeRow(Model):  # type: ignore[misc]
+class NotificationRow(Model):  # type: ignore[misc]
     """A notification for one person in Slack. It has only ids and is rendered when it is sent.
 
     It is about a leave request or a webhook.
@@ -743,17 +743,19 @@ class NoticeRow(Model):  # type: ignore[misc]
 
 
 # What to delete with a webhook.
-NoticeRow.add_index(
-    NoticeRow.organisation_id,
-    NoticeRow.webhook_id,
+NotificationRow.add_index(
+    NotificationRow.organisation_id,
+    NotificationRow.webhook_id,
     where=SQL("webhook_id IS NOT NULL"),
     name="notices_of_webhooks",
 )
-NoticeRow.add_index(NoticeRow.due_at, where=SQL("status = 'pending'"), name="notices_due")
-NoticeRow.add_index(
-    NoticeRow.user_id,
-    NoticeRow.leave_request_id,
-    NoticeRow.id,
+NotificationRow.add_index(
+    NotificationRow.due_at, where=SQL("status = 'pending'"), name="notices_due"
+)
+NotificationRow.add_index(
+    NotificationRow.user_id,
+    NotificationRow.leave_request_id,
+    NotificationRow.id,
     where=SQL("status = 'pending'"),
     name="notices_in_order",
 )
@@ -867,7 +869,7 @@ TABLES: tuple[type[Model], ...] = (
     SlackSyncRow,
     SlackHomeRow,
     SlackMessageRow,
-    NoticeRow,
+    NotificationRow,
     ReminderRow,
     ReminderSummaryRow,
     DigestRow,

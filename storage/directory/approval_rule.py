@@ -15,13 +15,13 @@ from storage.db.compiled import Expr, any_of
 from storage.db.tables import DepartmentRow, LeaveRequestRow, UserRow
 
 
-def is_reachable(user: Expr) -> Expr:
-    """``may_be_asked`` as SQL, over an alias of users."""
+def is_reachable_sql(user: Expr) -> Expr:
+    """``is_reachable`` as SQL, over an alias of users."""
     is_linked = (user.status == "pending") & user.slack_user_id.is_null(False)
     return (user.status == "active") | is_linked
 
 
-def may_be_asked(user: User) -> bool:
+def is_reachable(user: User) -> bool:
     """Whether a person can decide at all: active, or pending with a known Slack account."""
     return user.status == "active" or (user.status == "pending" and user.slack_user_id is not None)
 
@@ -53,7 +53,7 @@ def is_assigned_to(
     second = (is_head | third) & ~manager_present
     is_asked = (
         (candidate.organisation_id == requester.organisation_id)
-        & is_reachable(candidate)
+        & is_reachable_sql(candidate)
         & (candidate.id != requester.id)
         & (is_manager | second)
     )
@@ -63,7 +63,7 @@ def is_assigned_to(
 def assigned_to(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Select, Expr]:
     """The ids of people whose leave is assigned to the viewer, and the alias they are read from."""
     viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    query = beside(
+    query = with_other_and_department(
         requester.select(requester.id), organisation_id, viewer, viewer_id, requester, department
     ).where(
         requester.organisation_id == organisation_id,
@@ -72,7 +72,7 @@ def assigned_to(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Se
     return query, requester
 
 
-def beside(
+def with_other_and_department(
     query: Select,
     organisation_id: Expr,
     other: Expr,
@@ -91,7 +91,7 @@ def beside(
     )
 
 
-def ever_assigned_to(organisation_id: Expr, viewer_id: Expr) -> Expr:
+def potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of people whose leave could be assigned to the viewer, other than as an admin.
 
     ``is_assigned_to`` decides; with this the planner reads only these people.
@@ -162,7 +162,7 @@ def _is_any_present(
             *conditions(user),
             *(() if absent_id is None else (user.id != absent_id,)),
             user.id != requester.id,
-            is_reachable(user),
+            is_reachable_sql(user),
             ~is_away(user, today),
         )
     )

@@ -65,7 +65,7 @@ def of_people(
     return asked
 
 
-def is_asked_about(
+def is_approver_of(
     tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
 ) -> bool:
     """Whether a person's leave is assigned to this approver; pending_approvals.py has requests."""
@@ -123,7 +123,7 @@ def _approvers(organisation_id: Param[str], user_id: Param[str], today: Param[st
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
     return (
-        approval_rule.beside(
+        approval_rule.with_other_and_department(
             candidate.select(*columns), organisation_id, requester, user_id, requester, department
         )
         .where(
@@ -156,7 +156,7 @@ def _unreachable(organisation_id: Param[str], user_id: Param[str], limit: Param[
     columns = [getattr(candidate, column.name) for column in rows.USER]
     level = approval_rule.level_of(candidate, requester, department)
     return (
-        approval_rule.beside(
+        approval_rule.with_other_and_department(
             candidate.select(level.alias("level"), *columns),
             organisation_id,
             requester,
@@ -188,7 +188,7 @@ def _chains(organisation_id: Param[str], user_ids: Param[list[str]], today: Para
             *(getattr(candidate, column.name) for column in rows.USER),
         )
         .where(
-            approval_rule.is_reachable(candidate),
+            approval_rule.is_reachable_sql(candidate),
             candidate.id != requester.id,
             level > 0,
             ~approval_rule.is_away(candidate, today),

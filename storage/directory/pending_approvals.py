@@ -1,7 +1,7 @@
 """Which pending requests are assigned to an approver, and who may decide on a request.
 
 A request is assigned by the approval chain (``approval_rule.is_assigned_to``) and by escalation
-(``_asked_next``). Decisions, buttons and lists use these two expressions. Admins and owners may
+(``_escalated``). Decisions, buttons and lists use these two expressions. Admins and owners may
 decide on every request, but their lists have only the requests that are assigned to them.
 """
 
@@ -42,7 +42,7 @@ def may_decide(
     return found is not None
 
 
-def may_reconsider(
+def may_reverse(
     tx: Transaction,
     organisation_id: str,
     request: LeaveRequest,
@@ -72,7 +72,7 @@ def of_request(
     return asked + [user for row in later if (user := rows.user(row)).id not in approver_ids]
 
 
-def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
+def is_assigned(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
     """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are params.
 
     ``for_each``: the approval chain is checked for each request, which admins need: every chain may
@@ -80,33 +80,33 @@ def awaits(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: boo
     """
     query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
     next_step = LeaveRequestRow.id.in_(
-        _asked_next(ReminderRow.leave_request_id).where(
+        _escalated(ReminderRow.leave_request_id).where(
             ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
         )
     )
     if for_each:
         return fn.EXISTS(query.where(requester.id == LeaveRequestRow.user_id)) | next_step
-    asked_about = approval_rule.ever_assigned_to(organisation_id, viewer_id)
+    asked_about = approval_rule.potential_requesters(organisation_id, viewer_id)
     return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(asked_about))) | next_step
 
 
-def ever_awaited(organisation_id: Expr, viewer_id: Expr) -> Expr:
+def potential_requests(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of all requests that could await that person, admins and owners aside.
 
-    ``awaits`` decides; this spares looking at all of the organisation's leave.
+    ``is_assigned`` decides; this spares looking at all of the organisation's leave.
     """
     theirs = LeaveRequestRow.alias()
     of_others = theirs.select(theirs.id).where(
         theirs.organisation_id == organisation_id,
-        theirs.user_id.in_(approval_rule.ever_assigned_to(organisation_id, viewer_id)),
+        theirs.user_id.in_(approval_rule.potential_requesters(organisation_id, viewer_id)),
     )
-    next_steps = _asked_next(ReminderRow.leave_request_id).where(
+    next_steps = _escalated(ReminderRow.leave_request_id).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
     )
     return of_others.union_all(next_steps)
 
 
-def _asked_next(*columns: Expr) -> Select:
+def _escalated(*columns: Expr) -> Select:
     """People who are asked because earlier approvers did not answer, request by request."""
     return (
         ReminderRow.select(*columns)
@@ -115,7 +115,7 @@ def _asked_next(*columns: Expr) -> Select:
             on=(UserRow.organisation_id == ReminderRow.organisation_id)
             & (UserRow.id == ReminderRow.user_id),
         )
-        .where(ReminderRow.is_next_step, approval_rule.is_reachable(UserRow))
+        .where(ReminderRow.is_next_step, approval_rule.is_reachable_sql(UserRow))
     )
 
 
@@ -126,14 +126,14 @@ def _awaited(
     return LeaveRequestRow.select(LeaveRequestRow.id).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.id == request_id,
-        awaits(organisation_id, viewer_id, today, for_each=True),
+        is_assigned(organisation_id, viewer_id, today, for_each=True),
     )
 
 
 @compiled
 def _next_steps(organisation_id: Param[str], request_id: Param[str], limit: Param[int]) -> Select:
     return (
-        _asked_next(*rows.USER)
+        _escalated(*rows.USER)
         .where(
             ReminderRow.organisation_id == organisation_id,
             ReminderRow.leave_request_id == request_id,

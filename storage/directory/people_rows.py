@@ -37,12 +37,12 @@ def get(tx: Transaction, user_id: str, *, by: Caller, for_update: bool = False) 
     return user
 
 
-def hold(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
+def lock(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
     """Lock these people until this transaction ends.
 
     Before the first of several is written: the counters of feed_changes.py come after people.
     """
-    tx.all(_held, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    tx.all(_locked_ids, organisation_id=organisation_id, user_ids=sorted(user_ids))
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
@@ -114,18 +114,18 @@ def has_department(
     return row is not None
 
 
-def living(
+def not_archived(
     tx: Transaction, organisation_id: str, *, department_id: str | None = None, limit: int
 ) -> list[User]:
     """Everyone who is not archived, of the organisation or of one department, by id."""
     found = tx.all(
-        _living, organisation_id=organisation_id, department_id=department_id, limit=limit
+        _not_archived, organisation_id=organisation_id, department_id=department_id, limit=limit
     )
     return [rows.user(row) for row in found]
 
 
 @compiled
-def _living(
+def _not_archived(
     organisation_id: Param[str], department_id: Param[str] | None, limit: Param[int]
 ) -> Select:
     query = UserRow.select(*rows.USER).where(
@@ -147,7 +147,7 @@ def _user(
 
 
 @compiled_per_engine
-def _held(engine: Engine, organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
+def _locked_ids(engine: Engine, organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     query = UserRow.select(UserRow.id).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )

@@ -17,7 +17,7 @@ from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
-from storage.db.tables import NoticeRow, SlackMessageRow, UserRow
+from storage.db.tables import NotificationRow, SlackMessageRow, UserRow
 from storage.events.organisation_config import Reference, of_organisation
 from storage.rules import request_rules
 
@@ -78,7 +78,7 @@ def notify(
     ]
     for kind, user_id in people:
         row = notification_row(organisation_id, kind, user_id, request.id, event_type, now)
-        tx.enqueue_insert(NoticeRow, **row)
+        tx.enqueue_insert(NotificationRow, **row)
     if request_rules.may_reconsider(request, now):
         # The button that reverses the decision is removed at the end of its window.
         later = {"due_at": now + request_rules.REVERSAL_WINDOW}
@@ -86,7 +86,7 @@ def notify(
             row = notification_row(
                 organisation_id, "approval_card", user_id, request.id, SETTLED, now
             )
-            tx.enqueue_insert(NoticeRow, **row | later)
+            tx.enqueue_insert(NotificationRow, **row | later)
     tx.notify(NOTIFICATIONS)
 
 
@@ -123,7 +123,7 @@ def notify_all(
         notification_row(organisation_id, "approval_card", user_id, request_id, event_type, now)
         for request_id, user_id in sorted(cards)
     ]
-    tx.insert_all(NoticeRow, rows)
+    tx.insert_all(NotificationRow, rows)
     tx.notify(NOTIFICATIONS)
 
 
@@ -152,7 +152,7 @@ def post_missing_cards(
         )
     }
     tx.insert_all(
-        NoticeRow,
+        NotificationRow,
         [
             notification_row(
                 organisation_id, "approval_card", user_id, request.id, "leave_request.rerouted", now
@@ -174,7 +174,7 @@ def notify_approvers(
 ) -> None:
     """Queue messages to approvers who need not decide; they come by request id."""
     tx.insert_all(
-        NoticeRow,
+        NotificationRow,
         [
             notification_row(
                 organisation_id, "approver_notice", user_id, request_id, event_type, now
@@ -240,7 +240,7 @@ def _notify_admins(
         return
     admins = tx.all(_admins, organisation_id=organisation_id)
     tx.insert_all(
-        NoticeRow,
+        NotificationRow,
         [
             notification_row(organisation_id, kind, user_id, None, event_type, now)
             | {"webhook_id": webhook_id}
@@ -261,7 +261,7 @@ def remind(
     """Queue a reminder of one request, or with None a summary of all that await the person."""
     kind: NotificationKind = "reminder_summary" if leave_request_id is None else "reminder"
     row = notification_row(organisation_id, kind, user_id, leave_request_id, REMINDER, now)
-    tx.insert(NoticeRow, **row)
+    tx.insert(NotificationRow, **row)
     tx.notify(NOTIFICATIONS)
 
 
@@ -296,11 +296,13 @@ def _cards(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> 
         SlackMessageRow.organisation_id == organisation_id,
         any_of(SlackMessageRow.leave_request_id, leave_request_ids),
     )
-    on_its_way = NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
-        NoticeRow.organisation_id == organisation_id,
-        any_of(NoticeRow.leave_request_id, leave_request_ids),
-        NoticeRow.kind == "approval_card",
-        NoticeRow.status == "pending",
+    on_its_way = NotificationRow.select(
+        NotificationRow.leave_request_id, NotificationRow.user_id
+    ).where(
+        NotificationRow.organisation_id == organisation_id,
+        any_of(NotificationRow.leave_request_id, leave_request_ids),
+        NotificationRow.kind == "approval_card",
+        NotificationRow.status == "pending",
     )
     return posted.union(on_its_way)
 
@@ -313,11 +315,11 @@ def _queued_cards(
 
     A reminder posts the card where there is none yet; a refresh never does.
     """
-    return NoticeRow.select(NoticeRow.leave_request_id).where(
-        NoticeRow.organisation_id == organisation_id,
-        NoticeRow.user_id == user_id,
-        any_of(NoticeRow.leave_request_id, leave_request_ids),
-        NoticeRow.kind.in_(("approval_card", "reminder")),
-        NoticeRow.event_type.not_in((CARD_REFRESH, SETTLED)),
-        NoticeRow.status == "pending",
+    return NotificationRow.select(NotificationRow.leave_request_id).where(
+        NotificationRow.organisation_id == organisation_id,
+        NotificationRow.user_id == user_id,
+        any_of(NotificationRow.leave_request_id, leave_request_ids),
+        NotificationRow.kind.in_(("approval_card", "reminder")),
+        NotificationRow.event_type.not_in((CARD_REFRESH, SETTLED)),
+        NotificationRow.status == "pending",
     )

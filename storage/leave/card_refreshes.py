@@ -22,7 +22,13 @@ from peewee import Select
 from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
-from storage.db.tables import DepartmentRow, LeaveRequestRow, NoticeRow, SlackMessageRow, UserRow
+from storage.db.tables import (
+    DepartmentRow,
+    LeaveRequestRow,
+    NotificationRow,
+    SlackMessageRow,
+    UserRow,
+)
 from storage.directory import people_rows
 from storage.events import notification_outbox
 from storage.events.organisation_config import Reference
@@ -157,7 +163,7 @@ def _enqueue_cover_change(
         "last_day": max(request.end_date for request in requests).isoformat(),
         "due_at": now + COVER_DELAY,
     }
-    tx.enqueue_insert(NoticeRow, **row | span)
+    tx.enqueue_insert(NotificationRow, **row | span)
 
 
 def _refresh(
@@ -180,7 +186,7 @@ def _refresh(
         if request_id not in except_ids
     ]
     if refreshed:
-        tx.insert_all(NoticeRow, refreshed)
+        tx.insert_all(NotificationRow, refreshed)
         tx.notify(notification_outbox.NOTIFICATIONS)
 
 
@@ -260,10 +266,10 @@ def _cards(organisation_id: Param[str], concerned: Sequence[Expr]) -> Select:
         *concerned,
     )
     on_its_way = _of_pending_requests(
-        NoticeRow,
+        NotificationRow,
         organisation_id,
-        NoticeRow.kind == "approval_card",
-        NoticeRow.status == "pending",
+        NotificationRow.kind == "approval_card",
+        NotificationRow.status == "pending",
         *concerned,
     )
     return posted.union(on_its_way)

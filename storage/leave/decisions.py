@@ -80,7 +80,7 @@ def change_decision(
         "reverse_to_approved" if to_status == "approved" else "reverse_to_declined"
     )
     request_steps.check_transition(tx, action, before, by)
-    if not pending_approvals.may_reconsider(
+    if not pending_approvals.may_reverse(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval

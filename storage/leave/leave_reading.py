@@ -357,7 +357,7 @@ def _visible(
     if viewer_id is not None:
         # PostgreSQL plans the one for each person badly, SQLite is far quicker with it.
         for_each = engine == "postgresql"
-        awaits = pending_approvals.awaits(organisation_id, viewer_id, today, for_each=for_each)
+        awaits = pending_approvals.is_assigned(organisation_id, viewer_id, today, for_each=for_each)
         query = query.where(
             # Says nothing new, and spares walking through the organisation's leave.
             leave.id.in_(_ever_visible(organisation_id, viewer_id)),
@@ -380,7 +380,7 @@ def _awaiting(
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.status == "pending",
-        pending_approvals.awaits(organisation_id, viewer_id, today, for_each=is_admin),
+        pending_approvals.is_assigned(organisation_id, viewer_id, today, for_each=is_admin),
     )
     return _sorted(query, "created_at", after_key, after_id).limit(limit)
 
@@ -391,7 +391,7 @@ def _ever_visible(organisation_id: Expr, viewer_id: Expr) -> Expr:
     return (
         own.select(own.id)
         .where(own.organisation_id == organisation_id, own.user_id == viewer_id)
-        .union_all(pending_approvals.ever_awaited(organisation_id, viewer_id))
+        .union_all(pending_approvals.potential_requests(organisation_id, viewer_id))
         .union_all(
             decided.select(decided.id).where(
                 decided.organisation_id == organisation_id, decided.decided_by == viewer_id

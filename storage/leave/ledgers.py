@@ -122,7 +122,7 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, reference.organisation.timezone)
-    if by.user_id is None or not approvers.is_asked_about(
+    if by.user_id is None or not approvers.is_approver_of(
         tx, by.organisation_id, user.id, approver_id=by.user_id, today=today
     ):
         raise InsufficientRole("admin")

@@ -227,7 +227,7 @@ def _locked_person(
         admin.select(admin.id).where(
             admin.organisation_id == organisation_id,
             admin.role.in_(("admin", "owner")),
-            approval_rule.is_reachable(admin),
+            approval_rule.is_reachable_sql(admin),
             admin.id != UserRow.id,
         )
     )

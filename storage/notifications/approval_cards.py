@@ -113,7 +113,7 @@ def _may_decide(
 ) -> bool:
     if request.status != "pending" or viewer.id == request.user_id:
         return False
-    if not approval_rule.may_be_asked(viewer):
+    if not approval_rule.is_reachable(viewer):
         return False
     is_admin = viewer.role in ("admin", "owner")
     return pending_approvals.may_decide(
@@ -135,7 +135,7 @@ def _may_reconsider(
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
     is_admin = viewer.role in ("admin", "owner")
-    return pending_approvals.may_reconsider(
+    return pending_approvals.may_reverse(
         tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
     )
 

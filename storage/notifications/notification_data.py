@@ -9,7 +9,7 @@ from typing import Final
 from peewee import Select, fn
 
 from storage.admin import recalculation
-from storage.admin.recalculation import News
+from storage.admin.recalculation import TotalChange
 from storage.base.clock import local_day
 from storage.base.event_values import Webhook
 from storage.base.values import HalfDay, User
@@ -95,7 +95,7 @@ class NotificationData:
     locale: str | None
     card: ApprovalCard
     message: Posted | None
-    news: News | None = None
+    news: TotalChange | None = None
     is_superseded: bool = False
 
 
@@ -123,7 +123,7 @@ def load(tx: Transaction, notification: Notification, *, now: datetime) -> Notif
         "leave_request.recounted",
     ):
         place = (notification.organisation_id, notification.leave_request_id)
-        news = recalculation.news(tx, *place, at=notification.created_at)
+        news = recalculation.total_change_at(tx, *place, at=notification.created_at)
     locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
     is_superseded = notification.is_refresh and notifications.has_another_pending(tx, notification)
     return NotificationData(
@@ -197,7 +197,7 @@ def load_summary(
         today=local_day(now, organisation.timezone).isoformat(),
         limit=MAX_SUMMARISED,
     )
-    if recipient is None or not approval_rule.may_be_asked(recipient) or not found:
+    if recipient is None or not approval_rule.is_reachable(recipient) or not found:
         return None
     requests = tuple(
         WaitingRequest(
@@ -252,7 +252,7 @@ def _waiting(
             ReminderRow.organisation_id == organisation_id,
             ReminderRow.user_id == user_id,
             LeaveRequestRow.status == "pending",
-            pending_approvals.awaits(organisation_id, user_id, today, for_each=True),
+            pending_approvals.is_assigned(organisation_id, user_id, today, for_each=True),
         )
         .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
         .limit(limit)

@@ -20,7 +20,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import (
     LeaveRequestRow,
-    NoticeRow,
+    NotificationRow,
 )
 from storage.events import notification_outbox
 from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
@@ -91,7 +91,7 @@ class Outcome:
 
 
 def _due(_: Engine, now: Expr, limit: Expr) -> Select:
-    notification, other = NoticeRow.alias(), NoticeRow.alias()
+    notification, other = NotificationRow.alias(), NotificationRow.alias()
     comes_first = other.select(other.id).where(
         other.organisation_id == notification.organisation_id,
         other.user_id == notification.user_id,
@@ -109,23 +109,23 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
 
 
 QUEUE: Final = LeasedQueue(
-    table=NoticeRow,
+    table=NotificationRow,
     key=("organisation_id", "id"),
     due=_due,
     # Longer than the longest attempt.
     lease=timedelta(seconds=60),
     returned=(
-        NoticeRow.organisation_id,
-        NoticeRow.id,
-        NoticeRow.kind,
-        NoticeRow.user_id,
-        NoticeRow.leave_request_id,
-        NoticeRow.event_type,
-        NoticeRow.attempts,
-        NoticeRow.created_at,
-        NoticeRow.webhook_id,
-        NoticeRow.first_day,
-        NoticeRow.last_day,
+        NotificationRow.organisation_id,
+        NotificationRow.id,
+        NotificationRow.kind,
+        NotificationRow.user_id,
+        NotificationRow.leave_request_id,
+        NotificationRow.event_type,
+        NotificationRow.attempts,
+        NotificationRow.created_at,
+        NotificationRow.webhook_id,
+        NotificationRow.first_day,
+        NotificationRow.last_day,
     ),
 )
 
@@ -247,7 +247,7 @@ def _keep_message(
     ):
         # The request changed while its card was rendered: its buttons must go.
         tx.insert(
-            NoticeRow,
+            NotificationRow,
             organisation_id=notification.organisation_id,
             id=new_id(now),
             kind=notification.kind,
@@ -290,14 +290,14 @@ def _other_pending(
     kind: Param[str],
     notification_id: Param[str],
 ) -> Select:
-    return NoticeRow.select(NoticeRow.id).where(
-        NoticeRow.organisation_id == organisation_id,
-        NoticeRow.user_id == user_id,
-        NoticeRow.leave_request_id == leave_request_id,
-        NoticeRow.kind == kind,
-        NoticeRow.status == "pending",
-        NoticeRow.event_type != notification_outbox.SETTLED,
-        NoticeRow.id != notification_id,
+    return NotificationRow.select(NotificationRow.id).where(
+        NotificationRow.organisation_id == organisation_id,
+        NotificationRow.user_id == user_id,
+        NotificationRow.leave_request_id == leave_request_id,
+        NotificationRow.kind == kind,
+        NotificationRow.status == "pending",
+        NotificationRow.event_type != notification_outbox.SETTLED,
+        NotificationRow.id != notification_id,
     )
 
 
@@ -305,21 +305,25 @@ def _other_pending(
 def _give_up(
     engine: Engine, organisation_id: Param[str], now: Param[datetime], error: Param[str]
 ) -> Update:
-    waiting = NoticeRow.select(NoticeRow.id).where(
-        NoticeRow.organisation_id == organisation_id, NoticeRow.status == "pending"
+    waiting = NotificationRow.select(NotificationRow.id).where(
+        NotificationRow.organisation_id == organisation_id, NotificationRow.status == "pending"
     )
-    return NoticeRow.update(status="failed", settled_at=now, claim_id=None, last_error=error).where(
-        NoticeRow.organisation_id == organisation_id,
-        NoticeRow.status == "pending",
-        NoticeRow.id.in_(skip_locked(waiting, engine)),
+    return NotificationRow.update(
+        status="failed", settled_at=now, claim_id=None, last_error=error
+    ).where(
+        NotificationRow.organisation_id == organisation_id,
+        NotificationRow.status == "pending",
+        NotificationRow.id.in_(skip_locked(waiting, engine)),
     )
 
 
 @compiled
 def _prune(before: Param[datetime], limit: Param[int]) -> Delete:
     old = (
-        NoticeRow.select(NoticeRow.organisation_id, NoticeRow.id)
-        .where(NoticeRow.settled_at < before)
+        NotificationRow.select(NotificationRow.organisation_id, NotificationRow.id)
+        .where(NotificationRow.settled_at < before)
         .limit(limit)
     )
-    return NoticeRow.delete().where(Tuple(NoticeRow.organisation_id, NoticeRow.id).in_(old))
+    return NotificationRow.delete().where(
+        Tuple(NotificationRow.organisation_id, NotificationRow.id).in_(old)
+    )

@@ -89,7 +89,7 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
     ended = [
         reminder
         for reminder in due
-        if reminder.status != "pending" or not approval_rule.may_be_asked(reminder.approver)
+        if reminder.status != "pending" or not approval_rule.is_reachable(reminder.approver)
     ]
     for reminder in ended:
         # An escalated request's row lets its approver reverse the decision, while that is possible.

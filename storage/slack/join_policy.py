@@ -83,7 +83,7 @@ def _recognised(
     after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
         reference = organisation_config.of_organisation(tx, by.organisation_id)
-        reassignment.show_to_linked(tx, reference, user, after, by=by, now=now)
+        reassignment.send_cards_to_linked(tx, reference, user, after, by=by, now=now)
     return after
 
 

@@ -63,7 +63,7 @@ def _show_waiting(
     *,
     is_news: bool,
 ) -> None:
-    approvers_by_user = reassignment.asked(tx, reference, requests, now=now)
+    approvers_by_user = reassignment.approvers_by_requester(tx, reference, requests, now=now)
     notification_outbox.notify_all(
         tx,
         event,

@@ -74,7 +74,7 @@ def keep_all_in_step(
     # All of them before the first is written, so that no two transactions wait for each other.
     locks.organisation(tx, organisation_id)
     users = [rows.user(row) for row in _people_of(tx, organisation_id, profiles)]
-    people_rows.hold(tx, organisation_id, [user.id for user in users])
+    people_rows.lock(tx, organisation_id, [user.id for user in users])
     found = [keep_in_step(tx, organisation_id, profile, now=now) for profile in profiles]
     return [synced for synced in found if synced is not None]
 
@@ -290,13 +290,15 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     # A pending person can be asked only while their account is known.
     is_approver_no_more = user.status == "pending"
-    rerouted = reassignment.without(tx, reference, user, now=now) if is_approver_no_more else []
+    reassigned = (
+        reassignment.if_inactive(tx, reference, user, now=now) if is_approver_no_more else []
+    )
     unlinked = replace(user, slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
     slack_messages.forget_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
     unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
-    reassignment.tell(tx, reference, rerouted, by=by, now=now)
+    reassignment.apply(tx, reference, reassigned, by=by, now=now)
     return unlinked
 
 
@@ -328,7 +330,7 @@ def _show_what_awaits(
     tx: Transaction, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.show_to_linked(tx, reference, before, after, by=by, now=now)
+    reassignment.send_cards_to_linked(tx, reference, before, after, by=by, now=now)
 
 
 def _as_described(user: User, profile: SlackProfile) -> User:

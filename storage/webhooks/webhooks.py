@@ -24,7 +24,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NoticeRow, WebhookRow
+from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
 from storage.events import audit, organisation_config
 from storage.rules import request_rules
 
@@ -350,8 +350,8 @@ def _delete_deliveries(organisation_id: Param[str], webhook_id: Param[str]) -> D
 
 @compiled
 def _delete_notifications(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
-    return NoticeRow.delete().where(
-        NoticeRow.organisation_id == organisation_id, NoticeRow.webhook_id == webhook_id
+    return NotificationRow.delete().where(
+        NotificationRow.organisation_id == organisation_id, NotificationRow.webhook_id == webhook_id
     )
 
 

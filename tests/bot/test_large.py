@@ -57,7 +57,7 @@ def crowd(world: World, admin: User) -> None:
     ]
 
     def bring_in(tx: Transaction) -> User:
-        people_import.bring_in(
+        people_import.import_people(
             tx,
             [boss, *lines],
             by=world.acme.caller,

@@ -30,7 +30,7 @@ def imported(world: World) -> User:
 
     def bring_in(tx: Any) -> Imported:
         lines = people_file.read(FILE.encode(), needed=("email",))
-        return people_import.bring_in(
+        return people_import.import_people(
             tx,
             lines,
             by=world.acme.caller,

@@ -15,7 +15,7 @@ from bot.messages.notifications import drain
 from bot.service.app import build_app
 from storage.admin import organisations
 from storage.db.database import Database, Transaction
-from storage.db.tables import NoticeRow, ReminderRow
+from storage.db.tables import NotificationRow, ReminderRow
 from storage.leave import decisions
 from storage.notifications import notifications
 from storage.notifications.notifications import Outcome
@@ -65,7 +65,7 @@ def notices_to_people(world: World, status: str) -> list[dict[str, Any]]:
     """Notices of this status, except those that only look for cards to refresh."""
     return [
         one
-        for one in rows_of(world, NoticeRow)
+        for one in rows_of(world, NotificationRow)
         if one["status"] == status and one["kind"] != "cover_changed"
     ]
 

@@ -159,7 +159,7 @@ def test_questions_about_what_follows(
     named_effects = NamedEffects(
         effects=Effects(
             leave=(LeaveEffect(user=employee, before=before, after=after),) * number,
-            rerouted=(
+            reassigned=(
                 Reassigned(request=before, before=(employee,) * 50, after=(employee,) * number),
             )
             * number,

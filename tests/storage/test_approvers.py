@@ -161,7 +161,7 @@ def test_the_list_of_pending_approvals_agrees_with_the_approval_chain(
         person.id in asked(database, team)
     )
     assert database.read_now(
-        approvers.is_asked_about, team.acme.id, team.ada.id, approver_id=person.id, today=TODAY
+        approvers.is_approver_of, team.acme.id, team.ada.id, approver_id=person.id, today=TODAY
     ) == (person.id in asked(database, team))
 
 

@@ -16,7 +16,7 @@ from storage.db.compiled import compiled
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
-from storage.db.tables import DeliveryRow, NoticeRow, OrganisationRow, WebhookRow
+from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
 from storage.events import audit, organisation_config
 from storage.leave import decisions
 from storage.webhooks import deliveries, delivery_log, delivery_queue, redelivery, webhooks
@@ -383,7 +383,9 @@ def test_a_webhook_that_is_switched_off_is_not_pinged(database: Database) -> Non
 
 @compiled
 def _told() -> Any:
-    return NoticeRow.select(NoticeRow.kind, NoticeRow.user_id, NoticeRow.webhook_id)
+    return NotificationRow.select(
+        NotificationRow.kind, NotificationRow.user_id, NotificationRow.webhook_id
+    )
 
 
 def failing(database: Database, hours: float, number: int) -> bool:

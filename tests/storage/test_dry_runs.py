@@ -229,7 +229,7 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
     assert {one.before.id: one.before for one in told.leave} == {
         name: leave[name] for name in changed
     }
-    for one in told.rerouted:
+    for one in told.reassigned:
         user_id = one.request.user_id
         assert [user.id for user in one.before] == approvers_before[user_id]
         assert [user.id for user in one.after] == approvers_after[user_id]

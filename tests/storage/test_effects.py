@@ -141,4 +141,4 @@ def test_what_is_granted_to_many_is_said_to_change(database: Database) -> None:
 
     for change, changes, moves in trials:
         found = dry_run(database, change, changes=changes, by=acme.caller, now=LATER)
-        assert found == Effects(moves_allowances=moves)
+        assert found == Effects(changes_allowances=moves)

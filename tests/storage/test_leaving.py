@@ -15,7 +15,7 @@ from storage.base.values import LeaveRequest, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.db.tables import NoticeRow, OrganisationRow
+from storage.db.tables import NotificationRow, OrganisationRow
 from storage.directory import approvers
 from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
@@ -131,10 +131,10 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
 
 @compiled
 def _cards(organisation_id: Param[str], event_type: Param[str]) -> Any:
-    return NoticeRow.select(NoticeRow.leave_request_id, NoticeRow.user_id).where(
-        NoticeRow.organisation_id == organisation_id,
-        NoticeRow.event_type == event_type,
-        NoticeRow.kind == "approval_card",
+    return NotificationRow.select(NotificationRow.leave_request_id, NotificationRow.user_id).where(
+        NotificationRow.organisation_id == organisation_id,
+        NotificationRow.event_type == event_type,
+        NotificationRow.kind == "approval_card",
     )
 
 
@@ -336,7 +336,7 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     assert len(changed) == (3 if kind == "archive" else 0)
     assert (foreseen.api_keys, foreseen.calendar_feeds) == (1, 1)
     assert len(foreseen.reports) == len(foreseen.departments) == (1 if kind == "archive" else 0)
-    (one,) = foreseen.rerouted
+    (one,) = foreseen.reassigned
     today = date(2026, 8, 5)
     now_asked = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
     assert list(one.after) == now_asked
@@ -435,7 +435,7 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
             {names[user.id] for user in one.before},
             {names[user.id] for user in one.after},
         )
-        for one in foreseen.rerouted
+        for one in foreseen.reassigned
     }
     happened = {
         name: (before.get(name, set()), after.get(name, set()))
@@ -479,7 +479,7 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     said = {
         names[one.request.user_id]: {names[user.id] for user in one.after}
-        for one in foreseen.rerouted
+        for one in foreseen.reassigned
     }
     assert said == {name: after[name] for name in people_of if before[name] != after[name]}
     assert set(said) == concerned

@@ -33,7 +33,7 @@ def bring_in(database: Database, acme: Acme, text: str, *, is_update: bool = Fal
         organisation_id=acme.id, user_id=None, role="owner", scopes=frozenset(SCOPES), source="cli"
     )
     return database.write_now(
-        people_import.bring_in,
+        people_import.import_people,
         people_file.read(text.encode(), needed=["email"]),
         by=by,
         now=NOW,
@@ -254,7 +254,7 @@ def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Da
         database,
         lambda tx: people_rows.get(tx, eve.id, by=acme.caller, for_update=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
-        lambda tx: people_import.bring_in(
+        lambda tx: people_import.import_people(
             tx,
             people_file.read(text.encode(), needed=["email"]),
             by=acme.caller,

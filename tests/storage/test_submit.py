@@ -21,7 +21,7 @@ from storage.base.errors import (
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
-from storage.db.tables import DeliveryRow, EventRow, NoticeRow
+from storage.db.tables import DeliveryRow, EventRow, NotificationRow
 from storage.events import audit
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
@@ -54,7 +54,7 @@ def _deliveries() -> Any:
 
 @compiled
 def _notices() -> Any:
-    return NoticeRow.select(NoticeRow.kind, NoticeRow.user_id)
+    return NotificationRow.select(NotificationRow.kind, NotificationRow.user_id)
 
 
 def everything(tx: Transaction) -> list[Any]:
