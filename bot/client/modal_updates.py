@@ -26,7 +26,7 @@ OVERTAKEN: Final = frozenset(("hash_conflict", "not_found"))
 
 class _OpenView:
     def __init__(self) -> None:
-        self.is_rendered = asyncio.Lock()
+        self.lock = asyncio.Lock()
         self.newest = ""
         self.hashes: list[str] = []
 
@@ -41,7 +41,7 @@ class ModalRefreshes:
         self,
         client: AsyncWebClient,
         body: Body,
-        draw: Callable[[], Awaitable[View]],
+        render: Callable[[], Awaitable[View]],
     ) -> None:
         """Show the result of ``render``, unless a later selection was shown already.
 
@@ -50,14 +50,14 @@ class ModalRefreshes:
         shown, picked_at = body["view"], str(body["actions"][0].get("action_ts", ""))
         view = self._of(str(shown["id"]))
         view.newest = max(view.newest, picked_at)
-        async with view.is_rendered:
+        async with view.lock:
             if picked_at < view.newest:
                 return  # The later selection includes this one's values.
             seen_hash = str(shown["hash"])
             latest = view.hashes[-1] if seen_hash in view.hashes else seen_hash
             try:
                 answer = await client.views_update(
-                    view_id=shown["id"], hash=latest, view=await draw()
+                    view_id=shown["id"], hash=latest, view=await render()
                 )
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in OVERTAKEN:

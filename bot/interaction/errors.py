@@ -305,7 +305,7 @@ def inline(refusal: DomainError, inputs: Collection[str] = FIELDS) -> dict[str, 
     return by_block
 
 
-def foreseen(refusals: Iterable[DomainError]) -> list[str]:
+def before_sending(refusals: Iterable[DomainError]) -> list[str]:
     """Why the request form could not be sent yet; a missing note is not an error yet."""
     return [told for refusal in refusals for name, told in _by_field(refusal) if name != ids.NOTE]
 

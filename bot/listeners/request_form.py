@@ -13,8 +13,8 @@ from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.typed import typed_leave
-from bot.typed.typed_days import is_month_first
-from bot.typed.typed_leave import Reader, Wish
+from bot.typed.date_order import is_month_first
+from bot.typed.typed_leave import ParsedLeave, ParsingContext
 from bot.views import live_line, request_form
 from bot.views.request_form import Filled
 from storage.base.clock import local_day
@@ -32,7 +32,7 @@ _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Drawing:
+class _Form:
     """The data of the form. ``edited`` is the request that it edits."""
 
     reference: Reference
@@ -41,7 +41,7 @@ class _Drawing:
     edited: LeaveRequest | None = None
 
     def view(self, asides: list[Block]) -> View:
-        problems = errors.foreseen(self.preview.refusals) if self.preview else []
+        problems = errors.before_sending(self.preview.refusals) if self.preview else []
         return request_form.view(
             self.reference.leave_types.values(),
             self.filled,
@@ -55,27 +55,27 @@ async def open_form(interaction: Interaction) -> None:
     # Acknowledged first: the form is opened by a separate call.
     await interaction.ack()
     by = await identity.caller(interaction)
-    await _open_filled_in(interaction, by, Wish())
+    await _open_filled_in(interaction, by, ParsedLeave())
 
 
 async def open_typed(interaction: Interaction, typed: str) -> bool:
     """Open the form filled in from the typed text; False if the text is not about leave."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    reader = await interaction.services.database.read(_reader, by=by, now=interaction.now)
-    wish = typed_leave.read(typed, reader)
-    if wish.is_about_leave:
-        await _open_filled_in(interaction, by, wish)
-    return wish.is_about_leave
+    context = await interaction.services.database.read(_parsing_context, by=by, now=interaction.now)
+    leave = typed_leave.parse(typed, context)
+    if leave.is_about_leave:
+        await _open_filled_in(interaction, by, leave)
+    return leave.is_about_leave
 
 
 async def open_edit(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
-    drawing = await interaction.services.database.read(
-        _drawn_for_edit, interaction.value, None, by=by, now=interaction.now
+    form = await interaction.services.database.read(
+        _edit_form, interaction.value, None, by=by, now=interaction.now
     )
-    await interaction.open(drawing.view([]))
+    await interaction.open(form.view([]))
 
 
 async def recount(interaction: Interaction) -> None:
@@ -86,17 +86,17 @@ async def recount(interaction: Interaction) -> None:
     asides: list[Block] = [
         dict(block) for block in view["blocks"] if block.get("block_id") == ids.ASIDES
     ]
-    draw = _drawn_for_edit if view["callback_id"] == ids.EDIT_FORM else _drawn_filled
+    load = _edit_form if view["callback_id"] == ids.EDIT_FORM else _form_of_values
 
-    async def drawn() -> View:
+    async def render() -> View:
         filled = request_form.filled_of(interaction.values)
         about = view["private_metadata"]
-        drawing = await interaction.services.database.read(
-            draw, about, filled, by=by, now=interaction.now
+        form = await interaction.services.database.read(
+            load, about, filled, by=by, now=interaction.now
         )
-        return drawing.view(asides)
+        return form.view(asides)
 
-    await interaction.services.refreshes.refresh(interaction.client, interaction.body, drawn)
+    await interaction.services.refreshes.refresh(interaction.client, interaction.body, render)
 
 
 async def submitted(interaction: Interaction) -> None:
@@ -134,21 +134,21 @@ async def _refused(interaction: Interaction, refusal: DomainError) -> None:
     await interaction.ack(response_action="errors", errors=errors.inline(refusal, inputs))
 
 
-async def _open_filled_in(interaction: Interaction, by: Caller, wish: Wish) -> None:
-    drawing = await interaction.services.database.read(
-        _drawn_for_wish, wish, by=by, now=interaction.now
+async def _open_filled_in(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
+    form = await interaction.services.database.read(
+        _form_of_typed, leave, by=by, now=interaction.now
     )
-    if not request_form.offered(drawing.reference.leave_types.values()):
+    if not request_form.offered(form.reference.leave_types.values()):
         await interaction.tell(gettext(_NO_TYPES))
         return
-    await interaction.open(drawing.view(request_form.asides(wish.puzzles)))
+    await interaction.open(form.view(request_form.asides(leave.problems)))
 
 
-def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
+def _parsing_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     week = days.working_week(user.working_days or config.organisation.working_days)
-    return Reader(
+    return ParsingContext(
         today=local_day(now, user.timezone or config.organisation.timezone),
         leave_types=list(config.leave_types.values()),
         is_month_first=is_month_first(config.organisation.country_code),
@@ -157,33 +157,31 @@ def _reader(tx: Transaction, *, by: Caller, now: datetime) -> Reader:
     )
 
 
-def _drawn_for_wish(tx: Transaction, wish: Wish, *, by: Caller, now: datetime) -> _Drawing:
-    reader = _reader(tx, by=by, now=now)
-    offered = request_form.offered(reader.leave_types)
+def _form_of_typed(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime) -> _Form:
+    context = _parsing_context(tx, by=by, now=now)
+    offered = request_form.offered(context.leave_types)
     # Days that were not understood are not replaced by today.
-    otherwise = None if wish.has_unclear_days else reader.today
+    otherwise = None if leave.has_unclear_days else context.today
     filled = Filled(
-        leave_type_id=offered[0].id if len(offered) == 1 else wish.leave_type_id,
-        start_date=wish.start_date or otherwise,
-        end_date=wish.end_date or otherwise,
-        begins_at_midday=wish.start_half_day == "pm",
-        ends_at_midday=wish.end_half_day == "am",
+        leave_type_id=offered[0].id if len(offered) == 1 else leave.leave_type_id,
+        start_date=leave.start_date or otherwise,
+        end_date=leave.end_date or otherwise,
+        begins_at_midday=leave.start_half_day == "pm",
+        ends_at_midday=leave.end_half_day == "am",
     )
-    return _drawn_filled(tx, "", filled, by=by, now=now)
+    return _form_of_values(tx, "", filled, by=by, now=now)
 
 
-def _drawn_filled(
-    tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime
-) -> _Drawing:
+def _form_of_values(tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime) -> _Form:
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    return _Drawing(
-        reference=reference, filled=filled, preview=_foreseen(tx, filled, None, by=by, now=now)
+    return _Form(
+        reference=reference, filled=filled, preview=_preview(tx, filled, None, by=by, now=now)
     )
 
 
-def _drawn_for_edit(
+def _edit_form(
     tx: Transaction, request_id: str, filled: Filled | None, *, by: Caller, now: datetime
-) -> _Drawing:
+) -> _Form:
     """``filled`` is None when the form is opened.
 
     Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
@@ -193,15 +191,15 @@ def _drawn_for_edit(
     shown = Filled.with_request(request)
     if filled is not None:
         shown = replace(filled, leave_type_id=request.leave_type_id)
-    return _Drawing(
+    return _Form(
         reference=reference,
         filled=shown,
-        preview=_foreseen(tx, shown, request.id, by=by, now=now),
+        preview=_preview(tx, shown, request.id, by=by, now=now),
         edited=request,
     )
 
 
-def _foreseen(
+def _preview(
     tx: Transaction, filled: Filled, edited_id: str | None, *, by: Caller, now: datetime
 ) -> Preview | None:
     draft = filled.draft()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from bot.typed.puzzles import Unclear
+from bot.typed.problems import Unclear
 from bot.typed.typed_terms import Day
 
 # There may be eight years between two 29 February.

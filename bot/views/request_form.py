@@ -11,7 +11,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.base.payloads import Values
-from bot.typed.puzzles import Puzzle, PuzzleKind
+from bot.typed.problems import Problem, ProblemKind
 from bot.views import fields, text, words
 from bot.views.fields import Option
 from storage.base.errors import FieldError, InvalidInput
@@ -22,7 +22,7 @@ from storage.rules.days import Span
 # Slack takes 100 options in a menu, or 100 groups of 100.
 _MAX_IN_GROUP: Final = 100
 _MAX_TYPES: Final = 1_000
-_MAX_PUZZLES: Final = 8
+_MAX_PROBLEMS: Final = 8
 
 FIELDS: Final = (
     ids.LEAVE_TYPE,
@@ -126,22 +126,22 @@ _ENDS: Final = (
 )
 
 
-def asides(puzzles: Sequence[Puzzle]) -> list[Block]:
+def asides(problems: Sequence[Problem]) -> list[Block]:
     """The words typed after the command that were not understood, as sentences."""
-    if not puzzles:
+    if not problems:
         return []
-    lines = [_puzzle(puzzle) for puzzle in puzzles[:_MAX_PUZZLES]]
+    lines = [_problem_sentence(problem) for problem in problems[:_MAX_PROBLEMS]]
     block = text.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
 
 
-def _puzzle(puzzle: Puzzle) -> str:
-    typed = text.cut(puzzle.typed, text.MAX_NAME)
-    choices = words.names([text.cut(choice, text.MAX_NAME) for choice in puzzle.choices])
-    return gettext(_PUZZLES[puzzle.kind], typed=typed, choices=choices)
+def _problem_sentence(problem: Problem) -> str:
+    typed = text.cut(problem.typed, text.MAX_NAME)
+    choices = words.names([text.cut(choice, text.MAX_NAME) for choice in problem.choices])
+    return gettext(_PROBLEM_SENTENCES[problem.kind], typed=typed, choices=choices)
 
 
-_PUZZLES: Final[Mapping[PuzzleKind, str]] = {
+_PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
     "unknown": gettext_noop("Sorry, I didn't understand “{typed}”. Please choose the days below."),
     "which_day": gettext_noop("“{typed}” could mean more than one day. Please choose below."),
     "which_month": gettext_noop("Which month is “{typed}” in? Please choose the days below."),

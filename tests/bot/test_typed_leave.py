@@ -1,4 +1,4 @@
-"""What people type behind the command, read as leave; what is not sure is asked, never guessed."""
+"""Text typed after the command, parsed as leave; ambiguous text becomes a problem."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from babel.dates import format_date
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.base.language import available, gettext, locale, using_locale
-from bot.typed.typed_days import is_month_first
-from bot.typed.typed_leave import Reader, Wish, read
+from bot.typed.date_order import is_month_first
+from bot.typed.typed_leave import ParsedLeave, ParsingContext, parse
 from bot.views import replies
 from storage.base.values import LeaveType, field_names
 
@@ -42,7 +42,7 @@ TYPES = [
 ]
 
 
-def wish(
+def parsed(
     typed: str,
     *,
     today: date = TODAY,
@@ -50,10 +50,10 @@ def wish(
     is_month_first: bool | None = False,
     weekdays: frozenset[int] = frozenset(range(5)),
     language: str = "en",
-) -> Wish:
-    return read(
+) -> ParsedLeave:
+    return parse(
         typed,
-        Reader(
+        ParsingContext(
             today=today,
             leave_types=types,
             is_month_first=is_month_first,
@@ -63,10 +63,10 @@ def wish(
     )
 
 
-def dates_of(found: Wish) -> tuple[str, str] | None:
-    if found.start_date is None or found.end_date is None:
+def dates_of(leave: ParsedLeave) -> tuple[str, str] | None:
+    if leave.start_date is None or leave.end_date is None:
         return None
-    return found.start_date.isoformat(), found.end_date.isoformat()
+    return leave.start_date.isoformat(), leave.end_date.isoformat()
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def dates_of(found: Wish) -> tuple[str, str] | None:
         ("i'm off tomorrow", "2026-06-02", "2026-06-02"),
     ],
 )
-def test_days_that_can_be_read_in_one_way(typed: str, first: str, last: str) -> None:
-    found = wish(typed)
+def test_unambiguous_days_are_filled_in(typed: str, first: str, last: str) -> None:
+    leave = parsed(typed)
 
-    assert dates_of(found) == (first, last)
-    assert (found.start_half_day, found.end_half_day, found.leave_type_id) == (None, None, None)
-    assert found.puzzles == ()
+    assert dates_of(leave) == (first, last)
+    assert (leave.start_half_day, leave.end_half_day, leave.leave_type_id) == (None, None, None)
+    assert leave.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_days_that_can_be_read_in_one_way(typed: str, first: str, last: str) -> 
         ("pm", "half_of_which_day"),
     ],
 )
-def test_days_that_are_not_sure_are_asked_for(typed: str, kind: str) -> None:
-    found = wish(f"{typed} annual")
+def test_ambiguous_days_stay_empty_with_a_reason(typed: str, kind: str) -> None:
+    leave = parsed(f"{typed} annual")
 
-    assert dates_of(found) is None
-    assert [one.kind for one in found.puzzles] == [kind]
-    assert found.leave_type_id == "annual"
-    assert found.is_about_leave
+    assert dates_of(leave) is None
+    assert [problem.kind for problem in leave.problems] == [kind]
+    assert leave.leave_type_id == "annual"
+    assert leave.is_about_leave
 
 
 @pytest.mark.parametrize(
@@ -218,21 +218,19 @@ def test_days_that_are_not_sure_are_asked_for(typed: str, kind: str) -> None:
         ("next week am", None, "am"),
     ],
 )
-def test_halves_belong_to_the_day_beside_them(
-    typed: str, start: str | None, end: str | None
-) -> None:
-    found = wish(typed)
+def test_halves_belong_to_the_adjacent_day(typed: str, start: str | None, end: str | None) -> None:
+    leave = parsed(typed)
 
-    assert (found.start_half_day, found.end_half_day, found.puzzles) == (start, end, ())
+    assert (leave.start_half_day, leave.end_half_day, leave.problems) == (start, end, ())
 
 
 @pytest.mark.parametrize("typed", ["3-7 aug pm", "half day fri", "3-7 aug half", "3-7 aug am pm"])
-def test_a_half_that_is_not_sure_leaves_the_days_as_they_are(typed: str) -> None:
-    found = wish(typed)
+def test_an_ambiguous_half_keeps_the_days(typed: str) -> None:
+    leave = parsed(typed)
 
-    assert dates_of(found) is not None
-    assert (found.start_half_day, found.end_half_day) == (None, None)
-    assert [one.kind for one in found.puzzles] == ["which_half"]
+    assert dates_of(leave) is not None
+    assert (leave.start_half_day, leave.end_half_day) == (None, None)
+    assert [problem.kind for problem in leave.problems] == ["which_half"]
 
 
 @pytest.mark.parametrize(
@@ -250,62 +248,62 @@ def test_a_half_that_is_not_sure_leaves_the_days_as_they_are(typed: str) -> None
         ("sick sick", "sick"),
     ],
 )
-def test_a_type_is_found_by_code_name_or_beginning(typed: str, leave_type_id: str) -> None:
-    found = wish(typed)
+def test_a_leave_type_is_found_by_code_name_or_prefix(typed: str, leave_type_id: str) -> None:
+    leave = parsed(typed)
 
-    assert (found.leave_type_id, found.puzzles) == (leave_type_id, ())
+    assert (leave.leave_type_id, leave.problems) == (leave_type_id, ())
 
 
-def test_types_that_are_not_sure_are_asked_for() -> None:
-    either, both, archived = wish("s fri"), wish("sick annual"), wish("sabbatical")
+def test_ambiguous_leave_types_stay_empty_with_a_reason() -> None:
+    either, both, archived = parsed("s fri"), parsed("sick annual"), parsed("sabbatical")
 
-    assert [(one.kind, one.typed, one.choices) for one in either.puzzles] == [
+    assert [(problem.kind, problem.typed, problem.choices) for problem in either.problems] == [
         ("which_type", "s", ("Sick leave", "Study & rest"))
     ]
     assert dates_of(either) == ("2026-06-05", "2026-06-05")
-    assert [one.kind for one in both.puzzles] == ["several_types"]
-    assert [one.kind for one in archived.puzzles] == ["unknown"]
+    assert [problem.kind for problem in both.problems] == ["several_types"]
+    assert [problem.kind for problem in archived.problems] == ["unknown"]
     assert (either.leave_type_id, both.leave_type_id, archived.leave_type_id) == (None, None, None)
 
 
-def test_a_type_may_be_called_like_a_day() -> None:
+def test_a_leave_type_may_be_named_like_a_day() -> None:
     types = [*TYPES, a_type("May day", "may-day"), a_type("Next fri")]
 
-    assert wish("may day 3 aug", types=types).leave_type_id == "may-day"
-    assert wish("may-day", types=types).leave_type_id == "may-day"
-    assert dates_of(wish("3 may", types=types)) == ("2027-05-03", "2027-05-03")
+    assert parsed("may day 3 aug", types=types).leave_type_id == "may-day"
+    assert parsed("may-day", types=types).leave_type_id == "may-day"
+    assert dates_of(parsed("3 may", types=types)) == ("2027-05-03", "2027-05-03")
 
 
-def test_a_word_for_leave_names_a_type_that_is_called_so_and_else_says_nothing() -> None:
+def test_a_word_for_leave_names_a_leave_type_only_if_one_has_that_name() -> None:
     types = [*TYPES, a_type("Holiday allowance", "hol"), a_type("Urlaub (bezahlt)", "bezahlt")]
 
-    english, german = wish("holiday 3 aug"), wish("Urlaub am 3. August", language="de")
+    english, german = parsed("holiday 3 aug"), parsed("Urlaub am 3. August", language="de")
 
     assert dates_of(english) == dates_of(german) == ("2026-08-03", "2026-08-03")
-    assert (english.leave_type_id, english.puzzles) == (None, ())
-    assert (german.leave_type_id, german.puzzles) == (None, ())
-    assert wish("holiday 3 aug", types=types).leave_type_id == "hol"
-    assert wish("urlaub morgen", types=types, language="de").leave_type_id == "bezahlt"
+    assert (english.leave_type_id, english.problems) == (None, ())
+    assert (german.leave_type_id, german.problems) == (None, ())
+    assert parsed("holiday 3 aug", types=types).leave_type_id == "hol"
+    assert parsed("urlaub morgen", types=types, language="de").leave_type_id == "bezahlt"
 
 
-def test_two_types_of_one_name_are_asked_about() -> None:
+def test_the_shared_name_of_two_leave_types_is_ambiguous() -> None:
     types = [a_type("Study leave", "one"), a_type("Study leave", "two")]
 
-    (puzzle,) = wish("study leave", types=types).puzzles
-    assert puzzle.kind == "which_type"
+    (problem,) = parsed("study leave", types=types).problems
+    assert problem.kind == "which_type"
 
 
-def test_what_is_not_understood_is_repeated() -> None:
-    found = wish("fly me to the moon on fri <@U1|ada>")
+def test_unknown_words_are_repeated() -> None:
+    leave = parsed("fly me to the moon on fri <@U1|ada>")
 
-    assert dates_of(found) is None
-    assert [one.typed for one in found.puzzles if one.kind == "unknown"] == [
+    assert dates_of(leave) is None
+    assert [problem.typed for problem in leave.problems if problem.kind == "unknown"] == [
         "fly me",
         "moon",
         "<@u1|ada>",
     ]
-    assert not wish("tell me a joke").is_about_leave
-    assert not wish("").is_about_leave
+    assert not parsed("tell me a joke").is_about_leave
+    assert not parsed("").is_about_leave
 
 
 @pytest.mark.parametrize(
@@ -324,13 +322,13 @@ def test_what_is_not_understood_is_repeated() -> None:
         ("US", "3.8.", None),
     ],
 )
-def test_the_country_says_which_number_is_the_day(
+def test_the_country_decides_the_order_of_day_and_month(
     country_code: str, typed: str, day: str | None
 ) -> None:
-    found = wish(typed, is_month_first=is_month_first(country_code))
+    leave = parsed(typed, is_month_first=is_month_first(country_code))
 
-    assert dates_of(found) == (None if day is None else (day, day))
-    assert [one.kind for one in found.puzzles] == ([] if day else ["which_day"])
+    assert dates_of(leave) == (None if day is None else (day, day))
+    assert [problem.kind for problem in leave.problems] == ([] if day else ["which_day"])
 
 
 # A Sunday.
@@ -366,19 +364,19 @@ LATE_NOVEMBER = date(2026, 11, 22)
 def test_leave_that_is_recorded_afterwards_prefers_the_near_past(
     typed: str, first: str, last: str
 ) -> None:
-    found = wish(typed, today=LATE_NOVEMBER)
+    leave = parsed(typed, today=LATE_NOVEMBER)
 
-    assert (dates_of(found), found.puzzles) == ((first, last), ())
-
-
-def test_a_type_that_is_not_sure_prefers_no_past() -> None:
-    assert dates_of(wish("s 20 nov", today=LATE_NOVEMBER)) == ("2027-11-20", "2027-11-20")
+    assert (dates_of(leave), leave.problems) == ((first, last), ())
 
 
-def test_a_day_of_the_current_week_that_has_passed_is_asked_about() -> None:
-    found = wish("week of 16 nov", today=LATE_NOVEMBER)
+def test_an_ambiguous_leave_type_does_not_prefer_the_past() -> None:
+    assert dates_of(parsed("s 20 nov", today=LATE_NOVEMBER)) == ("2027-11-20", "2027-11-20")
 
-    assert [one.kind for one in found.puzzles] == ["which_year"]
+
+def test_the_week_of_a_day_that_passed_this_week_is_ambiguous() -> None:
+    leave = parsed("week of 16 nov", today=LATE_NOVEMBER)
+
+    assert [problem.kind for problem in leave.problems] == ["which_year"]
 
 
 @pytest.mark.parametrize(
@@ -392,31 +390,33 @@ def test_a_day_of_the_current_week_that_has_passed_is_asked_about() -> None:
     ]
     + ["half of june", "fri or mon", "3-7 aug <!channel>", "3 aug (pm)", "every fri", "3 aug kids"],
 )
-def test_days_are_never_filled_in_while_a_word_is_left_over(typed: str) -> None:
-    found = wish(typed)
+def test_an_unknown_word_keeps_the_days_empty(typed: str) -> None:
+    leave = parsed(typed)
 
-    assert found.is_about_leave
-    assert found.puzzles
-    assert (found.start_date, found.end_date) == (None, None)
-    assert (found.start_half_day, found.end_half_day) == (None, None)
-    assert found.has_unclear_days
+    assert leave.is_about_leave
+    assert leave.problems
+    assert (leave.start_date, leave.end_date) == (None, None)
+    assert (leave.start_half_day, leave.end_half_day) == (None, None)
+    assert leave.has_unclear_days
 
 
 @pytest.mark.parametrize("typed", ["this mon", "last mon"])
-def test_a_weekday_that_has_passed_this_week_is_asked_about(typed: str) -> None:
-    assert [one.kind for one in wish(typed, today=date(2026, 6, 3)).puzzles] == ["which_day"]
+def test_a_weekday_that_passed_this_week_is_ambiguous(typed: str) -> None:
+    assert [problem.kind for problem in parsed(typed, today=date(2026, 6, 3)).problems] == [
+        "which_day"
+    ]
 
 
-def test_next_week_is_asked_about_where_people_work_at_weekends() -> None:
-    found = wish("next week", weekdays=frozenset({6, 0, 1, 2, 3}))
+def test_next_week_is_ambiguous_for_people_who_work_at_weekends() -> None:
+    leave = parsed("next week", weekdays=frozenset({6, 0, 1, 2, 3}))
 
-    assert [one.kind for one in found.puzzles] == ["which_day"]
+    assert [problem.kind for problem in leave.problems] == ["which_day"]
 
 
-def test_next_week_is_the_days_that_one_works() -> None:
-    found = wish("next week", weekdays=frozenset({1, 2, 3}))
+def test_next_week_spans_the_persons_working_days() -> None:
+    leave = parsed("next week", weekdays=frozenset({1, 2, 3}))
 
-    assert dates_of(found) == ("2026-06-09", "2026-06-11")
+    assert dates_of(leave) == ("2026-06-09", "2026-06-11")
 
 
 @pytest.mark.parametrize(
@@ -458,12 +458,10 @@ def test_next_week_is_the_days_that_one_works() -> None:
         ("next friday", "2026-06-12", "2026-06-12"),
     ],
 )
-def test_german_days_and_english_ones_are_read_from_german_readers(
-    typed: str, first: str, last: str
-) -> None:
-    found = wish(typed, language="de")
+def test_german_readers_may_type_german_or_english_days(typed: str, first: str, last: str) -> None:
+    leave = parsed(typed, language="de")
 
-    assert (dates_of(found), found.puzzles) == ((first, last), ())
+    assert (dates_of(leave), leave.problems) == ((first, last), ())
 
 
 @pytest.mark.parametrize(
@@ -479,9 +477,9 @@ def test_german_days_and_english_ones_are_read_from_german_readers(
     ],
 )
 def test_german_halves(typed: str, start: str | None, end: str | None) -> None:
-    found = wish(typed, language="de")
+    leave = parsed(typed, language="de")
 
-    assert (found.start_half_day, found.end_half_day) == (start, end)
+    assert (leave.start_half_day, leave.end_half_day) == (start, end)
 
 
 @pytest.mark.parametrize(
@@ -500,22 +498,28 @@ def test_german_halves(typed: str, start: str | None, end: str | None) -> None:
         ("nächsten Montag nicht", "unknown"),
     ],
 )
-def test_german_that_is_not_sure_is_asked_about(typed: str, kind: str) -> None:
-    found = wish(typed, language="de")
+def test_ambiguous_german_is_a_problem(typed: str, kind: str) -> None:
+    leave = parsed(typed, language="de")
 
-    assert kind in [one.kind for one in found.puzzles]
-    assert kind == "which_half" or dates_of(found) is None
+    assert kind in [problem.kind for problem in leave.problems]
+    assert kind == "which_half" or dates_of(leave) is None
 
 
 @pytest.mark.parametrize("typed", ["morgen", "3. August bis 7. Oktober", "übermorgen", "fr"])
-def test_german_is_not_taken_for_english(typed: str) -> None:
-    found = wish(typed)
+def test_english_readers_cannot_type_german(typed: str) -> None:
+    leave = parsed(typed)
 
-    assert (dates_of(found), [one.kind for one in found.puzzles][:1]) == (None, ["unknown"])
+    assert (dates_of(leave), [problem.kind for problem in leave.problems][:1]) == (
+        None,
+        ["unknown"],
+    )
 
 
-def test_the_countrys_order_of_day_and_month_holds_in_german() -> None:
-    swiss, american = wish("3/8", language="de"), wish("3/8", language="de", is_month_first=True)
+def test_the_country_decides_the_order_of_day_and_month_in_german() -> None:
+    swiss, american = (
+        parsed("3/8", language="de"),
+        parsed("3/8", language="de", is_month_first=True),
+    )
 
     assert (dates_of(swiss), dates_of(american)) == (
         ("2026-08-03", "2026-08-03"),
@@ -528,25 +532,33 @@ def test_the_countrys_order_of_day_and_month_holds_in_german() -> None:
     st.dates(date(2000, 1, 1), date(2099, 12, 31)),
     st.integers(0, 366),
 )
-def test_days_as_german_writes_them_are_read(pattern: str, first: date, length: int) -> None:
-    last = first + timedelta(days=length)
+@example("dd.MM.yy", date(2099, 12, 31), 1)
+def test_days_in_german_formats_are_filled_in(pattern: str, first: date, length: int) -> None:
+    # Two-digit years are 2000 to 2099.
+    last = min(first + timedelta(days=length), date(2099, 12, 31))
     typed = " bis ".join(format_date(day, pattern, locale="de") for day in (first, last))
 
-    found = wish(typed, language="de")
+    leave = parsed(typed, language="de")
 
-    assert (found.start_date, found.end_date, found.puzzles) == (first, last, ())
+    assert (leave.start_date, leave.end_date, leave.problems) == (first, last, ())
+
+
+def test_a_two_digit_year_is_in_the_21st_century() -> None:
+    assert dates_of(parsed("31.12.99 - 1.1.00")) == ("2099-12-31", "2000-01-01")
 
 
 @pytest.mark.parametrize("slack_locale", ["en-GB", *available()])
 def test_the_examples_of_the_help_are_understood(slack_locale: str) -> None:
     with using_locale(slack_locale):
-        found = [wish(gettext(one), language=locale().language) for one in replies.EXAMPLES]
+        examples = [
+            parsed(gettext(typed), language=locale().language) for typed in replies.EXAMPLES
+        ]
 
-    assert [one.puzzles for one in found] == [()] * len(found)
-    assert all(one.start_date for one in found)
+    assert [leave.problems for leave in examples] == [()] * len(examples)
+    assert all(leave.start_date for leave in examples)
 
 
-def typed_in_many_ways(day: date) -> st.SearchStrategy[str]:
+def formats_of(day: date) -> st.SearchStrategy[str]:
     month = month_name[day.month].casefold()
     return st.sampled_from(
         [
@@ -566,29 +578,29 @@ def typed_in_many_ways(day: date) -> st.SearchStrategy[str]:
     st.integers(0, 366),
     st.dates(date(2020, 1, 1), date(2035, 12, 31)),
 )
-def test_days_with_their_years_are_read_however_they_are_written(
+def test_days_with_years_are_filled_in_from_any_format(
     data: st.DataObject, first: date, length: int, today: date
 ) -> None:
     last = first + timedelta(days=length)
     joined = data.draw(st.sampled_from([" - ", " to ", "-", "..", " until "]))
-    typed = data.draw(typed_in_many_ways(first)) + joined + data.draw(typed_in_many_ways(last))
+    typed = data.draw(formats_of(first)) + joined + data.draw(formats_of(last))
 
-    found = wish(typed, today=today)
+    leave = parsed(typed, today=today)
 
-    assert (found.start_date, found.end_date, found.puzzles) == (first, last, ())
+    assert (leave.start_date, leave.end_date, leave.problems) == (first, last, ())
 
 
 @given(st.dates(date(2020, 1, 1), date(2035, 12, 31)), st.integers(0, 364), st.integers(0, 180))
-def test_days_without_a_year_are_the_next_ones(today: date, ahead: int, length: int) -> None:
+def test_days_without_a_year_are_the_next_such_days(today: date, ahead: int, length: int) -> None:
     first = today + timedelta(days=ahead)
     last = first + timedelta(days=length)
 
-    found = wish(f"{first:%-d %b} - {last:%-d %b}", today=today)
+    leave = parsed(f"{first:%-d %b} - {last:%-d %b}", today=today)
 
-    if found.start_date is None:
-        assert [one.kind for one in found.puzzles] == ["which_year"]
-    elif (2, 29) not in [(one.month, one.day) for one in (first, last)]:
-        assert (found.start_date, found.end_date) == (first, last)
+    if leave.start_date is None:
+        assert [problem.kind for problem in leave.problems] == ["which_year"]
+    elif (2, 29) not in [(day.month, day.day) for day in (first, last)]:
+        assert (leave.start_date, leave.end_date) == (first, last)
 
 
 PIECES = st.sampled_from(
@@ -600,36 +612,38 @@ PIECES = st.sampled_from(
 )
 
 
-UNDERSTOOD = st.sampled_from(
+UNAMBIGUOUS = st.sampled_from(
     ["3-7 aug", "tomorrow", "next fri pm", "sick since friday", "week of 11 january", "sick 20 may"]
     + ["2027-06-14 for 3 days", "24 dec - 2 jan unpaid", "2027-06-14 2027-06-16", "next week am"]
 )
 
 
-@given(UNDERSTOOD, st.text("qxz", min_size=1, max_size=12), st.data())
-def test_an_unknown_word_is_repeated_and_leaves_no_day_filled_in(
-    understood: str, unknown: str, data: st.DataObject
+@given(UNAMBIGUOUS, st.text("qxz", min_size=1, max_size=12), st.data())
+def test_an_unknown_word_anywhere_is_repeated_and_keeps_the_days_empty(
+    unambiguous: str, unknown: str, data: st.DataObject
 ) -> None:
-    words = understood.split()
+    words = unambiguous.split()
     words.insert(data.draw(st.integers(0, len(words))), unknown)
 
-    found = wish(" ".join(words), language=data.draw(st.sampled_from(["en", "de"])))
+    leave = parsed(" ".join(words), language=data.draw(st.sampled_from(["en", "de"])))
 
-    assert any(unknown in one.typed.split() for one in found.puzzles if one.kind == "unknown")
-    assert (found.start_date, found.start_half_day, found.end_half_day) == (None, None, None)
+    assert any(
+        unknown in problem.typed.split() for problem in leave.problems if problem.kind == "unknown"
+    )
+    assert (leave.start_date, leave.start_half_day, leave.end_half_day) == (None, None, None)
 
 
 @given(st.dates(date(2020, 1, 1), date(2035, 12, 31)), st.integers(1, 5))
-def test_so_many_days_are_that_many_working_days_or_asked_about(today: date, many: int) -> None:
+def test_a_number_of_days_means_working_days_or_is_ambiguous(today: date, count: int) -> None:
     first = today + timedelta(days=3)
 
-    found = wish(f"{first.isoformat()} for {many} days", today=today)
+    leave = parsed(f"{first.isoformat()} for {count} days", today=today)
 
-    days = [first + timedelta(days=index) for index in range(many)]
-    if many == 1 or all(day.weekday() < 5 for day in days):
-        assert (found.start_date, found.end_date, found.puzzles) == (first, days[-1], ())
+    days = [first + timedelta(days=index) for index in range(count)]
+    if count == 1 or all(day.weekday() < 5 for day in days):
+        assert (leave.start_date, leave.end_date, leave.problems) == (first, days[-1], ())
     else:
-        assert [one.kind for one in found.puzzles] == ["which_length"]
+        assert [problem.kind for problem in leave.problems] == ["which_length"]
 
 
 @given(
@@ -640,13 +654,13 @@ def test_so_many_days_are_that_many_working_days_or_asked_about(today: date, man
     st.sampled_from([True, False, None]),
     st.sampled_from(["en", "de", "fr"]),
 )
-def test_any_typed_text_is_understood_or_asked_about(
+def test_any_text_gives_valid_leave(
     typed: str, today: date, month_first: bool | None, language: str
 ) -> None:
-    found = wish(typed, today=today, is_month_first=month_first, language=language)
+    leave = parsed(typed, today=today, is_month_first=month_first, language=language)
 
-    assert (found.start_date is None) == (found.end_date is None)
-    assert found.start_date is not None or (found.start_half_day, found.end_half_day) == (None,) * 2
-    assert found.start_half_day in (None, "pm")
-    assert found.end_half_day in (None, "am")
-    assert len(found.puzzles) <= 200
+    assert (leave.start_date is None) == (leave.end_date is None)
+    assert leave.start_date is not None or (leave.start_half_day, leave.end_half_day) == (None,) * 2
+    assert leave.start_half_day in (None, "pm")
+    assert leave.end_half_day in (None, "am")
+    assert len(leave.problems) <= 200

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.typed.puzzles import Puzzle, PuzzleKind
+from bot.typed.problems import Problem, ProblemKind
 from bot.views import answers, decline, live_line, replies, request_form, words
 from bot.views import card as cards
 from bot.views.answers import Away, OwnLeave
@@ -269,8 +269,8 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     st.lists(text(600), max_size=8),
     st.lists(
         st.builds(
-            Puzzle,
-            kind=st.sampled_from(get_args(PuzzleKind)),
+            Problem,
+            kind=st.sampled_from(get_args(ProblemKind)),
             typed=text(200),
             choices=st.lists(text(200), max_size=10).map(tuple),
         ),
@@ -280,7 +280,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     st.sampled_from(["", REQUEST_ID]),
 )
 def test_the_live_line_is_within_limits_and_harmless(
-    preview: Preview, problems: list[str], puzzles: list[Puzzle], note: str | None, edited_id: str
+    preview: Preview, refusals: list[str], problems: list[Problem], note: str | None, edited_id: str
 ) -> None:
     filled = Filled(
         leave_type_id=REQUEST_ID,
@@ -293,8 +293,8 @@ def test_the_live_line_is_within_limits_and_harmless(
     view = request_form.view(
         [leave_type("&" * 200)],
         filled,
-        live_line.blocks(preview, problems),
-        request_form.asides(puzzles),
+        live_line.blocks(preview, refusals),
+        request_form.asides(problems),
         edited_id=edited_id,
     )
 

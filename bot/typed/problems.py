@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PuzzleKind = Literal[
+ProblemKind = Literal[
     "unknown",
     "which_day",
     "which_month",
@@ -23,10 +23,10 @@ PuzzleKind = Literal[
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Puzzle:
+class Problem:
     """A typed text that was not understood; ``choices`` are its possible meanings."""
 
-    kind: PuzzleKind
+    kind: ProblemKind
     typed: str
     choices: tuple[str, ...] = ()
 
@@ -34,6 +34,6 @@ class Puzzle:
 class Unclear(Exception):
     """The typed text has more than one meaning, or none."""
 
-    def __init__(self, kind: PuzzleKind, typed: str, choices: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: ProblemKind, typed: str, choices: tuple[str, ...] = ()) -> None:
         super().__init__(kind)
-        self.puzzle = Puzzle(kind=kind, typed=typed, choices=choices)
+        self.problem = Problem(kind=kind, typed=typed, choices=choices)

@@ -1,0 +1,78 @@
+"""The regular expressions of typed days, halves and joining words, by language. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from bot.typed.typed_words import any_of, words_of
+
+WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks"]
+
+# What may follow a term: a space, a comma, the end, or a joiner of two days.
+_END: Final = r"(?=$|[\s,;]|-|\.\.)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patterns:
+    """Patterns, in the order in which they are tried."""
+
+    relative: tuple[re.Pattern[str], ...]
+    lengths: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    days: tuple[re.Pattern[str], ...]
+    words: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    # A weekday and its half in one word, as in "Freitagnachmittag".
+    compound: re.Pattern[str]
+
+
+@lru_cache
+def patterns_of(language: str) -> Patterns:
+    words = words_of(language)
+    month = rf"(?P<month>{any_of(words.months)})\b\.?"
+    number = r"(?P<number>\d{1,2})(?!\d)(?:st|nd|rd|th|\.(?![.\d]))?"
+    year = r"(?P<year>\d{4})(?!\d)"
+    weekdays = any_of(words.weekdays)
+    weekday = rf"(?P<weekday>{weekdays})\b\.?"
+    named = rf"(?:{weekday},?\ )?"
+    count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
+    which_week = any_of(words.which_week)
+    day_units, week_units = any_of(words.day_units), any_of(words.week_units)
+    away = rf"(?P<days_away>{day_units})|(?P<weeks_away>{week_units})"
+    return Patterns(
+        relative=(
+            _compiled(rf"(?P<relative>{any_of(words.days_from_today)})"),
+            _compiled(rf"(?:{any_of(words.within)})\ {count}\ (?:{away})"),
+        ),
+        lengths=(
+            ("week_of", _compiled(rf"(?:{any_of(words.week_of)})")),
+            ("week", _compiled(rf"(?P<which_week>{which_week})\ (?:{week_units})")),
+            ("half", _compiled(rf"(?:{any_of(words.unnamed_halves)})")),
+            ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{any_of(words.one_day)})")),
+            ("weeks", _compiled(rf"{count}\ (?:{week_units})")),
+        ),
+        days=tuple(
+            _compiled(pattern)
+            for pattern in (
+                rf"{named}(?P<year>\d{{4}})[-/](?P<iso_month>\d{{1,2}})[-/](?P<number>\d{{1,2}})",
+                rf"{named}(?P<first>\d{{1,2}})(?P<between>[/.])(?P<second>\d{{1,2}})"
+                r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
+                rf"{named}{number}(?:\ of)?[ .-]?\ ?{month}(?:[ ,-]\ ?{year})?",
+                rf"{named}{month}[ -]?(?:the\ )?{number}(?:[ ,]\ ?{year})?",
+                rf"(?:(?P<which_week>{which_week})\ )?{weekday}",
+                rf"{number}(?:\ {year})?",
+            )
+        ),
+        words=(
+            ("half", _compiled(rf"(?P<half>{any_of(words.halves)})")),
+            ("since", _compiled(rf"(?:{any_of(words.since)})")),
+            ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
+            ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),
+        ),
+        compound=re.compile(rf"(?<!\S)({weekdays})({any_of(words.halves)})(?!\w)"),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern + _END, re.ASCII)

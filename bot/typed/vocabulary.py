@@ -1,0 +1,53 @@
+"""The words of one language that typed leave may contain. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from babel import Locale
+
+from storage.base.values import HalfDay
+
+# "coming" is the first such day after today, "next" the one in the next week; "next_or_coming" may
+# mean either.
+WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
+    """The vocabulary of one language, or of several combined.
+
+    ``leave_words`` only show that the text is about leave, unless a leave type has that name.
+    ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
+    """
+
+    months: dict[str, int]
+    weekdays: dict[str, int]
+    days_from_today: dict[str, int]
+    halves: dict[str, HalfDay]
+    unnamed_halves: tuple[str, ...]
+    numbers: dict[str, int]
+    which_week: dict[str, WhichWeek]
+    to: tuple[str, ...]
+    since: tuple[str, ...]
+    starting: tuple[str, ...]
+    within: tuple[str, ...]
+    one_day: tuple[str, ...]
+    day_units: tuple[str, ...]
+    week_units: tuple[str, ...]
+    week_of: tuple[str, ...]
+    fillers: frozenset[str]
+    leave_words: frozenset[str]
+    prepositions: frozenset[str] = frozenset()
+
+
+def names(language: str, kind: Literal["months", "days"]) -> dict[str, int]:
+    """Babel's names and abbreviations without dots; Monday is 0, January is 1."""
+    names_by_form = getattr(Locale.parse(language), kind)
+    return {
+        name.casefold().rstrip("."): number
+        for form in ("format", "stand-alone")
+        for width in ("wide", "abbreviated")
+        for number, name in names_by_form[form][width].items()
+    }
