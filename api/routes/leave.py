@@ -64,7 +64,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
-    leave_requests.hold(tx, context.id, by=context.caller, now=context.now)
+    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
 
 
 def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:

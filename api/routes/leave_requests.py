@@ -74,7 +74,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
-    leave_requests.hold(tx, context.id, by=context.caller, now=context.now)
+    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
 
 
 def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:

@@ -14,7 +14,7 @@ from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id, UserSummaryRecord
-from storage.base.values import LeaveEffect, LeaveStatus, Reassigned
+from storage.base.values import LeaveEffect, LeaveStatus, Reassignment
 from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
@@ -192,7 +192,7 @@ def _counts_nothing(effect: LeaveEffect) -> bool:
     return effect.after.status != "cancelled" and effect.after.total_half_days == 0
 
 
-def _rerouted(reassigned: Reassigned) -> ReroutedRecord:
+def _rerouted(reassigned: Reassignment) -> ReroutedRecord:
     return {
         "leave_request_id": reassigned.request.id,
         "user_id": reassigned.request.user_id,

@@ -19,7 +19,7 @@ from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import HalfDay, LeaveStatus, User
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
-from storage.leave.request_steps import WhyUnasked
+from storage.leave.request_steps import AutoApprovalReason
 from storage.rules.day_lines import DayLine, HalfCount, LineReason
 
 
@@ -107,7 +107,7 @@ class PreviewRecord(TypedDict):
         list[UserSummaryRecord], Field(description="The approvers who could decide.")
     ]
     approved_because: Annotated[
-        WhyUnasked | None, Field(description="Why it would be approved immediately.")
+        AutoApprovalReason | None, Field(description="Why it would be approved immediately.")
     ]
     approvers_note: Annotated[
         str | None,

@@ -11,7 +11,7 @@ from bot.base.language import gettext, ngettext
 from bot.views import card as cards
 from bot.views import fields, text, words
 from storage.admin.effects import BalanceEffect, Effects
-from storage.base.values import LeaveEffect, Reassigned, User
+from storage.base.values import LeaveEffect, Reassignment, User
 
 T = TypeVar("T")
 
@@ -111,7 +111,7 @@ def _half_days_after(effect: LeaveEffect) -> int:
 def _rerouted(named_effects: NamedEffects) -> list[str]:
     reassigned = named_effects.effects.reassigned
 
-    def line(request: Reassigned) -> str:
+    def line(request: Reassignment) -> str:
         return gettext(
             "{who}, {when}: {before} → {after}",
             who=_name(named_effects.names.get(request.request.user_id, "")),

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from storage.base.values import LeaveEffect, Reassigned, User
+from storage.base.values import LeaveEffect, Reassignment, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
 from storage.leave import balances
-from storage.leave.balances import Booked
+from storage.leave.balances import Bookings
 from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
@@ -50,7 +50,7 @@ class Effects:
 
     leave: tuple[LeaveEffect, ...] = ()
     chosen_country_code: str | None = None
-    reassigned: tuple[Reassigned, ...] = ()
+    reassigned: tuple[Reassignment, ...] = ()
     api_keys: int = 0
     calendar_feeds: int = 0
     reports: tuple[str, ...] = ()
@@ -163,21 +163,21 @@ def owners(leave: Iterable[LeaveEffect]) -> list[User]:
 
 def _booked(
     tx: Transaction, reference: Reference, users: Iterable[User], today: date
-) -> Iterator[tuple[User, Booked]]:
+) -> Iterator[tuple[User, Bookings]]:
     """Each person with what is booked for them since the first day that matters for ``today``."""
     people = list(users)
     for start in range(0, len(people), _READ_AT_ONCE):
         some = people[start : start + _READ_AT_ONCE]
         begin = min(balances.accrual_start(reference, user, today) for user in some)
-        found = balances.booked_of_many(
+        found = balances.bookings_of_many(
             tx, reference.organisation.id, [user.id for user in some], begin
         )
         for user in some:
-            yield user, found.get(user.id, Booked(leave=[], adjustments=[]))
+            yield user, found.get(user.id, Bookings(leave=[], adjustments=[]))
 
 
 def _left(
-    reference: Reference, user: User, booked: Booked, first_day: date, last_day: date
+    reference: Reference, user: User, booked: Bookings, first_day: date, last_day: date
 ) -> dict[LeaveYear, int]:
     """Half-days that remain of each leave year between the two days, as of the first or later."""
     account = balances.account(reference, user, booked.adjustments)

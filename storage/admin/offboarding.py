@@ -18,7 +18,7 @@ from storage.db.tables import UserRow
 from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_rows
-from storage.leave.leave_requests import tell_approvers
+from storage.leave.leave_requests import notify_approvers
 from storage.rules import days
 
 _BECAUSE = {"why": "user_archived"}
@@ -97,7 +97,7 @@ def _move(
     )
     card_refreshes.leave_changed(tx, moved, reference=reference, now=now)
     before = [one.before for one in leave]
-    tell_approvers(tx, reference, leave[0].user, before, action, by=by, now=now)
+    notify_approvers(tx, reference, leave[0].user, before, action, by=by, now=now)
 
 
 @compiled

@@ -14,7 +14,7 @@ from storage.base.errors import (
     Conflict,
     EmailTaken,
 )
-from storage.base.values import Caller, Reassigned, User
+from storage.base.values import Caller, Reassignment, User
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
@@ -164,7 +164,9 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     return restored
 
 
-def _returned(tx: Transaction, reference: Reference, user: User, now: datetime) -> list[Reassigned]:
+def _returned(
+    tx: Transaction, reference: Reference, user: User, now: datetime
+) -> list[Reassignment]:
     """The requests that are assigned to the person again."""
     requests = reassignment.assigned_to(tx, reference, user, now=now)
     before = reassignment.approvers_by_requester(

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from storage.base.clock import local_day
-from storage.base.values import Caller, LeaveRequest, Reassigned, User
+from storage.base.values import Caller, LeaveRequest, Reassignment, User
 from storage.db.database import Transaction
 from storage.directory import approval_rule, approvers
 from storage.events import audit, notification_outbox
@@ -27,7 +27,7 @@ ApproversByRequester = dict[str, list[User]]
 
 def if_inactive(
     tx: Transaction, reference: Reference, user: User, *, now: datetime
-) -> list[Reassigned]:
+) -> list[Reassignment]:
     """The requests that would be assigned to others if the person were inactive."""
     requests = assigned_to(tx, reference, user, now=now)
     before = approvers_by_requester(tx, reference, requests, now=now)
@@ -86,10 +86,10 @@ def approvers_by_requester(
 
 def difference(
     requests: Sequence[LeaveRequest], before: ApproversByRequester, after: ApproversByRequester
-) -> list[Reassigned]:
+) -> list[Reassignment]:
     """The requests that await others now."""
     reassigned = [
-        Reassigned(
+        Reassignment(
             request=request,
             before=tuple(before.get(request.user_id, ())),
             after=tuple(after.get(request.user_id, ())),
@@ -125,7 +125,7 @@ def send_cards_to_linked(
 def apply(
     tx: Transaction,
     reference: Reference,
-    reassigned: Sequence[Reassigned],
+    reassigned: Sequence[Reassignment],
     *,
     by: Caller,
     now: datetime,

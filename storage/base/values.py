@@ -222,7 +222,7 @@ class LeaveEffect:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reassigned:
+class Reassignment:
     """A pending request whose approvers changed."""
 
     request: LeaveRequest

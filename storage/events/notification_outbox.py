@@ -79,7 +79,7 @@ def notify(
     for kind, user_id in people:
         row = notification_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.enqueue_insert(NotificationRow, **row)
-    if request_rules.may_reconsider(request, now):
+    if request_rules.is_reversible(request, now):
         # The button that reverses the decision is removed at the end of its window.
         later = {"due_at": now + request_rules.REVERSAL_WINDOW}
         for user_id in sorted(holders - {request.user_id}):

@@ -1,7 +1,4 @@
-"""What a person's leave years follow from, read in one go.
-
-What follows is worked out in year_balances.py.
-"""
+"""Reads in one query what a person's balances depend on; year_balances.py computes them."""
 
 from __future__ import annotations
 
@@ -51,8 +48,8 @@ class BookedLeave:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Adjusted:
-    """An adjustment's part in it; ``leave_year`` as in `values.Adjustment`."""
+class BookedAdjustment:
+    """``leave_year`` as in `values.Adjustment`."""
 
     id: str
     leave_year: int
@@ -60,21 +57,21 @@ class Adjusted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Booked:
-    """What is entered for a person. ``leave``: earliest first, of any type."""
+class Bookings:
+    """A person's leave, earliest first and of any type, and adjustments."""
 
     leave: list[BookedLeave]
-    adjustments: list[Adjusted]
+    adjustments: list[BookedAdjustment]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Books:
-    """All that a person's leave years follow from. ``leave``: earliest first, of any type."""
+class BalanceInputs:
+    """All that a person's balances depend on. ``leave``: earliest first, of any type."""
 
     account: Account
     source: AllowanceSource
     leave: list[BookedLeave]
-    adjustments: list[Adjusted]
+    adjustments: list[BookedAdjustment]
 
 
 def leave_year_rule(reference: Reference, user: User) -> LeaveYearRule:
@@ -89,10 +86,7 @@ def leave_year_rule(reference: Reference, user: User) -> LeaveYearRule:
 
 
 def granted_half_days(reference: Reference, user: User) -> tuple[int, AllowanceSource]:
-    """What the person is granted for a whole leave year, and whose figure it is.
-
-    The person's own, else the department's, else the organisation's.
-    """
+    """The allowance of a whole leave year: the person's, the department's or the organisation's."""
     if user.leave_allowance_half_days is not None:
         return user.leave_allowance_half_days, "user"
     department = reference.departments.get(user.department_id or "")
@@ -101,57 +95,58 @@ def granted_half_days(reference: Reference, user: User) -> tuple[int, AllowanceS
     return reference.organisation.default_leave_allowance_half_days, "organisation"
 
 
-def books(
+def read_inputs(
     tx: Transaction, reference: Reference, user: User, first_day: date, last_day: date
-) -> Books:
-    """What decides about the leave years between two days, both included.
+) -> BalanceInputs:
+    """What the balances of the leave years between two days depend on, both days included.
 
-    Reads the person's leave of those years; where the organisation carries days over, of all years
-    since Hiatus knows the person, and of those ahead.
+    Reads the leave of those years; where the organisation carries days over, of all years since
+    the person was created, and of later ones.
     """
     organisation = reference.organisation
     last_read = date.max
     if organisation.carry_over_half_days == 0:
         rule = leave_year_rule(reference, user)
         last_read = leave_years.leave_year_containing(rule, last_day).last_day
-    found = tx.all(
-        _booked,
+    booking_rows = tx.all(
+        _bookings,
         organisation_id=organisation.id,
         user_id=user.id,
         **_bounds(accrual_start(reference, user, first_day), last_read),
     )
-    booked = _entered(found)
+    bookings = _bookings_of(booking_rows)
     _, source = granted_half_days(reference, user)
-    return Books(
-        account=account(reference, user, booked.adjustments),
+    return BalanceInputs(
+        account=account(reference, user, bookings.adjustments),
         source=source,
-        leave=booked.leave,
-        adjustments=booked.adjustments,
+        leave=bookings.leave,
+        adjustments=bookings.adjustments,
     )
 
 
-def booked_of_many(
+def bookings_of_many(
     tx: Transaction, organisation_id: str, user_ids: Collection[str], first_day: date
-) -> dict[str, Booked]:
-    """Everything entered for these people from a day on, by their ids; nothing leaves one out."""
-    found = tx.all(
-        _booked_of_many,
+) -> dict[str, Bookings]:
+    """By person, from a day on; people without leave and adjustments are absent."""
+    booking_rows = tx.all(
+        _bookings_of_many,
         organisation_id=organisation_id,
         user_ids=sorted(user_ids),
         **_bounds(first_day, date.max),
     )
     of_person: dict[str, list[Row]] = {}
-    for row in found:
+    for row in booking_rows:
         of_person.setdefault(row.user_id, []).append(row)
-    return {user_id: _entered(rows) for user_id, rows in of_person.items()}
+    return {user_id: _bookings_of(rows) for user_id, rows in of_person.items()}
 
 
-def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -> Account:
-    """What decides about the person's leave years, leave itself aside."""
+def account(reference: Reference, user: User, adjustments: Iterable[BookedAdjustment]) -> Account:
+    """What the person's balances depend on besides leave."""
     granted, _ = granted_half_days(reference, user)
     sums: dict[int, int] = {}
-    for one in adjustments:
-        sums[one.leave_year] = sums.get(one.leave_year, 0) + one.half_days
+    for adjustment in adjustments:
+        year = adjustment.leave_year
+        sums[year] = sums.get(year, 0) + adjustment.half_days
     rule = leave_year_rule(reference, user)
     return Account(
         rule=rule,
@@ -162,7 +157,7 @@ def account(reference: Reference, user: User, adjustments: Iterable[Adjusted]) -
 
 
 def accrual_start(reference: Reference, user: User, first_day: date) -> date:
-    """The first day of which leave matters for the leave year of ``first_day``."""
+    """The first day whose leave affects the leave year of ``first_day``."""
     carry_over = _carry_over(reference.organisation, user)
     return year_balances.accrual_start(leave_year_rule(reference, user), carry_over, first_day)
 
@@ -187,36 +182,38 @@ def _bounds(first_day: date, last_day: date) -> _Bounds:
 _booked_leave: Final = rows.mapper(BookedLeave)
 
 
-def _entered(found: Iterable[Row]) -> Booked:
-    adjustments: list[Adjusted] = []
+def _bookings_of(booking_rows: Iterable[Row]) -> Bookings:
+    adjustments: list[BookedAdjustment] = []
     leave: list[BookedLeave] = []
-    # Not by the query: SQLite would walk through all leave of the organisation in this order.
-    for row in sorted(found, key=lambda row: row.start_date):
+    # The query does not sort: SQLite would scan all leave of the organisation in this order.
+    for row in sorted(booking_rows, key=lambda row: row.start_date):
         if row.leave_type_id is None:
             leave_year, half_days = int(row.start_date[:4]), int(row.counted_halves)
-            adjustments.append(Adjusted(id=row.id, leave_year=leave_year, half_days=half_days))
+            adjustments.append(
+                BookedAdjustment(id=row.id, leave_year=leave_year, half_days=half_days)
+            )
         else:
             leave.append(_booked_leave(row))
-    return Booked(leave=leave, adjustments=adjustments)
+    return Bookings(leave=leave, adjustments=adjustments)
 
 
 def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
     if organisation.carry_over_half_days == 0:
         return None
-    known_from = local_day(user.created_at, organisation.timezone)
+    recorded_from = local_day(user.created_at, organisation.timezone)
     if user.start_date is not None:
-        known_from = max(known_from, user.start_date)
+        recorded_from = max(recorded_from, user.start_date)
     return CarryOver(
-        most_half_days=organisation.carry_over_half_days,
+        max_half_days=organisation.carry_over_half_days,
         expiry_month=organisation.carry_over_expiry_month,
-        known_from=known_from,
+        recorded_from=recorded_from,
     )
 
 
 def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduction]:
-    """Those of a type that is taken off the allowance."""
+    """The leave whose type uses the allowance."""
     types = reference.leave_types
-    return [deduction(one) for one in leave if types[one.leave_type_id].deducts_allowance]
+    return [deduction(booked) for booked in leave if types[booked.leave_type_id].deducts_allowance]
 
 
 def deduction(leave: BookedLeave | LeaveRequest) -> Deduction:
@@ -228,7 +225,7 @@ def deduction(leave: BookedLeave | LeaveRequest) -> Deduction:
 
 
 @compiled
-def _booked(
+def _bookings(
     organisation_id: Param[str],
     user_id: Param[str],
     first_day: Param[str],
@@ -245,7 +242,7 @@ def _booked(
 
 
 @compiled
-def _booked_of_many(
+def _bookings_of_many(
     organisation_id: Param[str],
     user_ids: Param[list[str]],
     first_day: Param[str],
@@ -256,11 +253,11 @@ def _booked_of_many(
     leave, adjustments = _leave_and_adjustments(
         organisation_id, (first_day, last_day), (first_adjusted, last_adjusted)
     )
-    taken_by, adjusted_for = LeaveRequestRow.user_id, AllowanceAdjustmentRow.user_id
+    requester_id, adjusted_id = LeaveRequestRow.user_id, AllowanceAdjustmentRow.user_id
     return (
-        leave.select_extend(taken_by)
-        .where(any_of(taken_by, user_ids))
-        .union_all(adjustments.select_extend(adjusted_for).where(any_of(adjusted_for, user_ids)))
+        leave.select_extend(requester_id)
+        .where(any_of(requester_id, user_ids))
+        .union_all(adjustments.select_extend(adjusted_id).where(any_of(adjusted_id, user_ids)))
     )
 
 

@@ -1,6 +1,6 @@
 """Decisions on leave requests: approve, decline, and reverse within ten minutes.
 
-``request_steps.take`` writes what a decision sends: an event for webhooks and notifications.
+``request_steps.apply`` writes what a decision sends: an event for webhooks and notifications.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def change_decision(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
-    if not request_rules.may_reconsider(before, now):
+    if not request_rules.is_reversible(before, now):
         name = request_steps.decider_name(tx, before, by)
         raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status, name)
     after = replace(
@@ -99,7 +99,7 @@ def change_decision(
         )
     if to_status == "declined":
         leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)
-    return request_steps.take(
+    return request_steps.apply(
         tx, action, before, after, subject, by=by, now=now, why="decision_changed"
     )
 
@@ -134,4 +134,4 @@ def _decide(
         decided_at=now,
         decision_reason=reason,
     )
-    return request_steps.take(tx, action, before, after, subject, by=by, now=now)
+    return request_steps.apply(tx, action, before, after, subject, by=by, now=now)

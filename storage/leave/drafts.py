@@ -1,7 +1,4 @@
-"""Drafts of leave requests: days are counted and every rule is checked. Nothing is stored here.
-
-The same functions decide and explain: what a form says is what submitting does.
-"""
+"""Drafts of leave requests: counts their days and checks every rule, for previews and writes."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from storage.db.database import Transaction
 from storage.directory import holiday_sets
 from storage.events.organisation_config import Reference
 from storage.leave import balances
-from storage.leave.balances import BookedLeave, Books
+from storage.leave.balances import BalanceInputs, BookedLeave
 from storage.rules import days, request_rules, year_balances
 from storage.rules.year_balances import Account, Deduction
 
@@ -43,17 +40,14 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assessment:
-    """A draft, what it counts, and what the person's leave years follow from.
-
-    ``books.leave`` still holds the request that the draft replaces.
-    """
+    """A checked draft with its counted days. ``inputs.leave`` has the request that it replaces."""
 
     span: days.Span
     leave_type: LeaveType
     day_counts: list[days.DayCount]
     counted_halves: str
     note: str | None
-    books: Books
+    inputs: BalanceInputs
 
 
 def assess(
@@ -65,14 +59,13 @@ def assess(
     today: date,
     replaces: str | None = None,
 ) -> Assessment:
-    """What a draft counts for a person, or the refusal of the first rule that it breaks.
+    """The counted draft. ``replaces`` is the id of the request that it edits.
 
-    ``replaces`` is the request that it would take the place of. Changes nothing. Raises
-    InvalidInput, OverlappingLeave or InsufficientAllowance.
+    Raises the error of the first broken rule: InvalidInput, OverlappingLeave or
+    InsufficientAllowance.
     """
-    return _hold(
-        tx, reference, user, draft, *_basis(reference, draft, today), _raising, today, replaces
-    )
+    span, leave_type = _span_and_type(reference, draft, today)
+    return _check_rules(tx, reference, user, draft, span, leave_type, _raising, today, replaces)
 
 
 def examine(
@@ -84,29 +77,31 @@ def examine(
     today: date,
     replaces: str | None = None,
 ) -> tuple[Assessment | None, list[DomainError]]:
-    """As ``assess``, with every refusal that the draft meets; the first is what ``assess`` raises.
+    """As ``assess``, with the errors of all broken rules; ``assess`` raises the first.
 
-    The assessment is None where the dates or the type are refused, so that there is nothing to
-    count.
+    The assessment is None if the dates or the type are invalid: then nothing can be counted.
     """
     try:
-        basis = _basis(reference, draft, today)
-    except DomainError as refusal:
-        return None, [refusal]
-    refusals: list[DomainError] = []
+        span, leave_type = _span_and_type(reference, draft, today)
+    except DomainError as error:
+        return None, [error]
+    errors: list[DomainError] = []
 
     def collecting(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
             return rule(*args, **kwargs)
-        except DomainError as refusal:
-            refusals.append(refusal)
+        except DomainError as error:
+            errors.append(error)
             return None
 
-    return _hold(tx, reference, user, draft, *basis, collecting, today, replaces), refusals
+    assessment = _check_rules(
+        tx, reference, user, draft, span, leave_type, collecting, today, replaces
+    )
+    return assessment, errors
 
 
-class _Hold(Protocol):
-    """Calls a rule; what becomes of its refusal differs."""
+class _RunRule(Protocol):
+    """Calls a rule, and raises or collects its error."""
 
     def __call__(self, rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None: ...
 
@@ -115,9 +110,8 @@ def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     return rule(*args, **kwargs)
 
 
-def _basis(reference: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
-    """What nothing can be counted without."""
-    span = days.asked_span(
+def _span_and_type(reference: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
+    span = days.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     request_rules.check_dates_in_reach(span, today)
@@ -133,34 +127,34 @@ def _basis(reference: Reference, draft: Draft, today: date) -> tuple[days.Span, 
     return span, leave_type
 
 
-def _hold(
+def _check_rules(
     tx: Transaction,
     reference: Reference,
     user: User,
     draft: Draft,
     span: days.Span,
     leave_type: LeaveType,
-    hold: _Hold,
+    run: _RunRule,
     today: date,
     replaces: str | None,
 ) -> Assessment:
-    """Hold a draft against the other rules, in their one order; ``hold`` calls each of them."""
-    note = hold(fields.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
+    """``run`` calls each rule; their order decides which error ``assess`` raises."""
+    note = run(fields.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     day_counts = count(reference, user, span)
-    hold(request_rules.check_working_time, day_counts)
-    hold(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
+    run(request_rules.check_working_time, day_counts)
+    run(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
     counted_halves = days.counted_halves(day_counts)
-    books = balances.books(tx, reference, user, span.start_date, span.end_date)
-    others = [other for other in books.leave if other.id != replaces]
-    hold(_check_overlap, span, others)
+    inputs = balances.read_inputs(tx, reference, user, span.start_date, span.end_date)
+    others = [other for other in inputs.leave if other.id != replaces]
+    run(_check_overlap, span, others)
     if leave_type.deducts_allowance:
         requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        hold(
+        run(
             _check_allowance,
             leave_type,
-            books.account,
+            inputs.account,
             balances.deducting(reference, others),
             requested,
         )
@@ -170,15 +164,15 @@ def _hold(
         day_counts=day_counts,
         counted_halves=counted_halves,
         note=note,
-        books=books,
+        inputs=inputs,
     )
 
 
 def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveRequest) -> str:
-    """What a stored request counts now, if it still fits beside the person's other leave.
+    """The counted halves of a stored request by today's working days and holidays.
 
-    The rules of its type held when it was asked for. Raises InvalidInput ``no_working_time``,
-    OverlappingLeave or InsufficientAllowance.
+    The rules of its type were checked when it was requested. Raises InvalidInput
+    ``no_working_time``, OverlappingLeave or InsufficientAllowance.
     """
     span = days.Span(
         start_date=request.start_date,
@@ -189,8 +183,8 @@ def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveReq
     day_counts = count(reference, user, span)
     request_rules.check_working_time(day_counts)
     counted_halves = days.counted_halves(day_counts)
-    books = balances.books(tx, reference, user, span.start_date, span.end_date)
-    others = [other for other in books.leave if other.id != request.id]
+    inputs = balances.read_inputs(tx, reference, user, span.start_date, span.end_date)
+    others = [other for other in inputs.leave if other.id != request.id]
     _check_overlap(span, others)
     leave_type = reference.leave_types[request.leave_type_id]
     if leave_type.deducts_allowance:
@@ -198,14 +192,14 @@ def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveReq
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
         _check_allowance(
-            leave_type, books.account, balances.deducting(reference, others), requested
+            leave_type, inputs.account, balances.deducting(reference, others), requested
         )
     return counted_halves
 
 
 def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:
     for other in others:
-        # The dates first: nearly all leave is ruled out by them, at a tenth of the cost.
+        # The dates first: they exclude nearly all leave, at a tenth of the cost.
         is_near = other.start_date <= span.end_date and other.end_date >= span.start_date
         if is_near and days.overlaps(span, other.span):
             raise OverlappingLeave(
@@ -220,15 +214,13 @@ def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:
 def _check_allowance(
     leave_type: LeaveType, account: Account, others: Sequence[Deduction], requested: Deduction
 ) -> None:
-    may_overdraw = leave_type.allow_overdraft
     demands = year_balances.demands(account, others, requested)
-    request_rules.check_allowance(demands, allow_overdraft=may_overdraw)
+    request_rules.check_allowance(demands, allow_overdraft=leave_type.allow_overdraft)
     later = year_balances.later_demands(account, others, requested)
-    request_rules.check_allowance(later, allow_overdraft=may_overdraw)
+    request_rules.check_allowance(later, allow_overdraft=leave_type.allow_overdraft)
 
 
 def count(reference: Reference, user: User, span: days.Span) -> list[days.DayCount]:
-    """Every date of a span with what it counts for this person, and why not more."""
     country_code = holiday_sets.country_code_of(reference, user)
     return days.count_days(
         span,

@@ -30,7 +30,7 @@ from storage.rules import days
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
-    """Request leave for the caller: pending, or approved where no one needs to or could approve.
+    """Request leave for the caller: pending, or approved if its type or lack of approvers says so.
 
     Raises InvalidInput, OverlappingLeave or InsufficientAllowance, or Unauthenticated for a person
     who was deactivated since they were authenticated; then nothing has changed.
@@ -40,20 +40,21 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     subject = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
-    found = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
-    asked = request_steps.card_receivers(tx, subject) if found.leave_type.requires_approval else []
+    assessment = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
+    leave_type = assessment.leave_type
+    recipients = request_steps.card_recipients(tx, subject) if leave_type.requires_approval else []
     request = LeaveRequest(
         id=new_id(now),
         user_id=by.user_id,
-        leave_type_id=found.leave_type.id,
+        leave_type_id=leave_type.id,
         status="pending",
         start_date=draft.start_date,
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
-        total_half_days=days.total_half_days(found.counted_halves),
-        counted_halves=found.counted_halves,
-        note=found.note,
+        total_half_days=days.total_half_days(assessment.counted_halves),
+        counted_halves=assessment.counted_halves,
+        note=assessment.note,
         decided_by=None,
         decided_at=None,
         decision_reason=None,
@@ -71,18 +72,18 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         reference=subject.reference,
         now=now,
     )
-    needs_decision = found.leave_type.requires_approval and (
-        subject.has_admin or bool(asked or request_steps.approvers_of(tx, subject))
+    needs_decision = leave_type.requires_approval and (
+        subject.has_admin or bool(recipients or request_steps.approvers_of(tx, subject))
     )
     if not needs_decision:
-        return request_steps.approve_at_once(tx, request, subject, found.leave_type, by=by, now=now)
-    _look_for_approvers(tx, subject, asked, now)
+        return request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
+    _look_for_approvers(tx, subject, recipients, now)
     notification_outbox.notify(
         tx,
         "leave_request.created",
         request,
         by=by,
-        approvers=asked,
+        approvers=recipients,
         reference=subject.reference,
         now=now,
     )
@@ -95,9 +96,9 @@ def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> 
 
     Raises NotFound, InsufficientRole or InvalidTransition.
     """
-    found = request_steps.own_or_managed(tx, request_id, by=by, now=now)
-    request_steps.check_transition(tx, "edit", found, by)
-    return found
+    request = request_steps.own_or_managed(tx, request_id, by=by, now=now)
+    request_steps.check_transition(tx, "edit", request, by)
+    return request
 
 
 def edit(
@@ -105,7 +106,7 @@ def edit(
 ) -> LeaveRequest:
     """Change a pending request's dates, halves or note; its days are counted and checked again.
 
-    ``changes`` holds only the fields that were sent; without a difference no one is notified. By
+    ``changes`` has only the fields that were sent; without a difference nothing is written. By
     its requester, admins and owners. Raises NotFound, InvalidTransition and the errors of
     ``submit``; then nothing has changed.
     """
@@ -119,7 +120,7 @@ def edit(
     if draft.start_date is None or draft.end_date is None:
         field = "start_date" if draft.start_date is None else "end_date"
         raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
-    found = drafts.assess(
+    assessment = drafts.assess(
         tx, subject.reference, subject.user, draft, today=subject.today, replaces=before.id
     )
     after = replace(
@@ -128,16 +129,16 @@ def edit(
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
-        total_half_days=days.total_half_days(found.counted_halves),
-        counted_halves=found.counted_halves,
-        note=found.note,
+        total_half_days=days.total_half_days(assessment.counted_halves),
+        counted_halves=assessment.counted_halves,
+        note=assessment.note,
     )
     if after == before:
         return before
-    return request_steps.take(tx, "edit", before, after, subject, by=by, now=now)
+    return request_steps.apply(tx, "edit", before, after, subject, by=by, now=now)
 
 
-def hold(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
+def lock(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
     """Lock the request until this transaction ends.
 
     Raises NotFound for one that the caller cannot see.
@@ -155,8 +156,8 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     before = request_steps.own_or_managed(tx, request_id, by=by, now=now)
     request_steps.check_transition(tx, "cancel", before, by)
     after = replace(before, status="cancelled", cancelled_at=now)
-    after = request_steps.take(tx, "cancel", before, after, subject, by=by, now=now)
-    tell_approvers(
+    after = request_steps.apply(tx, "cancel", before, after, subject, by=by, now=now)
+    notify_approvers(
         tx,
         subject.reference,
         subject.user,
@@ -168,7 +169,7 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     return after
 
 
-def tell_approvers(
+def notify_approvers(
     tx: Transaction,
     reference: Reference,
     user: User,
@@ -198,22 +199,23 @@ def tell_approvers(
     current = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
     notified: dict[str, set[str]] = {}
     for request in approved:
-        deciders = {one for one in (request.decided_by,) if one is not None}
-        receivers = deciders | {approver.id for approver in current}
-        notified[request.id] = receivers - {by.user_id or "", user.id}
+        recipients = {approver.id for approver in current} | {request.decided_by or ""}
+        notified[request.id] = recipients - {by.user_id, user.id, ""}
     notification_outbox.notify_approvers(
         tx, event, notified, organisation_id=reference.organisation.id, now=now
     )
 
 
 def _look_for_approvers(
-    tx: Transaction, subject: request_steps.Subject, asked: Sequence[User], now: datetime
+    tx: Transaction, subject: request_steps.Subject, recipients: Sequence[User], now: datetime
 ) -> None:
     """Request a look-up in Slack if the approval chain skipped pending people."""
-    if not subject.reference.is_in_slack or subject.user.manager_id in {one.id for one in asked}:
+    if not subject.reference.is_in_slack or subject.user.manager_id in {
+        recipient.id for recipient in recipients
+    }:
         return
     organisation_id = subject.reference.organisation.id
     if approvers.unreachable(
-        tx, organisation_id, subject.user.id, asked=asked, today=subject.today
+        tx, organisation_id, subject.user.id, asked=recipients, today=subject.today
     ):
         slack_syncs.request_soon(tx, organisation_id, now=now)

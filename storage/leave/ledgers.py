@@ -20,7 +20,7 @@ from storage.directory import approvers, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import balances
-from storage.leave.balances import AllowanceSource, BookedLeave, Books
+from storage.leave.balances import AllowanceSource, BalanceInputs, BookedLeave
 from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance
@@ -87,11 +87,11 @@ def balance(
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, reference.organisation.timezone)
     day = _checked(today if on is None else on, today)
-    books = balances.books(tx, reference, user, day, day)
+    inputs = balances.read_inputs(tx, reference, user, day, day)
     (standing,) = year_balances.of_years(
-        books.account, balances.deducting(reference, books.leave), day, day
+        inputs.account, balances.deducting(reference, inputs.leave), day, day
     )
-    lines = _lines(tx, reference, user, books, standing, day)
+    lines = _lines(tx, reference, user, inputs, standing, day)
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
     lapsing = standing.lapsing_half_days - standing.lapsed_half_days(day)
@@ -171,14 +171,14 @@ def _lines(
     tx: Transaction,
     reference: Reference,
     user: User,
-    books: Books,
+    inputs: BalanceInputs,
     standing: LeaveYearBalance,
     on: date,
 ) -> list[Line]:
     """In the order in which one would explain them; amounts of nothing are left out."""
     year = standing.year
     granted = standing.granted_half_days
-    lines = [Line(type="allowance", half_days=granted, source=books.source)]
+    lines = [Line(type="allowance", half_days=granted, source=inputs.source)]
     if standing.prorated_half_days != granted:
         lines.append(
             Line(
@@ -188,12 +188,12 @@ def _lines(
             )
         )
     if standing.carried_half_days:
-        before = leave_years.leave_year_before(books.account.rule, year)
+        before = leave_years.leave_year_before(inputs.account.rule, year)
         lines.append(
             Line(type="carry_over", half_days=standing.carried_half_days, from_year=before)
         )
-    lines += _adjustment_lines(tx, reference, user, books, year)
-    for one in books.leave:
+    lines += _adjustment_lines(tx, reference, user, inputs, year)
+    for one in inputs.leave:
         taken = balances.deduction(one).half_days_in_year(year)
         if taken and reference.leave_types[one.leave_type_id].deducts_allowance:
             lines.append(Line(type="leave", half_days=-taken, leave=one))
@@ -204,10 +204,10 @@ def _lines(
 
 
 def _adjustment_lines(
-    tx: Transaction, reference: Reference, user: User, books: Books, year: LeaveYear
+    tx: Transaction, reference: Reference, user: User, inputs: BalanceInputs, year: LeaveYear
 ) -> list[Line]:
     calendar_year = year.first_day.year
-    adjusted = [one for one in books.adjustments if one.leave_year == calendar_year]
+    adjusted = [one for one in inputs.adjustments if one.leave_year == calendar_year]
     if not adjusted:
         return []
     found = tx.all(
@@ -219,7 +219,7 @@ def _adjustment_lines(
         limit=MAX_ADJUSTMENTS,
     )
     by_id = {row.id: adjustment_of(row) for row in found}
-    # The amounts are the books': PostgreSQL may show this second statement a newer adjustment.
+    # The amounts are the inputs': PostgreSQL may show this second statement a newer adjustment.
     return [
         Line(type="adjustment", half_days=one.half_days, adjustment=by_id[one.id])
         for one in sorted(adjusted, key=lambda one: one.id)

@@ -1,7 +1,6 @@
-"""What asking for leave would do, without doing it; and how a request came to its days.
+"""Previews of drafts, and the counted days of stored requests.
 
-Every figure and refusal comes from the functions that decide (drafts.py, year_balances.py), so that
-what is announced is what happens.
+Figures and errors come from the functions that writes use (drafts.py, year_balances.py).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import balances, drafts, leave_reading, request_steps
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.request_steps import WhyUnasked
+from storage.leave.request_steps import AutoApprovalReason
 from storage.rules import day_lines, days, request_rules, year_balances
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
@@ -30,8 +29,7 @@ from storage.rules.year_balances import Deduction
 class YearChange:
     """A leave year that the leave touches, as of the leave's last day in it.
 
-    ``half_days`` is what the leave takes of it. Where days are carried over, ``after`` also
-    reflects what is carried over less.
+    ``half_days`` is what the leave uses of it. ``after`` also reflects a smaller carry-over.
     """
 
     year: LeaveYear
@@ -42,15 +40,14 @@ class YearChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Preview:
-    """What would come of a draft.
+    """The effects of submitting a draft.
 
-    ``leave_type`` is None, and nothing is counted, where the dates or the type are refused.
-    ``approvers``: whose decision it would await. ``approved_because`` says why it would be
-    approved at once; None where an approver decides. ``colleagues``: at most ten, by first day, of
-    ``colleagues_count``, with approved leave. ``pending_colleagues_count``: requests of colleagues
-    for these days that are not decided yet; they are counted and never named. ``unreachable``:
-    pending people whom the approval chain skips, as no Slack account of theirs is known.
-    ``refusals``: empty when it could be asked for; the first is what asking raises.
+    ``leave_type`` is None, and nothing is counted, if the dates or the type are invalid.
+    ``approved_because`` is why it would be approved at once; None if an approver decides.
+    ``colleagues``: at most ten of ``colleagues_count`` with approved leave, by first day.
+    ``pending_colleagues_count``: colleagues' pending requests for these days, never named.
+    ``unreachable``: pending people without a known Slack account, whom the approval chain skips.
+    ``refusals``: empty if the draft can be submitted; submitting raises the first.
     """
 
     user: User
@@ -59,7 +56,7 @@ class Preview:
     total_half_days: int
     years: list[YearChange]
     approvers: list[User]
-    approved_because: WhyUnasked | None
+    approved_because: AutoApprovalReason | None
     unreachable: list[User]
     colleagues: list[ColleagueOff]
     colleagues_count: int
@@ -78,10 +75,10 @@ class ExplainedRequest:
 def preview(
     tx: Transaction, *, by: Caller, draft: Draft, now: datetime, replaces: str | None = None
 ) -> Preview:
-    """What would come of asking for this leave, or of changing the request ``replaces`` to it.
+    """Preview a new request, or an edit of the request ``replaces``.
 
-    For the caller; admins and owners also for requests of others. Changes nothing. Raises
-    NotFound or InsufficientRole; errors that would refuse the draft are in the preview.
+    For the caller; admins and owners also for requests of others. Raises NotFound or
+    InsufficientRole; errors of the draft are in the preview.
     """
     if by.user_id is None:
         raise InsufficientRole("member")
@@ -92,10 +89,10 @@ def preview(
     user = people_rows.find(tx, by.organisation_id, user_id)
     if user is None:
         raise NotFound("user")
-    found, refusals = drafts.examine(tx, reference, user, draft, today=today, replaces=replaces)
+    assessment, errors = drafts.examine(tx, reference, user, draft, today=today, replaces=replaces)
     if replaced is not None:
-        refusals = _refusals_of_edit(replaced, draft) + refusals
-    if found is None:
+        errors = _errors_of_edit(replaced, draft) + errors
+    if assessment is None:
         return Preview(
             user=user,
             leave_type=None,
@@ -108,34 +105,34 @@ def preview(
             colleagues=[],
             colleagues_count=0,
             pending_colleagues_count=0,
-            refusals=refusals,
+            refusals=errors,
         )
-    deciders, why = _deciders(tx, reference, user, found.leave_type, replaced, today)
+    deciders, reason = _deciders(tx, reference, user, assessment.leave_type, replaced, today)
     unreachable = []
-    if why != "no_approval_needed":
+    if reason != "no_approval_needed":
         unreachable = approvers.unreachable(
             tx, by.organisation_id, user.id, asked=deciders, today=today
         )
-    team = colleagues.off_with(tx, by.organisation_id, user, found.span)
-    off = [one for one in team if not one.is_pending]
+    team = colleagues.off_with(tx, by.organisation_id, user, assessment.span)
+    off = [colleague for colleague in team if not colleague.is_pending]
     return Preview(
         user=user,
-        leave_type=found.leave_type,
-        lines=day_lines.lines(found.day_counts),
-        total_half_days=days.total_half_days(found.counted_halves),
-        years=_years(reference, found, replaces),
+        leave_type=assessment.leave_type,
+        lines=day_lines.lines(assessment.day_counts),
+        total_half_days=days.total_half_days(assessment.counted_halves),
+        years=_years(reference, assessment, replaces),
         approvers=deciders,
-        approved_because=why,
+        approved_because=reason,
         unreachable=unreachable,
         colleagues=off[: colleagues.MAX_NAMED],
         colleagues_count=len(off),
         pending_colleagues_count=len(team) - len(off),
-        refusals=refusals,
+        refusals=errors,
     )
 
 
 def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ExplainedRequest:
-    """A request's dates, for callers who see the request; the stored count is final.
+    """A request's dates by its stored count, for callers who can see the request.
 
     Raises NotFound.
     """
@@ -166,43 +163,46 @@ def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> Le
     return replaced
 
 
-def _refusals_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
-    refusals: list[DomainError] = []
+def _errors_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
+    errors: list[DomainError] = []
     try:
         request_rules.check_transition("edit", replaced.status)
-    except DomainError as refusal:
-        refusals.append(refusal)
+    except DomainError as error:
+        errors.append(error)
     if draft.leave_type_id != replaced.leave_type_id:
-        refusals.append(
+        errors.append(
             InvalidInput.of(
                 "leave_type_id",
                 "unknown_field",
                 "The leave type of a request cannot be changed. Create a new request instead.",
             )
         )
-    return refusals
+    return errors
 
 
-def _years(reference: Reference, found: Assessment, replaces: str | None) -> list[YearChange]:
-    account, span = found.books.account, found.span
-    booked = balances.deducting(reference, found.books.leave)
-    others = balances.deducting(reference, (one for one in found.books.leave if one.id != replaces))
-    requested = Deduction(
-        counted_halves=found.counted_halves, start_date=span.start_date, end_date=span.end_date
+def _years(reference: Reference, assessment: Assessment, replaces: str | None) -> list[YearChange]:
+    account, span = assessment.inputs.account, assessment.span
+    current = balances.deducting(reference, assessment.inputs.leave)
+    others = balances.deducting(
+        reference, (booked for booked in assessment.inputs.leave if booked.id != replaces)
     )
-    with_it = [*others, requested] if found.leave_type.deducts_allowance else others
-    before = year_balances.of_years(account, booked, span.start_date, span.end_date)
-    after = year_balances.of_years(account, with_it, span.start_date, span.end_date)
+    requested = Deduction(
+        counted_halves=assessment.counted_halves, start_date=span.start_date, end_date=span.end_date
+    )
+    planned = [*others, requested] if assessment.leave_type.deducts_allowance else others
+    before = year_balances.of_years(account, current, span.start_date, span.end_date)
+    after = year_balances.of_years(account, planned, span.start_date, span.end_date)
     changes = []
-    for one, other in zip(before, after, strict=True):
-        on = min(span.end_date, one.year.last_day)
-        needed = requested.half_days_in_year(one.year) if found.leave_type.deducts_allowance else 0
+    for year_before, year_after in zip(before, after, strict=True):
+        year = year_before.year
+        on = min(span.end_date, year.last_day)
+        needed = requested.half_days_in_year(year) if assessment.leave_type.deducts_allowance else 0
         changes.append(
             YearChange(
-                year=one.year,
-                before_half_days=one.remaining_half_days(on),
+                year=year,
+                before_half_days=year_before.remaining_half_days(on),
                 half_days=needed,
-                after_half_days=other.remaining_half_days(on),
+                after_half_days=year_after.remaining_half_days(on),
             )
         )
     return changes
@@ -215,9 +215,11 @@ def _deciders(
     leave_type: LeaveType,
     replaced: LeaveRequest | None,
     today: date,
-) -> tuple[list[User], WhyUnasked | None]:
-    """The approvers, or why the request needs none; an edited request stays pending."""
+) -> tuple[list[User], AutoApprovalReason | None]:
+    """The approvers, or why no approver decides; an edited request stays pending."""
     if replaced is None and not leave_type.requires_approval:
-        return [], request_steps.why_unasked(leave_type)
+        return [], request_steps.auto_approval_reason(leave_type)
     deciders = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
-    return deciders, None if deciders or replaced else request_steps.why_unasked(leave_type)
+    return deciders, None if deciders or replaced else request_steps.auto_approval_reason(
+        leave_type
+    )

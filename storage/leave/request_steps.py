@@ -1,6 +1,6 @@
 """One step of a request's lifecycle: the change with its audit entry, events and notifications.
 
-``leave_requests`` and ``decisions`` take the steps.
+``leave_requests`` and ``decisions`` apply the steps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_reading, leave_rows
 from storage.rules import request_rules
 
-WhyUnasked = Literal["no_approval_needed", "nobody_could_approve"]
+AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,14 +57,22 @@ def approve_at_once(
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
-    """Approve a request that needs no decision, or that no one could decide on."""
-    why = why_unasked(leave_type)
+    """Approve a request that needs no decision or has no possible approver."""
     after = replace(request, status="approved", decided_at=now, decision_reason=None)
-    return take(tx, "approve", request, after, subject, by=by, now=now, why=why, is_new=True)
+    return apply(
+        tx,
+        "approve",
+        request,
+        after,
+        subject,
+        by=by,
+        now=now,
+        why=auto_approval_reason(leave_type),
+        is_new=True,
+    )
 
 
-def why_unasked(leave_type: LeaveType) -> WhyUnasked:
-    """Why a request of this type is approved at once."""
+def auto_approval_reason(leave_type: LeaveType) -> AutoApprovalReason:
     return "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
 
 
@@ -77,13 +85,13 @@ _EVENTS: Mapping[request_rules.Action, EventType] = {
     "reverse_to_declined": "leave_request.declined",
 }
 # The requester's notification, where it differs from the event.
-_NEWS: Mapping[request_rules.Action, NotificationEvent] = {
+_NOTIFICATIONS: Mapping[request_rules.Action, NotificationEvent] = {
     "reverse_to_approved": "leave_request.decision_changed",
     "reverse_to_declined": "leave_request.decision_changed",
 }
 
 
-def take(
+def apply(
     tx: Transaction,
     action: request_rules.Action,
     before: LeaveRequest,
@@ -107,10 +115,10 @@ def take(
     webhook_outbox.enqueue(
         tx, event, after, requester=subject.user, reference=subject.reference, now=now
     )
-    asked = card_receivers(tx, subject) if action == "edit" else []
-    news = _NEWS.get(action, event)
+    recipients = card_recipients(tx, subject) if action == "edit" else []
+    notification = _NOTIFICATIONS.get(action, event)
     notification_outbox.notify(
-        tx, news, after, by=by, approvers=asked, reference=subject.reference, now=now
+        tx, notification, after, by=by, approvers=recipients, reference=subject.reference, now=now
     )
     refresh_cards(tx, None if is_new else before, after, subject, now)
     return after
@@ -126,7 +134,7 @@ def refresh_cards(
     card_refreshes.leave_changed(tx, [(before, after)], reference=subject.reference, now=now)
 
 
-def card_receivers(tx: Transaction, subject: Subject) -> list[User]:
+def card_recipients(tx: Transaction, subject: Subject) -> list[User]:
     """The approvers who get the request's card in Slack; empty without a workspace."""
     if not subject.reference.is_in_slack:
         return []
@@ -139,7 +147,7 @@ def approvers_of(tx: Transaction, subject: Subject) -> list[User]:
 
 
 def lock_person(tx: Transaction, organisation_id: str, user_id: str, now: datetime) -> Subject:
-    """Lock the person who requests leave: no two requests of theirs overlap or overdraw.
+    """Lock the requester, so that concurrent requests can neither overlap nor overdraw.
 
     Raises NotFound.
     """
@@ -154,8 +162,8 @@ def lock_requester(
 ) -> Subject:
     """Lock the person whose request it is. Raises NotFound.
 
-    Every change of leave locks the person first, so the request cannot change any more. Read it
-    after this. ``is_counting`` also locks what counts as a day.
+    Every change of leave locks the person first: read the request after this. ``is_counting`` also
+    locks the organisation's working days and holidays.
     """
     row = None
     if fields.is_id(request_id):
@@ -181,16 +189,16 @@ def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> 
 
 
 def own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
-    found = leave_reading.get(tx, request_id, by=by, now=now)
-    if found.user_id != by.user_id and not by.is_admin:
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    if request.user_id != by.user_id and not by.is_admin:
         raise InsufficientRole("admin")
-    return found
+    return request
 
 
 def check_transition(
     tx: Transaction, action: request_rules.Action, request: LeaveRequest, by: Caller
 ) -> None:
-    if not request_rules.may_follow(action, request.status):
+    if not request_rules.is_possible(action, request.status):
         name = decider_name(tx, request, by)
         request_rules.check_transition(action, request.status, name)
 
@@ -237,7 +245,7 @@ def _locked_person(
         .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
     )
     # PostgreSQL reads a row again after waiting for its lock. A transaction that counts days waits
-    # for a change of what counts as a day, and then sees the version that the change left.
+    # for a change of working days or holidays, and then sees the new reference_version.
     # The organisation is locked before the person, as everywhere, to avoid deadlocks.
     counting = 'FOR SHARE OF "organisation" ' if is_counting else ""
     return locks.locked(query, engine, counting + 'FOR NO KEY UPDATE OF "t1"')

@@ -130,7 +130,7 @@ def _may_reconsider(
     today: date,
     now: datetime,
 ) -> bool:
-    if not request_rules.may_reconsider(request, now):
+    if not request_rules.is_reversible(request, now):
         return False
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
@@ -151,8 +151,8 @@ def _balances(
     deducts = reference.leave_types[request.leave_type_id].deducts_allowance
     if not deducts or request.status not in ("pending", "approved"):
         return ()
-    books = balances.books(tx, reference, requester, request.start_date, request.end_date)
-    others = balances.deducting(reference, (one for one in books.leave if one.id != request.id))
+    inputs = balances.read_inputs(tx, reference, requester, request.start_date, request.end_date)
+    others = balances.deducting(reference, (one for one in inputs.leave if one.id != request.id))
     requested = Deduction(
         counted_halves=request.counted_halves,
         start_date=request.start_date,
@@ -163,7 +163,7 @@ def _balances(
             year_name=demand.year.name,
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
         )
-        for demand in year_balances.demands(books.account, others, requested)
+        for demand in year_balances.demands(inputs.account, others, requested)
     )
 
 

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, DayCount, WhyLess, total_half_days
+from storage.rules.days import (
+    AFTERNOON,
+    MORNING,
+    WHOLE_DAY,
+    DayCount,
+    UncountedReason,
+    total_half_days,
+)
 
 # `not_counted`: did not count when the request was made, but would today.
 HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not_counted"]
-LineReason = WhyLess | Literal["not_asked", "changed_since"]
+LineReason = UncountedReason | Literal["not_asked", "changed_since"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +64,7 @@ def _line(count: DayCount, counted: int) -> DayLine:
 def _half(count: DayCount, counted: int, half: int) -> HalfCount:
     if counted & half:
         return "counted"
-    if not count.asked & half:
+    if not count.requested & half:
         return "not_asked"
     if not count.worked & half:
         return "not_worked"
@@ -69,4 +76,4 @@ def _reason(count: DayCount, counted: int) -> LineReason | None:
         return None
     if counted != count.counted:
         return "changed_since"
-    return count.why_less or "not_asked"
+    return count.uncounted_reason or "not_asked"

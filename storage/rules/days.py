@@ -26,7 +26,7 @@ WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "satu
 # A mask for each weekday, Monday first, as ``date.weekday()``.
 WorkingWeek = tuple[int, ...]
 
-WhyLess = Literal["not_worked", "half_worked", "public_holiday"]
+UncountedReason = Literal["not_worked", "half_worked", "public_holiday"]
 
 _HALF_SUFFIXES: Final = {"": WHOLE_DAY, ":am": MORNING, ":pm": AFTERNOON}
 _SUFFIX_OF_MASK: Final = {mask: suffix for suffix, mask in _HALF_SUFFIXES.items()}
@@ -91,7 +91,7 @@ def check_working_days(working_days: Sequence[str], field: str = "working_days")
 class Span:
     """The requested time: consecutive half-days. Both dates are included.
 
-    `asked_span` makes one from input and refuses impossible ones.
+    `requested_span` makes one from input and refuses impossible ones.
     """
 
     start_date: date
@@ -120,7 +120,7 @@ class Span:
         return 2 * self.end_date.toordinal() + (not ends_at_midday)
 
 
-def asked_span(
+def requested_span(
     start_date: date,
     end_date: date,
     start_half_day: HalfDay | None = None,
@@ -167,7 +167,7 @@ def overlaps(one: Span, other: Span) -> bool:
     return one.first_slot <= other.last_slot and other.first_slot <= one.last_slot
 
 
-def asked_halves(span: Span, day: date) -> int:
+def requested_halves(span: Span, day: date) -> int:
     """The mask of the halves of ``day`` in the span."""
     morning_slot = 2 * day.toordinal()
     return _covered(span.first_slot, span.last_slot, morning_slot)
@@ -188,13 +188,13 @@ class Holiday:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayCount:
-    """The count of one date of a span: ``counted = asked & worked & ~holiday``, all masks.
+    """The count of one date of a span: ``counted = requested & worked & ~holiday``, all masks.
 
     ``holiday`` also has halves that are not worked; ``holiday_name`` is None without a holiday.
     """
 
     date: date
-    asked: int
+    requested: int
     worked: int
     holiday: int
     holiday_name: str | None
@@ -206,15 +206,15 @@ class DayCount:
         return _HALF_DAYS_OF_MASK[self.counted]
 
     @property
-    def why_less(self) -> WhyLess | None:
+    def uncounted_reason(self) -> UncountedReason | None:
         """Why the date counts less than was requested, else None.
 
         A holiday on a day off is ``not_worked``: the working week comes first. ``half_worked``:
         only one of the requested halves is a working one.
         """
-        if self.counted == self.asked:
+        if self.counted == self.requested:
             return None
-        worked = self.asked & self.worked
+        worked = self.requested & self.worked
         if worked == NOTHING:
             return "not_worked"
         return "public_holiday" if worked & self.holiday else "half_worked"
@@ -230,7 +230,7 @@ def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) 
     days: list[DayCount] = []
     for ordinal in range(first_ordinal, last_ordinal + 1):
         day = date.fromordinal(ordinal)
-        asked = (
+        requested = (
             WHOLE_DAY
             if first_ordinal < ordinal < last_ordinal
             else _covered(first_slot, last_slot, 2 * ordinal)
@@ -241,22 +241,22 @@ def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) 
             days.append(
                 DayCount(
                     date=day,
-                    asked=asked,
+                    requested=requested,
                     worked=worked,
                     holiday=NOTHING,
                     holiday_name=None,
-                    counted=asked & worked,
+                    counted=requested & worked,
                 )
             )
         else:
             days.append(
                 DayCount(
                     date=day,
-                    asked=asked,
+                    requested=requested,
                     worked=worked,
                     holiday=holiday.halves,
                     holiday_name=holiday.name,
-                    counted=asked & worked & ~holiday.halves,
+                    counted=requested & worked & ~holiday.halves,
                 )
             )
     return days

@@ -50,13 +50,13 @@ LIFECYCLE: Final[Mapping[Action, Step]] = {
     "approve": Step(from_statuses=("pending",), to_status="approved", done="approved"),
     "decline": Step(from_statuses=("pending",), to_status="declined", done="declined"),
     "cancel": Step(from_statuses=("pending", "approved"), to_status="cancelled", done="cancelled"),
-    # Only in Slack, within the reversal window (`may_reconsider`).
+    # Only in Slack, within the reversal window (`is_reversible`).
     "reverse_to_approved": Step(from_statuses=("declined",), to_status="approved", done="approved"),
     "reverse_to_declined": Step(from_statuses=("approved",), to_status="declined", done="declined"),
 }
 
 
-def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
+def is_reversible(request: LeaveRequest, now: datetime) -> bool:
     """Whether the approver can still reverse the decision.
 
     Automatic approvals cannot be reversed.
@@ -67,7 +67,7 @@ def may_reconsider(request: LeaveRequest, now: datetime) -> bool:
     return now < request.decided_at + REVERSAL_WINDOW
 
 
-def may_follow(action: Action, status: LeaveStatus) -> bool:
+def is_possible(action: Action, status: LeaveStatus) -> bool:
     """Whether the action is possible in ``status``, regardless of the caller."""
     return status in LIFECYCLE[action].from_statuses
 
@@ -76,7 +76,7 @@ def check_transition(
     action: Action, status: LeaveStatus, decided_by_name: str | None = None
 ) -> None:
     """Raises InvalidTransition if the action is impossible in ``status``."""
-    if not may_follow(action, status):
+    if not is_possible(action, status):
         raise InvalidTransition(LIFECYCLE[action].done, status, decided_by_name)
 
 

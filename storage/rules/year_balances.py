@@ -21,13 +21,13 @@ class CarryOver:
     """How much is carried over into the next leave year, and when that expires.
 
     ``expiry_month`` (1 to 12, None: never) is the last month in which carried-over days can be
-    taken. ``known_from`` is the first day on which the person's leave is recorded: nothing is
+    taken. ``recorded_from`` is the first day on which the person's leave is recorded: nothing is
     carried over from earlier leave years.
     """
 
-    most_half_days: int
+    max_half_days: int
     expiry_month: int | None
-    known_from: date
+    recorded_from: date
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +106,7 @@ class LeaveYearBalance:
 def accrual_start(rule: LeaveYearRule, carry_over: CarryOver | None, first_day: date) -> date:
     """The first day whose leave affects the leave year of ``first_day``."""
     if carry_over is not None:
-        first_day = min(first_day, carry_over.known_from)
+        first_day = min(first_day, carry_over.recorded_from)
     return leave_years.leave_year_containing(rule, first_day).first_day
 
 
@@ -123,9 +123,9 @@ def of_years(
     found: list[LeaveYearBalance] = []
     for year in leave_years.leave_years_touched(rule, begin, last_day):
         carried_half_days = 0
-        if carry_over is not None and found and carry_over.known_from < year.first_day:
+        if carry_over is not None and found and carry_over.recorded_from < year.first_day:
             left = max(found[-1].final_half_days, 0)
-            carried_half_days = min(left, carry_over.most_half_days)
+            carried_half_days = min(left, carry_over.max_half_days)
         found.append(_balance_of(account, deductions, year, carried_half_days))
     return [balance for balance in found if balance.year.last_day >= first_day]
 

@@ -33,9 +33,9 @@ MONDAY = date(2026, 8, 3)
 # English fractions and thousands, dates as programs write them, and what was not filled in.
 NOT_GERMAN = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?![\d.])|\d,\d{3}|\d{4}-\d\d-\d\d|[{}]")
 # Three days and a half.
-WORK = [DayCount(date=MONDAY, asked=3, worked=3, holiday=0, holiday_name=None, counted=3)] * 3 + [
-    DayCount(date=MONDAY, asked=3, worked=3, holiday=0, holiday_name=None, counted=1)
-]
+WORK = [
+    DayCount(date=MONDAY, requested=3, worked=3, holiday=0, holiday_name=None, counted=3)
+] * 3 + [DayCount(date=MONDAY, requested=3, worked=3, holiday=0, holiday_name=None, counted=1)]
 
 
 def test_slack_never_shows_the_api_name_of_a_field() -> None:
@@ -97,9 +97,9 @@ def with_figures() -> list[DomainError]:
                 Span(start_date=date(2029, 1, 1), end_date=date(2029, 1, 2)), start
             ),
             lambda: request_rules.check_working_time([]),
-            lambda: days.asked_span(end, start),
-            lambda: days.asked_span(start, date(2028, 8, 7)),
-            lambda: days.asked_span(start, start, "pm", "am"),
+            lambda: days.requested_span(end, start),
+            lambda: days.requested_span(start, date(2028, 8, 7)),
+            lambda: days.requested_span(start, start, "pm", "am"),
             lambda: days.check_working_days([]),
             lambda: days.check_working_days(["sunday", "funday", "sunday"]),
             lambda: amounts.half_days_of(0.3, "days"),

@@ -39,7 +39,7 @@ from storage.base.values import (
     LeaveRequest,
     LeaveStatus,
     Organisation,
-    Reassigned,
+    Reassignment,
     Role,
     field_names,
 )
@@ -160,7 +160,7 @@ def test_questions_about_what_follows(
         effects=Effects(
             leave=(LeaveEffect(user=employee, before=before, after=after),) * number,
             reassigned=(
-                Reassigned(request=before, before=(employee,) * 50, after=(employee,) * number),
+                Reassignment(request=before, before=(employee,) * 50, after=(employee,) * number),
             )
             * number,
             api_keys=number,

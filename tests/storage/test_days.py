@@ -49,13 +49,13 @@ def stored(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> s
 
 
 def slots(span: Span) -> set[int]:
-    """The halves of a span one by one, built from `asked_halves` alone."""
+    """The halves of a span one by one, built from `requested_halves` alone."""
     reach = range(span.start_date.toordinal() - 1, span.end_date.toordinal() + 2)
     return {
         2 * ordinal + half
         for ordinal in reach
         for half, mask in ((0, MORNING), (1, AFTERNOON))
-        if days.asked_halves(span, date.fromordinal(ordinal)) & mask
+        if days.requested_halves(span, date.fromordinal(ordinal)) & mask
     }
 
 
@@ -85,7 +85,7 @@ HALF_DAY_TABLE = [
 def test_half_day_words_say_which_halves_are_asked_for(
     end_date: date, start_half_day: HalfDay | None, end_half_day: HalfDay | None, halves: str
 ) -> None:
-    span = days.asked_span(MONDAY, end_date, start_half_day, end_half_day)
+    span = days.requested_span(MONDAY, end_date, start_half_day, end_half_day)
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == halves
     assert (span.start_half_day, span.end_half_day) == (start_half_day, end_half_day)
@@ -111,14 +111,14 @@ def test_an_impossible_span_is_refused_at_its_field(
     code: str,
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        days.asked_span(MONDAY, end_date, start_half_day, end_half_day)
+        days.requested_span(MONDAY, end_date, start_half_day, end_half_day)
 
     assert refusal.value.code == code
     assert [(error.pointer, error.code) for error in refusal.value.errors] == [(pointer, code)]
 
 
 def test_366_days_are_still_one_request() -> None:
-    span = days.asked_span(MONDAY, MONDAY + timedelta(days=365))
+    span = days.requested_span(MONDAY, MONDAY + timedelta(days=365))
 
     assert len(days.count_days(span, FIVE_DAYS, NO_HOLIDAYS)) == 366
 
@@ -192,13 +192,15 @@ def test_a_working_week_is_one_mask_a_weekday() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "week_entry", "holiday", "half_days", "why_less"),
+    ("requested", "week_entry", "holiday", "half_days", "uncounted_reason"),
     [
         pytest.param((None, None), "monday", None, 2, None, id="worked"),
         pytest.param((None, None), "tuesday", None, 0, "not_worked", id="day off"),
         pytest.param((None, None), "monday:am", None, 1, "half_worked", id="half a working day"),
-        pytest.param((None, "am"), "monday:am", None, 1, None, id="asked only what is worked"),
-        pytest.param((None, "am"), "monday:pm", None, 0, "not_worked", id="asked the free half"),
+        pytest.param((None, "am"), "monday:am", None, 1, None, id="requested only what is worked"),
+        pytest.param(
+            (None, "am"), "monday:pm", None, 0, "not_worked", id="requested the free half"
+        ),
         pytest.param((None, None), "monday", WHOLE_DAY, 0, "public_holiday", id="holiday"),
         pytest.param((None, None), "monday", AFTERNOON, 1, "public_holiday", id="half holiday"),
         pytest.param((None, "am"), "monday", AFTERNOON, 1, None, id="holiday in the other half"),
@@ -212,34 +214,34 @@ def test_a_working_week_is_one_mask_a_weekday() -> None:
     ],
 )
 def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
-    asked: tuple[HalfDay | None, HalfDay | None],
+    requested: tuple[HalfDay | None, HalfDay | None],
     week_entry: str,
     holiday: int | None,
     half_days: int,
-    why_less: str | None,
+    uncounted_reason: str | None,
 ) -> None:
     holidays = {} if holiday is None else {MONDAY: Holiday(name="Feast", halves=holiday)}
 
     [day] = days.count_days(
-        days.asked_span(MONDAY, MONDAY, *asked), days.working_week((week_entry,)), holidays
+        days.requested_span(MONDAY, MONDAY, *requested), days.working_week((week_entry,)), holidays
     )
 
-    assert (day.half_days, day.why_less) == (half_days, why_less)
+    assert (day.half_days, day.uncounted_reason) == (half_days, uncounted_reason)
     assert day.holiday_name == (None if holiday is None else "Feast")
 
 
 def test_an_edge_on_a_day_off_takes_no_half_from_the_days_around_it() -> None:
-    span = days.asked_span(FRIDAY, SUNDAY, None, "am")
+    span = days.requested_span(FRIDAY, SUNDAY, None, "am")
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == "300"
 
 
 def test_every_date_is_explained_in_order() -> None:
-    span = days.asked_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
+    span = days.requested_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
     holidays = {MONDAY + timedelta(days=7): Holiday(name="Feast")}
 
     assert [
-        (day.date, day.asked, day.worked, day.holiday, day.counted, day.why_less)
+        (day.date, day.requested, day.worked, day.holiday, day.counted, day.uncounted_reason)
         for day in days.count_days(span, FIVE_DAYS, holidays)
     ] == [
         (FRIDAY, AFTERNOON, WHOLE_DAY, NOTHING, AFTERNOON, None),
@@ -298,10 +300,10 @@ def test_a_count_never_exceeds_what_is_asked_or_worked(
         span.start_date + timedelta(days=n)
         for n in range((span.end_date - span.start_date).days + 1)
     ]
-    assert all(day.asked == days.asked_halves(span, day.date) != NOTHING for day in counted)
+    assert all(day.requested == days.requested_halves(span, day.date) != NOTHING for day in counted)
     assert all(day.worked == week[day.date.weekday()] for day in counted)
-    assert all(day.counted == day.asked & day.worked & (3 - day.holiday) for day in counted)
-    assert all((day.why_less is None) == (day.counted == day.asked) for day in counted)
+    assert all(day.counted == day.requested & day.worked & (3 - day.holiday) for day in counted)
+    assert all((day.uncounted_reason is None) == (day.counted == day.requested) for day in counted)
     assert days.total_half_days(days.counted_halves(counted)) == sum(d.half_days for d in counted)
 
 
@@ -322,7 +324,7 @@ def test_splitting_a_span_never_changes_the_total(
 def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
     if first_slot > last_slot:
         return None
-    return days.asked_span(
+    return days.requested_span(
         date.fromordinal(first_slot // 2),
         date.fromordinal(last_slot // 2),
         "pm" if first_slot % 2 else "am",

@@ -482,7 +482,7 @@ def test_a_conditional_change_and_a_recalculation_do_not_deadlock(
     by = caller_for(acme, ada)
 
     def edit_if_it_still_is(tx: Transaction) -> None:
-        leave_requests.hold(tx, request.id, by=by, now=NOW)
+        leave_requests.lock(tx, request.id, by=by, now=NOW)
         leave_requests.edit(tx, request.id, {"note": "Lisbon"}, by=by, now=NOW)
 
     runs = crossing(

@@ -74,7 +74,7 @@ POSSIBLE: dict[tuple[Action, LeaveStatus], LeaveStatus] = {
 def test_a_step_of_the_lifecycle_is_possible(action: Action, status: LeaveStatus) -> None:
     request_rules.check_transition(action, status)
 
-    assert request_rules.may_follow(action, status)
+    assert request_rules.is_possible(action, status)
     assert request_rules.LIFECYCLE[action].to_status == POSSIBLE[action, status]
 
 
@@ -86,7 +86,7 @@ def test_every_other_step_is_refused_with_the_status(action: Action, status: Lea
     with pytest.raises(InvalidTransition) as refusal:
         request_rules.check_transition(action, status, "Ada Lovelace")
 
-    assert not request_rules.may_follow(action, status)
+    assert not request_rules.is_possible(action, status)
     assert (refusal.value.status, refusal.value.decided_by_name) == (status, "Ada Lovelace")
 
 

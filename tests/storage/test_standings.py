@@ -15,21 +15,23 @@ from storage.rules.year_balances import Account, CarryOver, Deduction, LeaveYear
 
 CALENDAR = LeaveYearRule(type="calendar", month=1, day=1)
 YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
-KNOWN_FROM = date(2026, 2, 1)
+RECORDED_FROM = date(2026, 2, 1)
 
 
 def an_account(
     *,
     granted_half_days: int = 50,
-    most_half_days: int = 10,
+    max_half_days: int = 10,
     expiry_month: int | None = 3,
     rule: LeaveYearRule = CALENDAR,
-    known_from: date = KNOWN_FROM,
+    recorded_from: date = RECORDED_FROM,
     adjusted: dict[int, int] | None = None,
 ) -> Account:
     carry_over = (
-        CarryOver(most_half_days=most_half_days, expiry_month=expiry_month, known_from=known_from)
-        if most_half_days
+        CarryOver(
+            max_half_days=max_half_days, expiry_month=expiry_month, recorded_from=recorded_from
+        )
+        if max_half_days
         else None
     )
     return Account(
@@ -161,7 +163,7 @@ def test_leave_that_takes_what_next_years_leave_rests_on_is_short_there() -> Non
 
 
 def test_without_carry_over_no_other_year_is_looked_at() -> None:
-    account = an_account(most_half_days=0)
+    account = an_account(max_half_days=0)
     next_year = leave(date(2027, 2, 1), 60)
 
     assert year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 50)) == []
@@ -180,10 +182,10 @@ rules = st.builds(
 accounts = st.builds(
     an_account,
     granted_half_days=st.integers(0, 60),
-    most_half_days=st.integers(0, 20),
+    max_half_days=st.integers(0, 20),
     expiry_month=st.none() | st.integers(1, 12),
     rule=rules,
-    known_from=st.dates(date(2024, 1, 1), date(2027, 12, 31)),
+    recorded_from=st.dates(date(2024, 1, 1), date(2027, 12, 31)),
     adjusted=st.dictionaries(st.integers(2024, 2028), st.integers(-20, 20)),
 )
 halves = st.text("0123", min_size=1, max_size=60)
@@ -206,7 +208,7 @@ def test_every_standing_adds_up_and_no_carry_over_exceeds_its_bounds(
     account: Account, taken: list[Deduction]
 ) -> None:
     found = everything(account, taken)
-    most = account.carry_over.most_half_days if account.carry_over else 0
+    most = account.carry_over.max_half_days if account.carry_over else 0
 
     for before, standing in zip([None, *found], found, strict=False):
         left = 0 if before is None else max(before.final_half_days, 0)
