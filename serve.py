@@ -120,7 +120,7 @@ def build(
             )
             await stack.enter_async_context(sender)
             dispatchers: list[Dispatcher[Any, Any]] = [
-                webhook_dispatcher(database, sender, clock, on_settled=metrics.observe_settled)
+                webhook_dispatcher(database, sender, clock, on_recorded=metrics.observe_attempts)
             ]
             if slack is not None:
                 await stack.enter_async_context(slack.running())

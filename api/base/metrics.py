@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from api.base.logs import problems
 from api.base.version import VERSION
-from storage.webhooks.deliveries import Settled
+from storage.webhooks.deliveries import DeliveryResult
 from storage.webhooks.delivery_queue import Waiting
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -99,9 +99,9 @@ class Metrics:
                 self._series[method, route, status] = series
         series.observe(duration_seconds)
 
-    def observe_settled(self, done: Sequence[Settled]) -> None:
-        """Count attempts whose outcome has been recorded."""
-        for _, outcome in done:
+    def observe_attempts(self, results: Sequence[DeliveryResult]) -> None:
+        """Count attempts whose results were recorded."""
+        for _, outcome in results:
             self._attempts.labels(outcome.error or "delivered").inc()
             self._attempt_seconds.observe(outcome.duration_ms / 1_000)
 

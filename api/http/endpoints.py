@@ -179,7 +179,7 @@ class Endpoint:
         try:
             return await write(_change_once, served, context, sent, claim)
         except DomainError as refusal:
-            if not idempotency.is_kept(refusal):
+            if not idempotency.is_stored(refusal):
                 raise
             shown = refusal_problem(Request(scope), self._services.base_url, refusal)
             answer = StoredResponse(

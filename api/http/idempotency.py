@@ -43,7 +43,7 @@ HEADER: Final[dict[str, object]] = {
 
 _SOUND: Final = re.compile(rb"[ -~]{1,255}")
 # Errors that a retry may not meet again, so they are not stored.
-_NOT_KEPT: Final = (
+_NOT_STORED: Final = (
     Unauthenticated,
     InsufficientScope,
     InsufficientRole,
@@ -82,6 +82,6 @@ def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
     )
 
 
-def is_kept(refusal: DomainError) -> bool:
+def is_stored(refusal: DomainError) -> bool:
     """Whether an error is stored as the response, instead of being retried."""
-    return not isinstance(refusal, _NOT_KEPT)
+    return not isinstance(refusal, _NOT_STORED)

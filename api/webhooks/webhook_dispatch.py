@@ -16,7 +16,7 @@ from api.webhooks.webhook_delivery import Attempt, Sender
 from storage.db.database import Database
 from storage.events import webhook_outbox
 from storage.webhooks import deliveries, delivery_queue
-from storage.webhooks.deliveries import Outcome, Settled
+from storage.webhooks.deliveries import DeliveryResult, Outcome
 from storage.webhooks.delivery_queue import Delivery
 
 # Far more than one endpoint's limit, so that hanging endpoints leave room for others.
@@ -24,7 +24,7 @@ IN_FLIGHT: Final = 128
 
 _log = structlog.stdlib.get_logger("hiatus.webhooks")
 
-OnSettled = Callable[[Sequence[Settled]], None]
+OnRecorded = Callable[[Sequence[DeliveryResult]], None]
 
 
 def webhook_dispatcher(
@@ -34,11 +34,11 @@ def webhook_dispatcher(
     *,
     in_flight: int = IN_FLIGHT,
     lease: timedelta = delivery_queue.QUEUE.lease,
-    on_settled: OnSettled = lambda _: None,
+    on_recorded: OnRecorded = lambda _: None,
 ) -> Dispatcher[Delivery, Outcome]:
     """The dispatcher that delivers webhooks; ``sender`` is open while it runs.
 
-    ``lease`` is longer than an attempt may take. ``on_settled`` is called with the outcomes of
+    ``lease`` is longer than an attempt may take. ``on_recorded`` is called with the outcomes of
     attempts once they are recorded.
     """
 
@@ -60,16 +60,16 @@ def webhook_dispatcher(
         )
         return await sender.attempt(sent, clock())
 
-    async def record_results(done: list[Settled]) -> None:
-        await database.write_long(deliveries.record_results, done, jitter=_jitter, now=clock())
+    async def record_results(results: list[DeliveryResult]) -> None:
+        await database.write_long(deliveries.record_results, results, jitter=_jitter, now=clock())
         unsigned = {
-            delivery.webhook_id for delivery, outcome in done if outcome.verdict == "unsigned"
+            delivery.webhook_id for delivery, outcome in results if outcome.verdict == "unsigned"
         }
         for webhook_id in sorted(unsigned):
             _log.error(
                 "webhook.secret_unreadable", webhook_id=webhook_id, setting="HIATUS_SECRET_KEYS"
             )
-        on_settled(done)
+        on_recorded(results)
 
     return Dispatcher(
         webhook_outbox.WEBHOOKS,

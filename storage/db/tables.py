@@ -725,7 +725,7 @@ class NotificationRow(Model):  # type: ignore[misc]
     created_at = BigIntegerField()
     settled_at = BigIntegerField(null=True)
     webhook_id = IdField(null=True)
-    # The days on which a "cover_changed" notice says that the person's leave changed.
+    # The days on which a "cover_changed" notification says that the person's leave changed.
     first_day = DateField(null=True)
     last_day = DateField(null=True)
 

@@ -36,7 +36,7 @@ NotificationKind = Literal[
 # The dispatcher that a commit wakes.
 NOTIFICATIONS: Final = "notices"
 # The reversal window of a decision has ended: its button is removed.
-SETTLED: Final = "leave_request.settled"
+REVERSAL_WINDOW_ENDED: Final = "leave_request.settled"
 # No webhook receives events of these names.
 WEBHOOK_DISABLED: Final = "webhook.disabled"
 WEBHOOK_FAILING: Final = "webhook.failing"
@@ -84,7 +84,7 @@ def notify(
         later = {"due_at": now + request_rules.REVERSAL_WINDOW}
         for user_id in sorted(holders - {request.user_id}):
             row = notification_row(
-                organisation_id, "approval_card", user_id, request.id, SETTLED, now
+                organisation_id, "approval_card", user_id, request.id, REVERSAL_WINDOW_ENDED, now
             )
             tx.enqueue_insert(NotificationRow, **row | later)
     tx.notify(NOTIFICATIONS)
@@ -320,6 +320,6 @@ def _queued_cards(
         NotificationRow.user_id == user_id,
         any_of(NotificationRow.leave_request_id, leave_request_ids),
         NotificationRow.kind.in_(("approval_card", "reminder")),
-        NotificationRow.event_type.not_in((CARD_REFRESH, SETTLED)),
+        NotificationRow.event_type.not_in((CARD_REFRESH, REVERSAL_WINDOW_ENDED)),
         NotificationRow.status == "pending",
     )

@@ -98,7 +98,7 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
         other.leave_request_id == notification.leave_request_id,
         other.status == "pending",
         # A notification that is due later blocks no other.
-        (other.event_type != notification_outbox.SETTLED) | (other.due_at <= now),
+        (other.event_type != notification_outbox.REVERSAL_WINDOW_ENDED) | (other.due_at <= now),
         (other.id < notification.id)
         | ((other.id > notification.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
@@ -296,7 +296,7 @@ def _other_pending(
         NotificationRow.leave_request_id == leave_request_id,
         NotificationRow.kind == kind,
         NotificationRow.status == "pending",
-        NotificationRow.event_type != notification_outbox.SETTLED,
+        NotificationRow.event_type != notification_outbox.REVERSAL_WINDOW_ENDED,
         NotificationRow.id != notification_id,
     )
 

@@ -68,7 +68,7 @@ class Outcome:
     at_least_60_seconds: bool
 
 
-Settled: TypeAlias = tuple[Delivery, Outcome]
+DeliveryResult: TypeAlias = tuple[Delivery, Outcome]
 # The organisation's id and the webhook's.
 WebhookKey: TypeAlias = tuple[str, str]
 
@@ -95,7 +95,7 @@ def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:
 
 def record_results(
     tx: Transaction,
-    outcomes: Sequence[Settled],
+    outcomes: Sequence[DeliveryResult],
     *,
     jitter: Callable[[], float],
     now: datetime,
@@ -198,7 +198,7 @@ def _has_failed(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
 
 def _update_health(
     tx: Transaction,
-    sent: Sequence[Settled],
+    sent: Sequence[DeliveryResult],
     gone: Set[WebhookKey],
     for_long: Set[WebhookKey],
     now: datetime,

@@ -108,7 +108,7 @@ def test_attempts_are_counted_by_outcome() -> None:
         at_least_60_seconds=True,
     )
 
-    metrics.observe_settled([(delivery, good), (delivery, slow), (delivery, slow)])
+    metrics.observe_attempts([(delivery, good), (delivery, slow), (delivery, slow)])
     found = samples(metrics.exposition(None, 0).decode())
 
     attempts = "hiatus_webhook_attempts_total"

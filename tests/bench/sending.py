@@ -22,7 +22,7 @@ from httpx_aiohttp import AiohttpTransport
 
 from storage.base.values import as_dict
 from storage.db.engines import open_database
-from storage.webhooks.deliveries import Settled
+from storage.webhooks.deliveries import DeliveryResult
 
 BODY_BYTES = 1_500
 # Sent before the clock starts, so that queries are compiled and connections are open.
@@ -94,7 +94,7 @@ async def _hiatus(sending: Sending) -> float:
     started = 0.0
     finished = asyncio.Event()
 
-    def count(done: Sequence[Settled]) -> None:
+    def count(done: Sequence[DeliveryResult]) -> None:
         nonlocal settled, started, started_with
         settled += sum(outcome.verdict == "delivered" for _, outcome in done)
         if not started and settled >= WARM_UP:
@@ -105,7 +105,7 @@ async def _hiatus(sending: Sending) -> float:
     try:
         async with Sender(allow_private=True) as sender:
             dispatcher = webhook_dispatcher(
-                database, sender, _now, in_flight=sending.in_flight, on_settled=count
+                database, sender, _now, in_flight=sending.in_flight, on_recorded=count
             )
             dispatcher.start()
             await finished.wait()
