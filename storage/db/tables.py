@@ -732,7 +732,6 @@ class NotificationRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "notices"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = ((("organisation_id", "leave_request_id", "user_id"), False),)
         constraints = [
             references("users", "user_id"),
             references("leave_requests", "leave_request_id"),
@@ -742,6 +741,12 @@ class NotificationRow(Model):  # type: ignore[misc]
         ]
 
 
+NotificationRow.add_index(
+    NotificationRow.organisation_id,
+    NotificationRow.leave_request_id,
+    NotificationRow.user_id,
+    name="noticerow_organisation_id_leave_request_id_user_id",
+)
 # What to delete with a webhook.
 NotificationRow.add_index(
     NotificationRow.organisation_id,
