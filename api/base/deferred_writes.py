@@ -14,7 +14,7 @@ from storage.db.database import Database, Transaction
 Value = TypeVar("Value")
 
 # How long values are collected before they are written in one batch.
-GATHERING_SECONDS: Final = 1.0
+BATCH_SECONDS: Final = 1.0
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 
@@ -22,8 +22,8 @@ _log = structlog.stdlib.get_logger("hiatus.api")
 class DeferredWrites(Generic[Value]):
     """Collects the latest value of each key and writes them in one transaction.
 
-    While the database is unavailable, values are lost, because newer ones follow. The log event is
-    ``not_kept``, with the number of values as ``counted``.
+    While the database is unavailable, values are lost, because newer ones follow. The log event
+    ``lost`` then has the number of values as ``counted``.
     """
 
     def __init__(
@@ -31,12 +31,12 @@ class DeferredWrites(Generic[Value]):
         database: Database,
         write: Callable[[Transaction, Mapping[str, Value]], None],
         *,
-        not_kept: str,
+        lost: str,
         counted: str,
     ) -> None:
         self._database = database
         self._write = write
-        self._not_kept = not_kept
+        self._lost = lost
         self._counted = counted
         self._unwritten: dict[str, Value] = {}
         self._writing: asyncio.Task[None] | None = None
@@ -51,11 +51,11 @@ class DeferredWrites(Generic[Value]):
             self._writing = asyncio.create_task(self._write_all())
 
     async def _write_all(self) -> None:
-        # Repeats until nothing is left, because values added during a write start no other task.
+        # Repeats until there are no values, because those added during a write start no task.
         while self._unwritten:
-            await asyncio.sleep(GATHERING_SECONDS)
+            await asyncio.sleep(BATCH_SECONDS)
             values, self._unwritten = self._unwritten, {}
             try:
                 await self._database.write_long(self._write, values)
             except DatabaseUnavailable as error:
-                _log.warning(self._not_kept, **{self._counted: len(values)}, error=str(error))
+                _log.warning(self._lost, **{self._counted: len(values)}, error=str(error))

@@ -1,4 +1,4 @@
-"""Records when each calendar feed was last fetched and by which program, outside the request."""
+"""Records when each feed was last fetched and by which program, after the response."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class FeedFetches:
 
     def __init__(self, database: Database) -> None:
         self._fetches: DeferredWrites[_Fetch] = DeferredWrites(
-            database, _record_all, not_kept="feed fetches not recorded", counted="feeds"
+            database, _record_all, lost="feed fetches not recorded", counted="feeds"
         )
 
-    def note(self, owner: FeedOwner, user_agent: str | None, now: datetime) -> None:
+    def record(self, owner: FeedOwner, user_agent: str | None, now: datetime) -> None:
         """Record a fetch soon, unless one was recorded within the last hour."""
         if not owner.is_fetch_due(now):
             return

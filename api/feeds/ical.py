@@ -9,14 +9,14 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from icalendar import Calendar, Event, vText
 
 from api.feeds.css_colours import nearest_css_name
+from api.feeds.event_times import WorkingHours, event_span
 from storage.base.calendar_values import Absence
 from storage.base.fields import without_bidirectional
 from storage.base.values import HalfDay, LeaveStatus
@@ -44,19 +44,10 @@ _ESCAPED: Final = re.compile(r"[\\;,]")
 
 
 class _OneLine(vText):
-    """A text on one line. The library alone would take a backslash and an N for a line break."""
+    """A text on one line. The library would turn a backslash and an N into a line break."""
 
     def to_ical(self) -> bytes:
         return _ESCAPED.sub(r"\\\g<0>", self).encode()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WorkingHours:
-    """The organisation's working day, each as ``HH:MM`` in the absent person's time zone."""
-
-    day_starts_at: str
-    midday_at: str
-    day_ends_at: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +108,7 @@ def render_event(absence: Absence, hours: WorkingHours) -> bytes:
 
 def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
     """A public holiday as a VEVENT that blocks no time, CRLF at its end; half-days are timed."""
-    begins, ends = _span_of(holiday.day, holiday.day, holiday.half, None, holiday.timezone, hours)
+    begins, ends = event_span(holiday.day, holiday.day, holiday.half, None, holiday.timezone, hours)
     label = _one_line(holiday.name) + _HALF_SUFFIX[holiday.half]
 
     event = Event()
@@ -138,25 +129,25 @@ def render_holiday(holiday: PublicHoliday, hours: WorkingHours) -> bytes:
 def _holiday_uid(holiday: PublicHoliday, label: str, begins: date, ends: date) -> str:
     """A UID that depends on everything that the event shows: a changed holiday is a new event.
 
-    Overrides and releases of the holidays library have no number that only grows, and calendars
-    ignore a different event under an old UID and SEQUENCE.
+    Overrides and new releases of the holidays library raise no SEQUENCE, and calendars ignore a
+    different event with the same UID and SEQUENCE.
     """
-    shown = f"{label}\n{begins.isoformat()}\n{ends.isoformat()}".encode()
-    digest = hashlib.sha256(shown).hexdigest()[:12]
+    contents = f"{label}\n{begins.isoformat()}\n{ends.isoformat()}".encode()
+    digest = hashlib.sha256(contents).hexdigest()[:12]
     return f"holiday-{holiday.country_code}-{holiday.day.isoformat()}-{digest}"
 
 
-# The head of a feed hardly ever changes.
+# Cached, because a feed's name and address hardly ever change.
 @lru_cache(2_000)
 def _head(feed: Feed) -> bytes:
     calendar = Calendar()
     calendar.add("prodid", PRODID)
     calendar.add("version", "2.0")
     calendar.add("method", "PUBLISH")
-    # The library does not know NAME and X-WR-CALNAME, and escapes nothing in them.
+    # The library does not know NAME and X-WR-CALNAME, so it does not escape them.
     calendar.add("name", _OneLine(_one_line(feed.name)))
     calendar.add("x-wr-calname", _OneLine(_one_line(feed.name)))
-    # RFC 7986, 5.7 and 5.8 have no default type, and the library's own arguments leave VALUE out.
+    # These have no default type (RFC 7986, 5.7 and 5.8), and the library adds no VALUE.
     calendar.add("refresh-interval", timedelta(hours=1), parameters={"VALUE": "DURATION"})
     calendar.add("source", feed.source_url, parameters={"VALUE": "URI"})
     calendar.add("x-published-ttl", "PT1H")
@@ -170,7 +161,7 @@ def _summary(absence: Absence, label: str) -> str:
 
 
 def _span(absence: Absence, hours: WorkingHours) -> tuple[date, date]:
-    return _span_of(
+    return event_span(
         absence.start_date,
         absence.end_date,
         absence.start_half_day,
@@ -180,45 +171,6 @@ def _span(absence: Absence, hours: WorkingHours) -> tuple[date, date]:
     )
 
 
-def _span_of(
-    first_day: date,
-    last_day: date,
-    start: HalfDay | None,
-    end: HalfDay | None,
-    timezone: str,
-    hours: WorkingHours,
-) -> tuple[date, date]:
-    """Start and exclusive end: two dates for whole days, else two datetimes in UTC."""
-    if first_day == last_day:
-        # On a single day, either field may hold the half.
-        first_half, last_half = start or end or "am", end or start or "pm"
-    else:
-        first_half, last_half = start or "am", end or "pm"
-    if first_half == "am" and last_half == "pm":
-        # The end is exclusive: an event on the 24th alone ends on the 25th (RFC 5545, 3.6.1).
-        return first_day, last_day + timedelta(days=1)
-    begins_at = hours.day_starts_at if first_half == "am" else hours.midday_at
-    ends_at = hours.midday_at if last_half == "am" else hours.day_ends_at
-    local_begin, local_end = _local(first_day, begins_at), _local(last_day, ends_at)
-    zone = ZoneInfo(timezone)
-    begins, ends = _in_utc(local_begin, zone), _in_utc(local_end, zone)
-    # If clocks skip one of the two, it may come out before the other.
-    return begins, ends if begins < ends else begins + (local_end - local_begin)
-
-
-def _local(day: date, hours_and_minutes: str) -> datetime:
-    return datetime.combine(day, time.fromisoformat(hours_and_minutes))
-
-
-def _in_utc(local: datetime, zone: ZoneInfo) -> datetime:
-    """A local time in UTC.
-
-    A time that occurs twice is the first; a skipped time is read as if the clocks had not moved
-    yet (RFC 5545, 3.3.5).
-    """
-    return local.replace(tzinfo=zone).astimezone(UTC)
-
-
 def _one_line(text: str) -> str:
-    # Rows from before such characters were refused may hold them.
+    # Rows written before such characters were refused may have them.
     return _NOT_ON_ONE_LINE.sub(" ", without_bidirectional(text)).strip()

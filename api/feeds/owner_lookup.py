@@ -19,12 +19,12 @@ class OwnerLookup:
 
     def __init__(self, find_all: FindAll) -> None:
         self._find_all = find_all
-        # Those of the next query.
+        # For the next query.
         self._tokens: set[str] = set()
         self._next_query: asyncio.Task[Mapping[str, FeedOwner]] | None = None
 
     async def find(self, token: str) -> FeedOwner | None:
-        """The owner of the feed that the token opens. Raises what ``find_all`` raises."""
+        """The owner of the feed with this token, if any. Raises what ``find_all`` raises."""
         self._tokens.add(token)
         if self._next_query is None:
             # A task begins in the next iteration of the event loop.

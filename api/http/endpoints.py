@@ -203,7 +203,7 @@ class Endpoint:
         caller = scope["caller"] = authenticated.caller
         if self._services.rate_limits is not None:
             await self._services.rate_limits.keys.hit(scope, key_sha256)
-        self._services.key_use.note(authenticated, now)
+        self._services.key_use.record(authenticated, now)
         operation.admit(caller)
         return RequestContext(
             caller=caller,

@@ -1,4 +1,4 @@
-"""Records the minute in which each API key was last used, outside the request."""
+"""Records the minute in which each API key was last used, after the response."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from storage.db.database import Database, Transaction
 
 
 class KeyUse:
-    """Collects uses from any thread; ``write_soon`` records at most one per key and minute."""
+    """Collects uses from any thread; ``write_soon`` writes at most one per key and minute."""
 
     def __init__(self, database: Database) -> None:
         self._uses: DeferredWrites[tuple[str, datetime]] = DeferredWrites(
-            database, _record_all, not_kept="key uses not recorded", counted="keys"
+            database, _record_all, lost="key uses not recorded", counted="keys"
         )
 
-    def note(self, authenticated: Authenticated, now: datetime) -> None:
+    def record(self, authenticated: Authenticated, now: datetime) -> None:
         """Collect a use, unless one was recorded within this minute."""
         caller = authenticated.caller
         if caller.key_id is not None and authentication.is_use_due(authenticated, now):
             self._uses.add(caller.key_id, (caller.organisation_id, now))
 
     def write_soon(self) -> None:
-        """Record collected uses without making the request wait; call on the event loop."""
+        """Write collected uses in the background; call on the event loop."""
         self._uses.write_soon()
 
 

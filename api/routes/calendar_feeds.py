@@ -1,4 +1,4 @@
-"""`/calendar-feeds`: the caller's calendar subscriptions. What they show is `routes.calendar`'s."""
+"""`/calendar-feeds`: the caller's calendar subscriptions. `api.feeds` serves them."""
 
 from __future__ import annotations
 

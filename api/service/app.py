@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
 from api.documentation import documentation, openapi
-from api.feeds import calendar
+from api.feeds import feed_endpoint, feed_openapi
 from api.http.endpoints import Endpoint
 from api.http.errors import exception_handlers
 from api.http.handlers import Clock, Services
@@ -63,7 +63,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 )
 # Paths without a key and without an Operation.
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
-    **calendar.PATHS,
+    **feed_openapi.PATHS,
     **health.PATHS,
     **metrics_route.PATHS,
 }
@@ -94,7 +94,7 @@ def routes(
     )
     return [
         # Polled routes come first, because routes are tried in order.
-        *calendar.routes(services),
+        *feed_endpoint.routes(services),
         *health.routes(services),
         *operation_routes(OPERATIONS, services),
         *metrics_route.routes(services, metrics or Metrics()),

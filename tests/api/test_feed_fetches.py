@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.base.deferred_writes import GATHERING_SECONDS
+from api.base.deferred_writes import BATCH_SECONDS
 from api.feeds.feed_fetches import program_of
 from api.service import app
 from storage.access import feeds
@@ -136,7 +136,7 @@ def test_fetches_and_key_uses_during_a_write_are_recorded_too(
     client.get(f"/cal/{feed.token}")
     client.get(f"{V1}/leave-types", key)
     # Their writes begin, and wait for the lock.
-    time.sleep(GATHERING_SECONDS + 0.5)
+    time.sleep(BATCH_SECONDS + 0.5)
     client.get(f"/cal/{late_feed.token}")
     client.get(f"{V1}/leave-types", late_key)
     may_end.set()

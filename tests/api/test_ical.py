@@ -14,14 +14,8 @@ from hypothesis import strategies as st
 from icalendar import Calendar, Event
 
 from api.feeds.css_colours import nearest_css_name
-from api.feeds.ical import (
-    Feed,
-    PublicHoliday,
-    WorkingHours,
-    render_event,
-    render_feed,
-    render_holiday,
-)
+from api.feeds.event_times import WorkingHours
+from api.feeds.ical import Feed, PublicHoliday, render_event, render_feed, render_holiday
 from storage.base.calendar_values import Absence
 from storage.base.values import HalfDay, LeaveStatus
 
