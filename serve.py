@@ -24,10 +24,10 @@ from api.base.settings import ApiSettings, public_url
 from api.base.version import VERSION
 from api.service.stopping import end_before_long
 from bot.base.settings import SlackSettings
-from bot.service import operator_commands as slack_commands
+from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
 from storage.base.settings import Environment, StorageSettings
-from storage.cli import commands, operator_commands
+from storage.cli import commands, console, slack_commands
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, migrate
@@ -331,7 +331,7 @@ def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 
     # A closed terminal or a log rotation must not end the process: logs go to standard error.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with commands.errors_on_stderr():
+    with console.errors_on_stderr():
         settings = Settings.from_env(env)
         logs.configure(settings.api.log_format)
         if migrates:
@@ -348,7 +348,7 @@ def open_database(settings: Settings) -> Database:
         storage.database_url, storage.secrets(), storage.database_timeout
     )
     try:
-        with commands.errors_on_stderr():
+        with console.errors_on_stderr():
             secret_canary.ensure(database)
     except typer.Exit:
         database.close()
@@ -385,7 +385,7 @@ def command_line(env: Mapping[str, str]) -> typer.Typer:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
     app.callback()(options)
-    slack_commands.add_to(operator_commands.add_to(app, env, utc_now), env)
+    bot_commands.add_to(slack_commands.add_to(app, env, utc_now), env)
     app.command("serve")(serve_command(env))
     app.command("bot")(bot_command(env))
     return app

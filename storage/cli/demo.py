@@ -11,7 +11,9 @@ from storage.access import api_keys, authentication
 from storage.admin import departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
-from storage.base.values import SCOPES, Caller, HalfDay, LeaveRequest, User
+from storage.base.values import SCOPES, Caller, LeaveRequest, User
+from storage.cli import demo_data
+from storage.cli.demo_data import DemoLeave
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes
@@ -21,18 +23,6 @@ from storage.leave.drafts import Draft
 SLUG: Final = "acme-demo"
 OWNER_EMAIL: Final = "olivia@acme.example"
 MEMBER_EMAIL: Final = "amir@acme.example"
-
-# First name, last name, job title, role, department, first name of the manager. Managers first.
-_PEOPLE: Final = (
-    ("Grace", "Okafor", "Head of Engineering", "approver", "Engineering", "Olivia"),
-    ("Marta", "Silva", "Head of Design", "approver", "Design", "Olivia"),
-    ("Henrik", "Lund", "People Operations", "admin", None, "Olivia"),
-    ("Amir", "Rahimi", "Backend Engineer", "member", "Engineering", "Grace"),
-    ("Chloe", "Dubois", "Frontend Engineer", "member", "Engineering", "Grace"),
-    ("Kenji", "Mori", "Site Reliability Engineer", "member", "Engineering", "Grace"),
-    ("Noor", "Haddad", "Product Designer", "member", "Design", "Marta"),
-    ("Tom", "Becker", "Researcher", "member", "Design", None),
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,59 +37,6 @@ class DemoOrganisation:
     member_api_key: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Leave:
-    """Leave to add. ``starts_in`` is in weekdays from today; 0 is today or the next weekday."""
-
-    first_name: str
-    code: str
-    starts_in: int
-    weekdays: int
-    # What happens to it; None leaves it pending.
-    then: str | None = None
-    note: str | None = None
-    half_day: HalfDay | None = None
-
-
-_LEAVE: Final = (
-    _Leave(first_name="Amir", code="annual", starts_in=-25, weekdays=5, then="approve"),
-    _Leave(
-        first_name="Chloe",
-        code="annual",
-        starts_in=-1,
-        weekdays=4,
-        then="approve",
-        note="Lisbon with friends",
-    ),
-    _Leave(first_name="Kenji", code="sick", starts_in=0, weekdays=1),
-    _Leave(first_name="Noor", code="annual", starts_in=-12, weekdays=3, then="approve"),
-    _Leave(
-        first_name="Noor",
-        code="annual",
-        starts_in=8,
-        weekdays=5,
-        then=None,
-        note="My brother gets married",
-    ),
-    _Leave(first_name="Tom", code="annual", starts_in=2, weekdays=1, then="approve", half_day="pm"),
-    _Leave(first_name="Marta", code="annual", starts_in=4, weekdays=3, then="approve"),
-    _Leave(first_name="Grace", code="annual", starts_in=15, weekdays=5, then="approve"),
-    _Leave(
-        first_name="Amir", code="annual", starts_in=6, weekdays=4, then=None, note="Moving house"
-    ),
-    _Leave(
-        first_name="Chloe",
-        code="unpaid",
-        starts_in=30,
-        weekdays=10,
-        then="decline",
-        note="A long trip",
-    ),
-    _Leave(first_name="Kenji", code="annual", starts_in=12, weekdays=2, then="cancel"),
-    _Leave(first_name="Henrik", code="parental", starts_in=20, weekdays=20, then="approve"),
-)
-
-
 def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
     """The demo organisation, created if the database has no organisation.
 
@@ -107,7 +44,7 @@ def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
     """
     if organisations.count(tx) == 0:
         return fill(tx, now=now)
-    return _found(tx, now)
+    return _find(tx, now)
 
 
 def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
@@ -127,17 +64,17 @@ def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
     staff = _hire(tx, owner, by=by, now=now)
     for person in (owner, staff["Amir"]):
         _make_key(tx, person, _caller(organisation.id, person), now)
-    for wish in _LEAVE:
-        # Refused if every day is a public holiday; the demo works without it.
+    for planned in demo_data.LEAVE:
+        # Rejected if every day is a public holiday; the demo works without it.
         with suppress(InvalidInput):
-            _take(tx, wish, staff, by=by, now=now)
-    found = _found(tx, now)
-    if found is None:
+            _request(tx, planned, staff, by=by, now=now)
+    demo = _find(tx, now)
+    if demo is None:
         raise NotFound("organisation")
-    return found
+    return demo
 
 
-def _found(tx: Transaction, now: datetime) -> DemoOrganisation | None:
+def _find(tx: Transaction, now: datetime) -> DemoOrganisation | None:
     """The demo organisation, with its keys, which derive from the deployment's secret."""
     try:
         organisation = organisations.by_slug(tx, SLUG)
@@ -163,7 +100,7 @@ def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[st
         name: departments.create(tx, {"name": name}, by=by, now=now).id
         for name in ("Engineering", "Design")
     }
-    for first_name, last_name, job_title, role, department, manager in _PEOPLE:
+    for first_name, last_name, job_title, role, department, manager in demo_data.PEOPLE:
         fields: dict[str, object] = {
             "email": f"{first_name.lower()}@acme.example",
             "first_name": first_name,
@@ -200,27 +137,28 @@ def _key_for(tx: Transaction, email: str) -> str:
     return authentication.api_key_of(b"".join(halves))
 
 
-def _take(
-    tx: Transaction, wish: _Leave, staff: dict[str, User], *, by: Caller, now: datetime
+def _request(
+    tx: Transaction, planned: DemoLeave, staff: dict[str, User], *, by: Caller, now: datetime
 ) -> LeaveRequest:
-    requester = _caller(by.organisation_id, staff[wish.first_name])
+    requester = _caller(by.organisation_id, staff[planned.first_name])
     types = leave_types.page(tx, PageOf(limit=100), by=by).items
-    first_day = _weekday(now.date(), wish.starts_in)
+    leave_type = next(each for each in types if each.code == planned.code)
+    first_day = _weekday(now.date(), planned.starts_in)
     draft = Draft(
-        leave_type_id=next(leave_type.id for leave_type in types if leave_type.code == wish.code),
+        leave_type_id=leave_type.id,
         start_date=first_day,
-        end_date=_weekday(first_day, wish.weekdays - 1),
-        start_half_day=wish.half_day,
+        end_date=_weekday(first_day, planned.weekdays - 1),
+        start_half_day=planned.half_day,
         end_half_day=None,
-        note=wish.note,
+        note=planned.note,
     )
     request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
-    if wish.then == "approve":
+    if planned.step == "approve":
         return decisions.approve(tx, request.id, by=by, now=now)
-    if wish.then == "decline":
+    if planned.step == "decline":
         reason = "We launch that week; can you go a month later?"
         return decisions.decline(tx, request.id, reason=reason, by=by, now=now)
-    if wish.then == "cancel":
+    if planned.step == "cancel":
         return leave_requests.cancel(tx, request.id, by=requester, now=now)
     return request
 

@@ -57,13 +57,13 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
     pending = leave_reading.page(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
     today = local_day(now, reference.organisation.timezone)
     for request in pending.items:
-        asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+        approvers_now = approvers.of_person(tx, organisation_id, request.user_id, today=today)
         notification_outbox.notify(
             tx,
             "leave_request.created",
             request,
             by=by,
-            approvers=asked,
+            approvers=approvers_now,
             reference=reference,
             now=now,
         )
@@ -71,15 +71,14 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
 
 def leave(tx: Transaction, *, now: datetime) -> bool:
     """Undo ``enter``, so that a real workspace can be linked. Returns whether it was linked."""
-    found = slack_workspaces.find(tx, TEAM_ID)
-    if found is None:
+    organisation = slack_workspaces.find(tx, TEAM_ID)
+    if organisation is None:
         return False
-    organisation_id = found.id
-    if not tx.change(_unlink_organisation, organisation_id=organisation_id, now=now):
+    if not tx.change(_unlink_organisation, organisation_id=organisation.id, now=now):
         return False
-    tx.change(_unlink_people, organisation_id=organisation_id, now=now)
-    tx.change(_delete_messages, organisation_id=organisation_id)
-    organisation_config.changed(tx, organisation_id)
+    tx.change(_unlink_people, organisation_id=organisation.id, now=now)
+    tx.change(_delete_messages, organisation_id=organisation.id)
+    organisation_config.changed(tx, organisation.id)
     return True
 
 
@@ -89,8 +88,8 @@ def _staff(tx: Transaction, organisation_id: str) -> list[User]:
 
 
 def _slack_id(user: User) -> str:
-    word = "".join(letter for letter in user.email.partition("@")[0].upper() if letter.isalnum())
-    return f"U0{word}"[:32]
+    letters = "".join(letter for letter in user.email.partition("@")[0].upper() if letter.isalnum())
+    return f"U0{letters}"[:32]
 
 
 def _system(organisation_id: str) -> Caller:

@@ -18,8 +18,9 @@ from storage.base.errors import Unauthenticated
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
 from storage.base.values import SCOPES, Caller
-from storage.cli import operator_commands
-from storage.cli.commands import build_app, operator
+from storage.cli import slack_commands
+from storage.cli.commands import build_app
+from storage.cli.console import operator
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.directory import people_rows
@@ -38,7 +39,7 @@ ACME = [
 
 def _app(env: dict[str, str]) -> typer.Typer:
     app = build_app(env, lambda: NOW)
-    operator_commands.add_to(app, env, lambda: NOW)
+    slack_commands.add_to(app, env, lambda: NOW)
     return app
 
 

@@ -1,8 +1,8 @@
-"""The commands ``hiatus import`` and ``hiatus slack link``."""
+"""The command ``hiatus import``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -14,33 +14,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from storage.admin import people_import
 from storage.admin.people_import import Imported
-from storage.base.errors import InvalidInput
 from storage.base.values import Organisation, as_dict
-from storage.cli import commands
-from storage.cli.commands import AsJson
-from storage.db.database import Database, Transaction
+from storage.cli import console
+from storage.cli.console import AsJson, Clock, Env, Slug
+from storage.db.database import Database
 from storage.rules import people_file
 from storage.rules.people_file import BadLines, Line
-from storage.slack import slack_workspaces
 
 # More errors are not listed: the first ones show what is wrong with the file.
 MAX_ERRORS: Final = 1_000
 
-Env = Mapping[str, str]
-Clock = Callable[[], datetime]
-Slug = Annotated[str, typer.Option("--organisation", metavar="SLUG", help="Its slug.")]
 
+def add_to(app: typer.Typer, env: Env, clock: Clock) -> None:
+    """Add ``hiatus import``."""
 
-def add_to(app: typer.Typer, env: Env, clock: Clock) -> typer.Typer:
-    """Add the commands to those of ``commands.build_app``. Returns the group ``hiatus slack``."""
-    _add_import(app, env, clock)
-    slack = typer.Typer(name="slack", help="Slack workspaces.", no_args_is_help=True)
-    _add_slack(slack, env, clock)
-    app.add_typer(slack)
-    return slack
-
-
-def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:
     @app.command("import")
     def import_command(
         file: Annotated[
@@ -62,18 +49,18 @@ def _add_import(app: typer.Typer, env: Env, clock: Clock) -> None:
         public_holiday_country_code, leave_allowance (days). A manager may be in any line.
         """
         needed = ["email"] if update else ["email", "first_name", "last_name"]
-        with commands.errors_on_stderr(), _bad_lines_printed(as_json=as_json):
+        with console.errors_on_stderr(), _bad_lines_printed(as_json=as_json):
             lines = people_file.read(file.read_bytes(), needed=needed)
-        with commands.opened(env) as database, _bad_lines_printed(as_json=as_json):
-            found = database.read_now(commands.chosen_organisation, organisation)
+        with console.opened(env) as database, _bad_lines_printed(as_json=as_json):
+            target = database.read_now(console.chosen_organisation, organisation)
             run = _preview if dry_run else _import
-            done = run(database, found, lines, now=clock(), is_update=update)
+            counts = run(database, target, lines, now=clock(), is_update=update)
         if as_json:
-            commands.print_json(
-                {"organisation_id": found.id, "dry_run": dry_run, **as_dict(done), "errors": []}
+            console.print_json(
+                {"organisation_id": target.id, "dry_run": dry_run, **as_dict(counts), "errors": []}
             )
             return
-        typer.echo(_sentence(found, done, dry_run=dry_run))
+        typer.echo(_sentence(target, counts, dry_run=dry_run))
 
 
 def _preview(
@@ -84,7 +71,7 @@ def _preview(
     now: datetime,
     is_update: bool,
 ) -> Imported:
-    by = commands.operator(organisation)
+    by = console.operator(organisation)
     return database.read_now(people_import.preview, lines, by=by, now=now, is_update=is_update)
 
 
@@ -96,7 +83,7 @@ def _import(
     now: datetime,
     is_update: bool,
 ) -> Imported:
-    by = commands.operator(organisation)
+    by = console.operator(organisation)
     with _progress_bar(len(lines)) as progress:
         return database.write_now(
             people_import.import_people,
@@ -111,24 +98,24 @@ def _import(
 @contextmanager
 def _progress_bar(total: int) -> Iterator[people_import.Progress]:
     """A bar on standard error, if that is a terminal."""
-    console = Console(stderr=True)
+    terminal = Console(stderr=True)
     columns = (
         TextColumn("Importing people"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as bar:
         task = bar.add_task("people", total=total)
         yield lambda done: bar.update(task, completed=done)
 
 
-def _sentence(organisation: Organisation, done: Imported, *, dry_run: bool) -> str:
+def _sentence(organisation: Organisation, counts: Imported, *, dry_run: bool) -> str:
     verb = "would be" if dry_run else "were"
     return (
-        f"In {organisation.name}, {done.people_created:,} people {verb} added, "
-        f"{done.people_updated:,} changed, {done.people_unchanged:,} unchanged; "
-        f"{done.departments_created:,} departments {verb} added."
+        f"In {organisation.name}, {counts.people_created:,} people {verb} added, "
+        f"{counts.people_updated:,} changed, {counts.people_unchanged:,} unchanged; "
+        f"{counts.departments_created:,} departments {verb} added."
     )
 
 
@@ -139,7 +126,7 @@ def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
         yield
     except BadLines as bad:
         if as_json:
-            commands.print_json(_report(bad))
+            console.print_json(_report(bad))
         else:
             _print_lines(bad)
         raise typer.Exit(1) from bad
@@ -160,31 +147,3 @@ def _print_lines(bad: BadLines) -> None:
         typer.echo(f"{where}: {error.detail}", err=True)
     rest = f" The first {len(shown):,} are shown." if count > len(shown) else ""
     typer.echo(f"Nothing was imported: {count:,} errors.{rest}", err=True)
-
-
-def _add_slack(slack: typer.Typer, env: Env, clock: Clock) -> None:
-    @slack.command("link")
-    def link_command(
-        team: Annotated[str, typer.Option(metavar="T123", help="The workspace's id.")],
-        organisation: Slug,
-        as_json: AsJson = False,
-    ) -> None:
-        """Link an organisation to a Slack workspace."""
-        with commands.opened(env) as database:
-            found = database.write_now(_link, organisation, team.strip(), now=clock())
-        if as_json:
-            commands.print_json({"organisation_id": found.id, "slack_team_id": team.strip()})
-            return
-        typer.echo(f"{found.name} is linked to the workspace {team.strip()}.")
-
-
-def _link(tx: Transaction, /, slug: str, team_id: str, *, now: datetime) -> Organisation:
-    # Slack's ids: T for a workspace, E for an Enterprise organisation, then capitals and digits.
-    if not (team_id.isascii() and team_id.isalnum() and team_id[0] in "TE" and team_id.isupper()):
-        raise InvalidInput.of(
-            "team", "invalid_team_id", "Use the workspace's id, which looks like T0123ABCD."
-        )
-    organisation = commands.chosen_organisation(tx, slug)
-    if organisation.slack_team_id != team_id:
-        slack_workspaces.link(tx, organisation, team_id, source="cli", now=now)
-    return organisation

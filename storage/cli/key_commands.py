@@ -1,0 +1,141 @@
+"""The commands ``hiatus keys``: API keys created, listed and revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+import typer
+
+from storage.access import api_keys
+from storage.admin import people
+from storage.base import records
+from storage.base.errors import NotFound
+from storage.base.values import ApiKey
+from storage.cli import console
+from storage.cli.console import AsJson, Clock, Env, OptionalSlug
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+
+_KEYS_PER_READ: Final = 100
+
+
+def build_app(env: Env, clock: Clock) -> typer.Typer:
+    """The group ``hiatus keys``."""
+    keys = typer.Typer(name="keys", help="API keys.", no_args_is_help=True)
+
+    @keys.command("create")
+    def create_command(
+        email: Annotated[str, typer.Option(help="The e-mail address of the key's owner.")],
+        name: Annotated[str, typer.Option(help="What the key is for.")],
+        scope: Annotated[
+            list[str] | None,
+            typer.Option(help="Repeat it for each scope. Without it, the key has every scope."),
+        ] = None,
+        variant: Annotated[int, typer.Option(min=1, max=2, help="Shape of GET /users.")] = 1,
+        expires: Annotated[
+            datetime | None,
+            typer.Option(formats=["%Y-%m-%d"], help="The last day (UTC) on which it works."),
+        ] = None,
+        organisation: OptionalSlug = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Create an API key for a person. It is printed only once."""
+        # The key works until the end of that day.
+        until = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
+        with console.opened(env) as database:
+            key, secret = database.write_now(
+                _create_key,
+                organisation,
+                email,
+                name=name,
+                scopes=scope or None,
+                variant=variant,
+                expires_at=until,
+                now=clock(),
+            )
+        if as_json:
+            console.print_json({"id": key.id, "api_key": secret})
+            return
+        typer.echo(f"Key {key.id}, shown only once: {secret}")
+
+    @keys.command("list")
+    def list_command(organisation: OptionalSlug = None, as_json: AsJson = False) -> None:
+        """List all API keys, newest first, with revoked ones."""
+        with console.opened(env) as database:
+            keys_and_emails = database.read_now(_all_keys, organisation)
+        if as_json:
+            console.print_json({"data": [records.api_key(key) for key, _ in keys_and_emails]})
+            return
+        for key, email in keys_and_emails:
+            typer.echo(f"{key.id}  {key.prefix}…  {_state(key, clock())}  {email}  {key.name}")
+
+    @keys.command("revoke")
+    def revoke_command(
+        key_id: Annotated[str, typer.Argument(metavar="ID")],
+        organisation: OptionalSlug = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Revoke a key immediately and permanently."""
+        with console.opened(env) as database:
+            key = database.write_now(_revoke_key, organisation, key_id, now=clock())
+        if as_json:
+            console.print_json({"id": key.id, "revoked_at": key.revoked_at})
+            return
+        typer.echo(f"Key {key.id} is revoked.")
+
+    return keys
+
+
+def _create_key(
+    tx: Transaction,
+    /,
+    slug: str | None,
+    email: str,
+    *,
+    name: str,
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    now: datetime,
+) -> tuple[ApiKey, str]:
+    organisation = console.chosen_organisation(tx, slug)
+    user = people.find_by_email(tx, organisation.id, email.strip())
+    if user is None:
+        raise NotFound(f"user as {email}")
+    return api_keys.create_key(
+        tx,
+        for_user=user.id,
+        name=name,
+        scopes=scopes,
+        variant=variant,
+        expires_at=expires_at,
+        by=console.operator(organisation),
+        now=now,
+    )
+
+
+def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
+    """Every key with its owner's e-mail address."""
+    by = console.operator(console.chosen_organisation(tx, slug))
+    emails = {user.id: user.email for user in people.list_all(tx, by=by)}
+    page = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ), by=by)
+    keys = page.items
+    while page.next_cursor is not None:
+        after = PageOf(limit=_KEYS_PER_READ, cursor=page.next_cursor)
+        page = api_keys.page(tx, after, by=by)
+        keys += page.items
+    return [(key, emails.get(key.user_id, key.user_id)) for key in keys]
+
+
+def _revoke_key(tx: Transaction, slug: str | None, key_id: str, *, now: datetime) -> ApiKey:
+    return api_keys.revoke(
+        tx, key_id, by=console.operator(console.chosen_organisation(tx, slug)), now=now
+    )
+
+
+def _state(key: ApiKey, now: datetime) -> str:
+    if key.revoked_at is not None:
+        return "revoked"
+    return "expired" if key.expires_at is not None and key.expires_at <= now else "active"
