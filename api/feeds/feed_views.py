@@ -19,7 +19,7 @@ from storage.db.database import Transaction
 from storage.directory import holiday_sets
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
-from storage.rules.days import AFTERNOON, MORNING
+from storage.rules.halves import AFTERNOON, MORNING
 
 # Feeds show twelve months back and twenty-four ahead.
 _DAYS_BACK: Final = timedelta(days=366)

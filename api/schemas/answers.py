@@ -15,7 +15,7 @@ from storage.base.amounts import days_of
 from storage.base.records import ApiKeyRecord, Days, Id, UserSummaryRecord
 from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db.pages import Page
-from storage.rules import days
+from storage.rules import halves
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -189,8 +189,8 @@ def leave(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
         "leave_type": leave_type_code,
         "start_date": request.start_date,
         "end_date": request.end_date,
-        "half_day_start": days.begins_at_midday(request.counted_halves),
-        "half_day_end": days.ends_at_midday(request.counted_halves),
+        "half_day_start": halves.begins_at_midday(request.counted_halves),
+        "half_day_end": halves.ends_at_midday(request.counted_halves),
         "days": days_of(request.total_half_days),
         "status": request.status,
         # The interface calls it a string, and marks what may be null.

@@ -26,7 +26,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.previews import Preview
-from storage.rules import days
+from storage.rules import working_week
 
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
@@ -147,7 +147,7 @@ async def _open_filled_in(interaction: Interaction, by: Caller, leave: ParsedLea
 def _parsing_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
-    week = days.working_week(user.working_days or config.organisation.working_days)
+    week = working_week.working_week(user.working_days or config.organisation.working_days)
     return ParsingContext(
         today=local_day(now, user.timezone or config.organisation.timezone),
         leave_types=list(config.leave_types.values()),

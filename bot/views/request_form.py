@@ -17,7 +17,7 @@ from bot.views.fields import Option
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest, LeaveType
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
-from storage.rules.days import Span
+from storage.rules.spans import Span
 
 # Slack takes 100 options in a menu, or 100 groups of 100.
 _MAX_IN_GROUP: Final = 100

@@ -19,7 +19,7 @@ from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_rows
 from storage.leave.leave_requests import notify_approvers
-from storage.rules import days
+from storage.rules import halves
 
 _BECAUSE = {"why": "user_archived"}
 
@@ -56,7 +56,7 @@ def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest 
     """The request once its days after today are given up; None where there are none to give."""
     after = replace(before, updated_at=now, version=before.version + 1)
     kept = before.counted_halves[: max((today - before.start_date).days + 1, 0)]
-    kept_half_days = days.total_half_days(kept)
+    kept_half_days = halves.total_half_days(kept)
     if before.status == "pending" or kept_half_days == 0:
         return replace(after, status="cancelled", cancelled_at=now)
     if kept_half_days == before.total_half_days:

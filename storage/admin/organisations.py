@@ -29,7 +29,7 @@ from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_changes, people_rows
 from storage.events import audit, digest_queue, feed_changes, organisation_config
 from storage.leave import card_refreshes, leave_types
-from storage.rules import days, holiday_calendar, request_rules
+from storage.rules import holiday_calendar, request_rules, working_week
 from storage.rules.leave_years import check_leave_year_start
 
 MAX_SLUG_LENGTH: Final = 48
@@ -52,7 +52,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": fields.name,
     "country_code": holiday_calendar.check_country,
     "timezone": fields.timezone,
-    "working_days": days.check_working_days,
+    "working_days": working_week.check_working_days,
     "leave_year_type": fields.one_of(*get_args(LeaveYearType)),
     "leave_year_start_month": fields.whole_number(1, 12),
     "leave_year_start_day": fields.whole_number(1, 31),
@@ -117,7 +117,7 @@ def create(
         slug=slug,
         domain=new.domain,
         logo_url=None,
-        working_days=days.WEEKDAYS[:5],
+        working_days=working_week.WEEKDAYS[:5],
         leave_year_type="calendar",
         leave_year_start_month=1,
         leave_year_start_day=1,

@@ -27,7 +27,7 @@ from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import days, holiday_calendar, request_rules
+from storage.rules import holiday_calendar, request_rules, working_week
 
 # The most that the unpaged list holds.
 Sort = Literal["created_at", "-created_at"]
@@ -42,7 +42,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "manager_id": fields.unchecked,
     "job_title": fields.optional(fields.name),
     "start_date": fields.unchecked,
-    "working_days": fields.optional(days.check_working_days),
+    "working_days": fields.optional(working_week.check_working_days),
     "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
     "leave_allowance_half_days": fields.optional(check_half_days),
     "avatar_url": fields.unchecked,

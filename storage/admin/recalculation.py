@@ -25,7 +25,7 @@ from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_rows
-from storage.rules import days
+from storage.rules import days, halves, spans
 
 CauseCode = Literal[
     "working_days_changed",
@@ -142,7 +142,7 @@ def plan(
             after = replace(
                 before,
                 counted_halves=counted_halves,
-                total_half_days=days.total_half_days(counted_halves),
+                total_half_days=halves.total_half_days(counted_halves),
                 updated_at=now,
                 version=before.version + 1,
             )
@@ -215,7 +215,7 @@ def total_change_at(
 
 def _counted(reference: Reference, user: User, request: LeaveRequest, today: date) -> str:
     """What the request's dates count by today's rules; those before today as they did."""
-    span = days.Span(
+    span = spans.Span(
         start_date=request.start_date,
         end_date=request.end_date,
         start_half_day=request.start_half_day,

@@ -14,7 +14,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.rules import days
+from storage.rules import spans
 
 # How many are named wherever they are shown; of the others it is said how many there are.
 MAX_NAMED: Final = 10
@@ -35,8 +35,8 @@ class ColleagueOff:
     is_pending: bool = False
 
     @property
-    def span(self) -> days.Span:
-        return days.Span(
+    def span(self) -> spans.Span:
+        return spans.Span(
             start_date=self.start_date,
             end_date=self.end_date,
             start_half_day=self.start_half_day,
@@ -45,7 +45,7 @@ class ColleagueOff:
 
 
 def off_with(
-    tx: Transaction, organisation_id: str, user: User, span: days.Span
+    tx: Transaction, organisation_id: str, user: User, span: spans.Span
 ) -> list[ColleagueOff]:
     """Pending and approved leave, in the same halves, of the people on the team calendar.
 
@@ -62,7 +62,7 @@ def off_with(
     )
     in_order = sorted(found, key=lambda row: (row.start_date, row.id))
     colleagues = [_colleague(row) for row in in_order]
-    return [one for one in colleagues if days.overlaps(span, one.span)]
+    return [one for one in colleagues if spans.overlaps(span, one.span)]
 
 
 def _colleague(row: Row) -> ColleagueOff:

@@ -21,7 +21,8 @@ from storage.db.tables import HolidaySetRow
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar, request_rules
-from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday
+from storage.rules.days import Holiday
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
 from storage.rules.holiday_calendar import country_name
 
 # Calendars that follow the moon are worked out for these years only.

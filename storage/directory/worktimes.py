@@ -16,8 +16,8 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.directory import holiday_sets
 from storage.events.organisation_config import Reference
-from storage.rules import days, working_days
-from storage.rules.working_days import Hours, Worktime
+from storage.rules import working_week, worktime
+from storage.rules.worktime import Hours, Worktime
 
 _MAX_ABSENCES: Final = 2_000
 
@@ -27,14 +27,14 @@ def of_people(
 ) -> dict[str, Worktime]:
     """Each person's working time, by id, from two days before ``first_day`` for over a year."""
     users = list(people)
-    first, last = first_day - timedelta(days=2), today + timedelta(working_days.MAX_DAYS)
+    first, last = first_day - timedelta(days=2), today + timedelta(worktime.MAX_DAYS)
     away = _away(tx, reference.organisation.id, [user.id for user in users], first)
     organisation = reference.organisation
     found = {}
     for user in users:
         country_code = holiday_sets.country_code_of(reference, user)
         found[user.id] = Worktime(
-            week=days.working_week(user.working_days or organisation.working_days),
+            week=working_week.working_week(user.working_days or organisation.working_days),
             holidays=holiday_sets.holidays_between(reference, country_code, first, last),
             away=away[user.id],
             hours=Hours(

@@ -17,7 +17,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
 from storage.events.organisation_config import Reference
-from storage.rules import days, leave_years, year_balances
+from storage.rules import leave_years, spans, year_balances
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction
 
@@ -38,8 +38,8 @@ class BookedLeave:
     counted_halves: str
 
     @property
-    def span(self) -> days.Span:
-        return days.Span(
+    def span(self) -> spans.Span:
+        return spans.Span(
             start_date=self.start_date,
             end_date=self.end_date,
             start_half_day=self.start_half_day,

@@ -19,7 +19,7 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
-from storage.rules import days, request_rules
+from storage.rules import halves, request_rules
 
 Decision = Literal["approved", "declined"]
 
@@ -95,7 +95,7 @@ def change_decision(
         after = replace(
             after,
             counted_halves=counted_halves,
-            total_half_days=days.total_half_days(counted_halves),
+            total_half_days=halves.total_half_days(counted_halves),
         )
     if to_status == "declined":
         leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)

@@ -15,7 +15,7 @@ from storage.directory import holiday_sets
 from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import BalanceInputs, BookedLeave
-from storage.rules import days, request_rules, year_balances
+from storage.rules import days, request_rules, spans, working_week, year_balances
 from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB.
@@ -42,7 +42,7 @@ class Draft:
 class Assessment:
     """A checked draft with its counted days. ``inputs.leave`` has the request that it replaces."""
 
-    span: days.Span
+    span: spans.Span
     leave_type: LeaveType
     day_counts: list[days.DayCount]
     counted_halves: str
@@ -110,8 +110,8 @@ def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     return rule(*args, **kwargs)
 
 
-def _span_and_type(reference: Reference, draft: Draft, today: date) -> tuple[days.Span, LeaveType]:
-    span = days.requested_span(
+def _span_and_type(reference: Reference, draft: Draft, today: date) -> tuple[spans.Span, LeaveType]:
+    span = spans.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     request_rules.check_dates_in_reach(span, today)
@@ -132,7 +132,7 @@ def _check_rules(
     reference: Reference,
     user: User,
     draft: Draft,
-    span: days.Span,
+    span: spans.Span,
     leave_type: LeaveType,
     run: _RunRule,
     today: date,
@@ -174,7 +174,7 @@ def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveReq
     The rules of its type were checked when it was requested. Raises InvalidInput
     ``no_working_time``, OverlappingLeave or InsufficientAllowance.
     """
-    span = days.Span(
+    span = spans.Span(
         start_date=request.start_date,
         end_date=request.end_date,
         start_half_day=request.start_half_day,
@@ -197,11 +197,11 @@ def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveReq
     return counted_halves
 
 
-def _check_overlap(span: days.Span, others: Iterable[BookedLeave]) -> None:
+def _check_overlap(span: spans.Span, others: Iterable[BookedLeave]) -> None:
     for other in others:
         # The dates first: they exclude nearly all leave, at a tenth of the cost.
         is_near = other.start_date <= span.end_date and other.end_date >= span.start_date
-        if is_near and days.overlaps(span, other.span):
+        if is_near and spans.overlaps(span, other.span):
             raise OverlappingLeave(
                 other.id,
                 other.start_date,
@@ -220,10 +220,10 @@ def _check_allowance(
     request_rules.check_allowance(later, allow_overdraft=leave_type.allow_overdraft)
 
 
-def count(reference: Reference, user: User, span: days.Span) -> list[days.DayCount]:
+def count(reference: Reference, user: User, span: spans.Span) -> list[days.DayCount]:
     country_code = holiday_sets.country_code_of(reference, user)
     return days.count_days(
         span,
-        days.working_week(user.working_days or reference.organisation.working_days),
+        working_week.working_week(user.working_days or reference.organisation.working_days),
         holiday_sets.holidays_between(reference, country_code, span.start_date, span.end_date),
     )

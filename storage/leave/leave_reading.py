@@ -22,7 +22,7 @@ from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import pending_approvals, people_rows
 from storage.events import audit, organisation_config
 from storage.leave import leave_rows
-from storage.rules.days import MAX_SPAN_DAYS
+from storage.rules.spans import MAX_SPAN_DAYS
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
 

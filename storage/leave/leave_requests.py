@@ -26,7 +26,7 @@ from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
 from storage.leave.drafts import Draft
-from storage.rules import days
+from storage.rules import halves
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
@@ -52,7 +52,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
-        total_half_days=days.total_half_days(assessment.counted_halves),
+        total_half_days=halves.total_half_days(assessment.counted_halves),
         counted_halves=assessment.counted_halves,
         note=assessment.note,
         decided_by=None,
@@ -129,7 +129,7 @@ def edit(
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
-        total_half_days=days.total_half_days(assessment.counted_halves),
+        total_half_days=halves.total_half_days(assessment.counted_halves),
         counted_halves=assessment.counted_halves,
         note=assessment.note,
     )

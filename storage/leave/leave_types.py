@@ -23,8 +23,8 @@ from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.directory import people_changes
 from storage.events import audit, feed_changes, organisation_config
 from storage.events.organisation_config import Reference
-from storage.leave import card_refreshes, leave_type_fields
-from storage.rules import request_rules
+from storage.leave import card_refreshes
+from storage.rules import leave_type_fields, request_rules
 
 # What the cards of pending requests show of a type, or compute with.
 _ON_CARDS: Final = ("name", "is_private", "deducts_allowance")

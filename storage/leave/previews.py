@@ -19,7 +19,7 @@ from storage.events.organisation_config import Reference
 from storage.leave import balances, drafts, leave_reading, request_steps
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import AutoApprovalReason
-from storage.rules import day_lines, days, request_rules, year_balances
+from storage.rules import day_lines, halves, request_rules, spans, year_balances
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Deduction
@@ -119,7 +119,7 @@ def preview(
         user=user,
         leave_type=assessment.leave_type,
         lines=day_lines.lines(assessment.day_counts),
-        total_half_days=days.total_half_days(assessment.counted_halves),
+        total_half_days=halves.total_half_days(assessment.counted_halves),
         years=_years(reference, assessment, replaces),
         approvers=deciders,
         approved_because=reason,
@@ -147,8 +147,8 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     )
 
 
-def _span(request: LeaveRequest) -> days.Span:
-    return days.Span(
+def _span(request: LeaveRequest) -> spans.Span:
+    return spans.Span(
         start_date=request.start_date,
         end_date=request.end_date,
         start_half_day=request.start_half_day,

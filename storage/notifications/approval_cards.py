@@ -19,7 +19,7 @@ from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import balances, leave_reading
-from storage.rules import days, request_rules, year_balances
+from storage.rules import request_rules, spans, year_balances
 from storage.rules.year_balances import Deduction
 
 
@@ -167,8 +167,8 @@ def _balances(
     )
 
 
-def _span(request: LeaveRequest) -> days.Span:
-    return days.Span(
+def _span(request: LeaveRequest) -> spans.Span:
+    return spans.Span(
         start_date=request.start_date,
         end_date=request.end_date,
         start_half_day=request.start_half_day,

@@ -24,8 +24,8 @@ from storage.directory import holiday_sets, people_rows, slack_locales
 from storage.events import notification_outbox, organisation_config
 from storage.events.digest_queue import QUEUE
 from storage.events.organisation_config import Reference
-from storage.rules import days
-from storage.rules.days import AFTERNOON, MORNING, NOTHING
+from storage.rules import working_week
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING
 
 # On the organisation's clock.
 POSTED_AT: Final = time(9)
@@ -135,7 +135,7 @@ def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
 def is_digest_day(reference: Reference, day: date) -> bool:
     """Whether the organisation works that day: a working day of its own, and no public holiday."""
     organisation = reference.organisation
-    week = days.working_week(organisation.working_days)
+    week = working_week.working_week(organisation.working_days)
     holidays = holiday_sets.holidays_between(reference, organisation.country_code, day, day)
     off = holidays[day].halves if day in holidays else NOTHING
     return week[day.weekday()] & ~off != NOTHING

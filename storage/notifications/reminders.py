@@ -25,8 +25,9 @@ from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import Reference
 from storage.notifications import escalations
-from storage.rules import reminder_schedule, request_rules, working_days
+from storage.rules import reminder_schedule, request_rules
 from storage.rules.reminder_schedule import Plan
+from storage.rules.worktime import next_work_start
 
 # An approver of more requests than this gets one summary a working day instead.
 MAX_SINGLE: Final = 5
@@ -141,7 +142,7 @@ def _check(
                 worktime, reminder.asked_at, reminder.sent, now=now, is_daily=is_daily
             )
         else:
-            next_at = working_days.next_start(worktime, now)
+            next_at = next_work_start(worktime, now)
             plan = Plan(is_due=False, sent=reminder.sent, next_at=next_at)
         next_at = plan.next_at or now + IDLE_WAIT
         if not _reschedule(tx, organisation_id, reminder, plan.sent, next_at):

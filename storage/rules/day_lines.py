@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from storage.rules.days import (
-    AFTERNOON,
-    MORNING,
-    WHOLE_DAY,
-    DayCount,
-    UncountedReason,
-    total_half_days,
-)
+from storage.rules.days import DayCount, UncountedReason
+from storage.rules.halves import AFTERNOON, MORNING, WHOLE_DAY, total_half_days
 
 # `not_counted`: did not count when the request was made, but would today.
 HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not_counted"]

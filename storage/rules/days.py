@@ -1,170 +1,20 @@
-"""Half-days: which are worked, which are requested, and how many a request counts.
-
-Pure arithmetic on dates; holidays are an argument. A mask of half-days is ``MORNING``,
-``AFTERNOON``, both or ``NOTHING``.
-"""
+"""Counts the halves of a request: which are requested, worked and no public holiday."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from storage.base.errors import FieldError, InvalidInput, Sentence
-from storage.base.values import HalfDay
-
-NOTHING: Final = 0
-MORNING: Final = 1
-AFTERNOON: Final = 2
-WHOLE_DAY: Final = 3
-
-MAX_SPAN_DAYS: Final = 366
-
-WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-# A mask for each weekday, Monday first, as ``date.weekday()``.
-WorkingWeek = tuple[int, ...]
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules.spans import Span
+from storage.rules.working_week import WorkingWeek
 
 UncountedReason = Literal["not_worked", "half_worked", "public_holiday"]
 
-_HALF_SUFFIXES: Final = {"": WHOLE_DAY, ":am": MORNING, ":pm": AFTERNOON}
-_SUFFIX_OF_MASK: Final = {mask: suffix for suffix, mask in _HALF_SUFFIXES.items()}
-_WORKING_DAY: Final[Mapping[str, tuple[int, int]]] = {
-    name + suffix: (weekday, mask)
-    for weekday, name in enumerate(WEEKDAYS)
-    for suffix, mask in _HALF_SUFFIXES.items()
-}
 _HALF_DAYS_OF_MASK: Final = (0, 1, 1, 2)
 _MONDAY_ORDINAL: Final = 1
-
-
-def working_week(working_days: Sequence[str]) -> WorkingWeek:
-    """The week of a list of working days.
-
-    Expects a list from `check_working_days`; other words raise KeyError.
-    """
-    week = [NOTHING] * 7
-    for entry in working_days:
-        weekday, mask = _WORKING_DAY[entry]
-        week[weekday] |= mask
-    return tuple(week)
-
-
-def check_working_days(working_days: Sequence[str], field: str = "working_days") -> tuple[str, ...]:
-    """The normalised list: in week order, with both halves of a day as that day.
-
-    ``friday:pm`` with ``friday:am`` becomes ``friday``. Raises InvalidInput with
-    one error per wrong entry at ``/<field>/<index>`` (``unknown_working_day``,
-    ``duplicate_working_day``), or at ``/<field>`` when the list is empty (``no_working_days``).
-    """
-    if not working_days:
-        raise InvalidInput.of(field, "no_working_days", "Choose at least one working day.")
-    week = [NOTHING] * 7
-    errors: list[FieldError] = []
-    for index, entry in enumerate(working_days):
-        weekday, mask = _WORKING_DAY.get(entry, (0, NOTHING))
-        if mask == NOTHING:
-            code = "unknown_working_day"
-            detail = Sentence(
-                "{entry} is not a weekday. Use monday to sunday, or a half-day such as "
-                "friday:am or friday:pm.",
-                entry=repr(entry),
-            )
-        elif week[weekday] & mask:
-            code = "duplicate_working_day"
-            detail = Sentence("{entry} is listed twice.", entry=entry)
-        else:
-            week[weekday] |= mask
-            continue
-        errors.append(FieldError(pointer=f"/{field}/{index}", code=code, detail=detail))
-    if errors:
-        raise InvalidInput(errors)
-    return tuple(
-        name + _SUFFIX_OF_MASK[mask]
-        for name, mask in zip(WEEKDAYS, week, strict=True)
-        if mask != NOTHING
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Span:
-    """The requested time: consecutive half-days. Both dates are included.
-
-    `requested_span` makes one from input and refuses impossible ones.
-    """
-
-    start_date: date
-    end_date: date
-    start_half_day: HalfDay | None = None
-    end_half_day: HalfDay | None = None
-
-    @property
-    def first_slot(self) -> int:
-        """The first requested half as ``2 * ordinal``, plus 1 for an afternoon."""
-        begins_at_midday = self.start_half_day == "pm" or (
-            self.start_half_day is None
-            and self.end_half_day == "pm"
-            and self.start_date == self.end_date
-        )
-        return 2 * self.start_date.toordinal() + begins_at_midday
-
-    @property
-    def last_slot(self) -> int:
-        """The last requested half, included, numbered like `first_slot`."""
-        ends_at_midday = self.end_half_day == "am" or (
-            self.end_half_day is None
-            and self.start_half_day == "am"
-            and self.start_date == self.end_date
-        )
-        return 2 * self.end_date.toordinal() + (not ends_at_midday)
-
-
-def requested_span(
-    start_date: date,
-    end_date: date,
-    start_half_day: HalfDay | None = None,
-    end_half_day: HalfDay | None = None,
-) -> Span:
-    """The requested span; its half-days stay as given.
-
-    Raises InvalidInput: ``end_before_start``, ``too_long`` (over 366 days, both ends included),
-    ``impossible_half_days`` (one day from midday until midday).
-    """
-    if end_date < start_date:
-        raise InvalidInput.of(
-            "end_date",
-            "end_before_start",
-            "The last day ({end_date}) is before the first day ({start_date}).",
-            end_date=end_date,
-            start_date=start_date,
-        )
-    length_days = end_date.toordinal() - start_date.toordinal() + 1
-    if length_days > MAX_SPAN_DAYS:
-        raise InvalidInput.of(
-            "end_date",
-            "too_long",
-            "A request can cover at most {most} days. This one covers {length}.",
-            length=length_days,
-            most=MAX_SPAN_DAYS,
-        )
-    if start_date == end_date and start_half_day == "pm" and end_half_day == "am":
-        raise InvalidInput.of(
-            "end_half_day",
-            "impossible_half_days",
-            "Leave on a single day cannot start in the afternoon and end in the morning.",
-        )
-    return Span(
-        start_date=start_date,
-        end_date=end_date,
-        start_half_day=start_half_day,
-        end_half_day=end_half_day,
-    )
-
-
-def overlaps(one: Span, other: Span) -> bool:
-    """Whether the two share a half-day."""
-    return one.first_slot <= other.last_slot and other.first_slot <= one.last_slot
 
 
 def requested_halves(span: Span, day: date) -> int:
@@ -265,32 +115,3 @@ def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) 
 def counted_halves(days: Iterable[DayCount]) -> str:
     """The ``counted`` mask of each date as one digit: `LeaveRequest.counted_halves`."""
     return "".join(["0123"[day.counted] for day in days])
-
-
-def total_half_days(counted_halves: str) -> int:
-    """Half-days in a stored string."""
-    # Digits 1 and 2 are one half-day, 3 is two and 0 none.
-    return len(counted_halves) + counted_halves.count("3") - counted_halves.count("0")
-
-
-def half_days_in(counted_halves: str, start_date: date, first_day: date, last_day: date) -> int:
-    """Half-days between two dates; the first digit of the string is ``start_date``.
-
-    ``first_day`` and ``last_day`` are included and may lie outside the request.
-    """
-    start_ordinal = start_date.toordinal()
-    begin = first_day.toordinal() - start_ordinal
-    end = last_day.toordinal() - start_ordinal + 1
-    if end <= 0:  # A negative index would count from the end of the string.
-        return 0
-    return total_half_days(counted_halves[max(begin, 0) : end])
-
-
-def begins_at_midday(counted_halves: str) -> bool:
-    """Whether only the afternoon counts on the first date that counts."""
-    return counted_halves.lstrip("0").startswith("2")
-
-
-def ends_at_midday(counted_halves: str) -> bool:
-    """Whether only the morning counts on the last date that counts."""
-    return counted_halves.rstrip("0").endswith("1")

@@ -17,7 +17,8 @@ from holidays.registry import COUNTRIES
 
 from storage.base.calendar_values import Country
 from storage.base.errors import InvalidInput
-from storage.rules.days import WHOLE_DAY, Holiday
+from storage.rules.days import Holiday
+from storage.rules.halves import WHOLE_DAY
 
 # In the registry the alpha-2 code follows the class name; later ones are aliases (GBR, UK).
 _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from storage.rules import working_days
-from storage.rules.working_days import Worktime
+from storage.rules.worktime import Worktime, next_work_start, nth_working_day_after
 
 # Working days of the approver after which they are reminded.
 REMINDED_AFTER: Final = (1, 3, 5)
@@ -40,7 +39,7 @@ def plan(
     asked_on = worktime.local_day(asked_at)
     times = [_begins(worktime, asked_on, number) for number in (*REMINDED_AFTER, ESCALATED_AFTER)]
     passed = sum(at is not None and at <= now for at in times)
-    next_start = working_days.next_start(worktime, now)
+    next_start = next_work_start(worktime, now)
     if not worktime.is_at_work(now) and (is_daily or passed > sent):
         return Plan(is_due=False, sent=sent, next_at=next_start)
     is_escalated = sent < passed == len(times)
@@ -58,5 +57,5 @@ def plan(
 
 
 def _begins(worktime: Worktime, asked_on: date, number: int) -> datetime | None:
-    day = working_days.nth_after(worktime.halves, asked_on, number)
+    day = nth_working_day_after(worktime.halves, asked_on, number)
     return None if day is None else worktime.begins_at(day)

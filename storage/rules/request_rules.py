@@ -18,8 +18,9 @@ from storage.base.errors import (
     Sentence,
 )
 from storage.base.values import ROLES, LeaveRequest, LeaveStatus, LeaveType, Role
-from storage.rules.days import DayCount, Span
+from storage.rules.days import DayCount
 from storage.rules.leave_years import LeaveYear
+from storage.rules.spans import Span
 
 Action = Literal[
     "edit", "approve", "decline", "cancel", "reverse_to_approved", "reverse_to_declined"

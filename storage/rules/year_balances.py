@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from storage.rules import days, leave_years
+from storage.rules import halves, leave_years
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.request_rules import YearDemand
 
@@ -59,10 +59,10 @@ class Deduction:
     def half_days_in(self, first_day: date, last_day: date) -> int:
         """The half-days between two days, both included."""
         if first_day <= self.start_date and self.end_date <= last_day:
-            return days.total_half_days(self.counted_halves)
+            return halves.total_half_days(self.counted_halves)
         if self.start_date > last_day or self.end_date < first_day:
             return 0
-        return days.half_days_in(self.counted_halves, self.start_date, first_day, last_day)
+        return halves.half_days_in(self.counted_halves, self.start_date, first_day, last_day)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,8 +24,9 @@ from storage.base.errors import (
     OverlappingLeave,
 )
 from storage.base.values import LEAVE_STATUSES, LeaveType
-from storage.rules import days, holiday_calendar, leave_years, request_rules
-from storage.rules.days import DayCount, Span
+from storage.rules import holiday_calendar, leave_years, request_rules, spans, working_week
+from storage.rules.days import DayCount
+from storage.rules.spans import Span
 from tests import catalogues
 
 NAMES = sorted(language.available())
@@ -97,11 +98,11 @@ def with_figures() -> list[DomainError]:
                 Span(start_date=date(2029, 1, 1), end_date=date(2029, 1, 2)), start
             ),
             lambda: request_rules.check_working_time([]),
-            lambda: days.requested_span(end, start),
-            lambda: days.requested_span(start, date(2028, 8, 7)),
-            lambda: days.requested_span(start, start, "pm", "am"),
-            lambda: days.check_working_days([]),
-            lambda: days.check_working_days(["sunday", "funday", "sunday"]),
+            lambda: spans.requested_span(end, start),
+            lambda: spans.requested_span(start, date(2028, 8, 7)),
+            lambda: spans.requested_span(start, start, "pm", "am"),
+            lambda: working_week.check_working_days([]),
+            lambda: working_week.check_working_days(["sunday", "funday", "sunday"]),
             lambda: amounts.half_days_of(0.3, "days"),
             lambda: amounts.adjustment_half_days_of(0, "days"),
             lambda: fields.name("x" * 1_001, "name"),

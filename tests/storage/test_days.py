@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 
 from storage.base.errors import InvalidInput
 from storage.base.values import HalfDay
-from storage.rules import days
-from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, Span, WorkingWeek
+from storage.rules import days, halves, spans, working_week
+from storage.rules.days import Holiday
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules.spans import Span
+from storage.rules.working_week import WorkingWeek
 
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 3, 2), date(2026, 3, 4), date(2026, 3, 6)
 SATURDAY, SUNDAY = date(2026, 3, 7), date(2026, 3, 8)
-FIVE_DAYS = days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
+FIVE_DAYS = working_week.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
 NO_HOLIDAYS: Mapping[date, Holiday] = {}
 
 masks = st.sampled_from((NOTHING, MORNING, AFTERNOON, WHOLE_DAY))
@@ -30,7 +33,7 @@ calendars = st.dictionaries(
 
 
 @st.composite
-def spans(draw: st.DrawFn) -> Span:
+def any_span(draw: st.DrawFn) -> Span:
     start_date = draw(st.dates(date(2026, 1, 1), date(2026, 3, 1)))
     end_date = start_date + timedelta(days=draw(st.integers(0, 20)))
     start_half_day, end_half_day = draw(half_days), draw(half_days)
@@ -85,7 +88,7 @@ HALF_DAY_TABLE = [
 def test_half_day_words_say_which_halves_are_asked_for(
     end_date: date, start_half_day: HalfDay | None, end_half_day: HalfDay | None, halves: str
 ) -> None:
-    span = days.requested_span(MONDAY, end_date, start_half_day, end_half_day)
+    span = spans.requested_span(MONDAY, end_date, start_half_day, end_half_day)
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == halves
     assert (span.start_half_day, span.end_half_day) == (start_half_day, end_half_day)
@@ -111,14 +114,14 @@ def test_an_impossible_span_is_refused_at_its_field(
     code: str,
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        days.requested_span(MONDAY, end_date, start_half_day, end_half_day)
+        spans.requested_span(MONDAY, end_date, start_half_day, end_half_day)
 
     assert refusal.value.code == code
     assert [(error.pointer, error.code) for error in refusal.value.errors] == [(pointer, code)]
 
 
 def test_366_days_are_still_one_request() -> None:
-    span = days.requested_span(MONDAY, MONDAY + timedelta(days=365))
+    span = spans.requested_span(MONDAY, MONDAY + timedelta(days=365))
 
     assert len(days.count_days(span, FIVE_DAYS, NO_HOLIDAYS)) == 366
 
@@ -129,12 +132,12 @@ def test_366_days_are_still_one_request() -> None:
         pytest.param(["friday", "monday"], ("monday", "friday"), id="week order"),
         pytest.param(["friday:pm"], ("friday:pm",), id="one half"),
         pytest.param(["friday:pm", "friday:am"], ("friday",), id="two halves are the day"),
-        pytest.param(list(reversed(days.WEEKDAYS)), days.WEEKDAYS, id="all seven"),
+        pytest.param(list(reversed(working_week.WEEKDAYS)), working_week.WEEKDAYS, id="all seven"),
     ],
 )
 def test_working_days_have_one_normal_form(given_days: list[str], normal: tuple[str, ...]) -> None:
-    assert days.check_working_days(given_days) == normal
-    assert days.working_week(given_days) == days.working_week(normal)
+    assert working_week.check_working_days(given_days) == normal
+    assert working_week.working_week(given_days) == working_week.working_week(normal)
 
 
 @pytest.mark.parametrize(
@@ -175,20 +178,20 @@ def test_wrong_working_days_are_refused_where_they_stand(
     given_days: list[str], errors: list[tuple[str, str]]
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        days.check_working_days(given_days)
+        working_week.check_working_days(given_days)
 
     assert [(error.pointer, error.code) for error in refusal.value.errors] == errors
 
 
 def test_working_days_of_another_field_are_refused_there() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        days.check_working_days(["never"], field="settings/days")
+        working_week.check_working_days(["never"], field="settings/days")
 
     assert refusal.value.errors[0].pointer == "/settings/days/0"
 
 
 def test_a_working_week_is_one_mask_a_weekday() -> None:
-    assert days.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)
+    assert working_week.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +226,9 @@ def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
     holidays = {} if holiday is None else {MONDAY: Holiday(name="Feast", halves=holiday)}
 
     [day] = days.count_days(
-        days.requested_span(MONDAY, MONDAY, *requested), days.working_week((week_entry,)), holidays
+        spans.requested_span(MONDAY, MONDAY, *requested),
+        working_week.working_week((week_entry,)),
+        holidays,
     )
 
     assert (day.half_days, day.uncounted_reason) == (half_days, uncounted_reason)
@@ -231,13 +236,13 @@ def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
 
 
 def test_an_edge_on_a_day_off_takes_no_half_from_the_days_around_it() -> None:
-    span = days.requested_span(FRIDAY, SUNDAY, None, "am")
+    span = spans.requested_span(FRIDAY, SUNDAY, None, "am")
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == "300"
 
 
 def test_every_date_is_explained_in_order() -> None:
-    span = days.requested_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
+    span = spans.requested_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
     holidays = {MONDAY + timedelta(days=7): Holiday(name="Feast")}
 
     assert [
@@ -268,8 +273,8 @@ def test_every_date_is_explained_in_order() -> None:
 def test_midday_edges_are_those_of_the_days_that_count(
     counted: str, begins: bool, ends: bool
 ) -> None:
-    assert days.begins_at_midday(counted) is begins
-    assert days.ends_at_midday(counted) is ends
+    assert halves.begins_at_midday(counted) is begins
+    assert halves.ends_at_midday(counted) is ends
 
 
 @pytest.mark.parametrize(
@@ -287,10 +292,10 @@ def test_midday_edges_are_those_of_the_days_that_count(
     ],
 )
 def test_half_days_between_two_dates(first_day: date, last_day: date, half_days: int) -> None:
-    assert days.half_days_in("30123", MONDAY, first_day, last_day) == half_days
+    assert halves.half_days_in("30123", MONDAY, first_day, last_day) == half_days
 
 
-@given(spans(), weeks, calendars)
+@given(any_span(), weeks, calendars)
 def test_a_count_never_exceeds_what_is_asked_or_worked(
     span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]
 ) -> None:
@@ -304,10 +309,10 @@ def test_a_count_never_exceeds_what_is_asked_or_worked(
     assert all(day.worked == week[day.date.weekday()] for day in counted)
     assert all(day.counted == day.requested & day.worked & (3 - day.holiday) for day in counted)
     assert all((day.uncounted_reason is None) == (day.counted == day.requested) for day in counted)
-    assert days.total_half_days(days.counted_halves(counted)) == sum(d.half_days for d in counted)
+    assert halves.total_half_days(days.counted_halves(counted)) == sum(d.half_days for d in counted)
 
 
-@given(spans(), weeks, calendars, st.data())
+@given(any_span(), weeks, calendars, st.data())
 def test_splitting_a_span_never_changes_the_total(
     span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday], data: st.DataObject
 ) -> None:
@@ -316,7 +321,7 @@ def test_splitting_a_span_never_changes_the_total(
     after = _span_of_slots(cut + 1, span.last_slot)
 
     parts = [stored(part, week, holidays) for part in (before, after) if part]
-    assert sum(map(days.total_half_days, parts)) == days.total_half_days(
+    assert sum(map(halves.total_half_days, parts)) == halves.total_half_days(
         stored(span, week, holidays)
     )
 
@@ -324,7 +329,7 @@ def test_splitting_a_span_never_changes_the_total(
 def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
     if first_slot > last_slot:
         return None
-    return days.requested_span(
+    return spans.requested_span(
         date.fromordinal(first_slot // 2),
         date.fromordinal(last_slot // 2),
         "pm" if first_slot % 2 else "am",
@@ -368,18 +373,18 @@ def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
     ],
 )
 def test_overlap_is_counted_in_halves(one: Span, other: Span, shared: bool) -> None:
-    assert days.overlaps(one, other) is shared
-    assert days.overlaps(other, one) is shared
+    assert spans.overlaps(one, other) is shared
+    assert spans.overlaps(other, one) is shared
 
 
-@given(spans(), spans())
+@given(any_span(), any_span())
 def test_spans_overlap_when_they_share_a_half(one: Span, other: Span) -> None:
-    assert days.overlaps(one, other) == bool(slots(one) & slots(other))
-    assert days.overlaps(one, other) == days.overlaps(other, one)
-    assert days.overlaps(one, one)
+    assert spans.overlaps(one, other) == bool(slots(one) & slots(other))
+    assert spans.overlaps(one, other) == spans.overlaps(other, one)
+    assert spans.overlaps(one, one)
 
 
-@given(spans())
+@given(any_span())
 def test_a_span_is_one_unbroken_run_of_halves(span: Span) -> None:
     assert slots(span) == set(range(span.first_slot, span.last_slot + 1))
 
@@ -391,8 +396,8 @@ def test_half_days_of_a_partition_add_up(
     first_cut, last_cut = sorted((one_cut, other_cut))
     after_first, after_last = first_cut + timedelta(days=1), last_cut + timedelta(days=1)
 
-    assert days.half_days_in(counted, start_date, date.min, first_cut) + days.half_days_in(
+    assert halves.half_days_in(counted, start_date, date.min, first_cut) + halves.half_days_in(
         counted, start_date, after_first, last_cut
-    ) + days.half_days_in(counted, start_date, after_last, date.max) == days.total_half_days(
+    ) + halves.half_days_in(counted, start_date, after_last, date.max) == halves.total_half_days(
         counted
     )

@@ -11,7 +11,8 @@ from babel import Locale
 
 from storage.base.errors import InvalidInput
 from storage.rules import holiday_calendar
-from storage.rules.days import WHOLE_DAY, Holiday
+from storage.rules.days import Holiday
+from storage.rules.halves import WHOLE_DAY
 
 AUGUST_BANK_HOLIDAY = date(2026, 8, 31)
 

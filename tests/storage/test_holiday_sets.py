@@ -13,7 +13,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets
 from storage.events import organisation_config
-from storage.rules.days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
+from storage.rules.days import Holiday
+from storage.rules.halves import AFTERNOON, MORNING, WHOLE_DAY
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import codes_of
 

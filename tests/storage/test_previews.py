@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.leave import adjustments, decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview, YearChange
-from storage.rules import days
+from storage.rules import halves, working_week
 from tests.builders import (
     NOW,
     Acme,
@@ -316,12 +316,12 @@ class Case:
     is_edit: bool
 
 
-ENTRIES = [f"{day}{half}" for day in days.WEEKDAYS for half in ("", ":am", ":pm")]
+ENTRIES = [f"{day}{half}" for day in working_week.WEEKDAYS for half in ("", ":am", ":pm")]
 patterns = st.lists(
     st.sampled_from(ENTRIES), min_size=1, max_size=7, unique_by=lambda one: one.split(":")[0]
 )
 near = st.dates(date(2026, 9, 1), date(2027, 4, 30))
-halves = st.sampled_from([None, "am", "pm"])
+half_days = st.sampled_from([None, "am", "pm"])
 codes_of_types = st.sampled_from(["annual", "annual", "sick", "flexible"])
 cases = st.builds(
     Case,
@@ -352,7 +352,7 @@ cases = st.builds(
         ),
         max_size=4,
     ),
-    draft=st.tuples(codes_of_types, near, st.integers(-1, 25), halves, halves),
+    draft=st.tuples(codes_of_types, near, st.integers(-1, 25), half_days, half_days),
     is_edit=st.booleans(),
 )
 
@@ -455,7 +455,7 @@ def test_what_is_announced_is_what_happens(database: Database, case: Case) -> No
     assert (request.status == "approved") == (found.approved_because is not None)
     assert request.total_half_days == found.total_half_days
     assert [line.half_days for line in found.lines] == [
-        days.total_half_days(half) for half in request.counted_halves
+        halves.total_half_days(half) for half in request.counted_halves
     ]
     after = remaining(database, acme, ada, on)
     assert after == [change.after_half_days for change in found.years]

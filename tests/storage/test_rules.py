@@ -14,10 +14,11 @@ from storage.base.errors import (
     NotYourField,
 )
 from storage.base.values import LEAVE_STATUSES, ROLES, LeaveStatus, LeaveType, Role
-from storage.rules import days, request_rules
-from storage.rules.days import DayCount, Span
+from storage.rules import days, request_rules, working_week
+from storage.rules.days import DayCount
 from storage.rules.leave_years import LeaveYear
 from storage.rules.request_rules import Action, YearDemand
+from storage.rules.spans import Span
 
 TODAY = date(2026, 3, 2)  # A Monday.
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
@@ -40,7 +41,7 @@ ANNUAL = LeaveType(
     updated_at=LONG_AGO,
     version=1,
 )
-FIVE_DAYS = days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
+FIVE_DAYS = working_week.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
 YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
 YEAR_2027 = LeaveYear(first_day=date(2027, 1, 1), last_day=date(2027, 12, 31))
 

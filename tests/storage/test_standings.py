@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.rules import days, leave_years, year_balances
+from storage.rules import halves, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction, LeaveYearBalance
 
@@ -44,11 +44,11 @@ def an_account(
 
 def leave(start_date: date, half_days: int) -> Deduction:
     """Whole days in a row, weekends not looked at; an odd half-day is a morning."""
-    halves = "3" * (half_days // 2) + "1" * (half_days % 2)
+    counted_halves = "3" * (half_days // 2) + "1" * (half_days % 2)
     return Deduction(
-        counted_halves=halves,
+        counted_halves=counted_halves,
         start_date=start_date,
-        end_date=start_date + timedelta(days=len(halves) - 1),
+        end_date=start_date + timedelta(days=len(counted_halves) - 1),
     )
 
 
@@ -188,12 +188,12 @@ accounts = st.builds(
     recorded_from=st.dates(date(2024, 1, 1), date(2027, 12, 31)),
     adjusted=st.dictionaries(st.integers(2024, 2028), st.integers(-20, 20)),
 )
-halves = st.text("0123", min_size=1, max_size=60)
+counted_masks = st.text("0123", min_size=1, max_size=60)
 deductions = st.builds(
     lambda counted, start: Deduction(
         counted_halves=counted, start_date=start, end_date=start + timedelta(days=len(counted) - 1)
     ),
-    halves,
+    counted_masks,
     st.dates(date(2024, 1, 1), date(2028, 6, 1)),
 )
 DAYS = st.dates(date(2024, 1, 1), date(2029, 1, 1))
@@ -247,8 +247,8 @@ def test_splitting_leave_never_changes_a_balance(
     ]
 
     assert everything(account, [*taken, *parts]) == everything(account, [*taken, one])
-    total = days.total_half_days(one.counted_halves)
-    assert sum(days.total_half_days(part.counted_halves) for part in parts) == total
+    total = halves.total_half_days(one.counted_halves)
+    assert sum(halves.total_half_days(part.counted_halves) for part in parts) == total
 
 
 @given(accounts, st.lists(deductions, max_size=5), deductions)
@@ -257,7 +257,7 @@ def test_what_a_request_needs_is_what_it_takes_from_each_year(
 ) -> None:
     demands = year_balances.demands(account, taken, asked)
 
-    total = days.total_half_days(asked.counted_halves)
+    total = halves.total_half_days(asked.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
     after = year_balances.of_years(account, [*taken, asked], asked.start_date, asked.end_date)
     for demand, standing in zip(demands, after, strict=True):

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.rules.days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
+from storage.rules.days import Holiday
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
 from storage.rules.reminder_schedule import plan
-from storage.rules.working_days import MAX_DAYS, Hours, Worktime, next_start, nth_after
+from storage.rules.working_week import working_week
+from storage.rules.worktime import MAX_DAYS, Hours, Worktime, next_work_start, nth_working_day_after
 
 MONDAY_TO_FRIDAY = ("monday", "tuesday", "wednesday", "thursday", "friday")
 
@@ -43,11 +45,13 @@ def works(
     ],
 )
 def test_the_nth_working_day_after(worktime: Worktime, day: str, number: int, found: str) -> None:
-    assert nth_after(worktime.halves, date.fromisoformat(day), number) == date.fromisoformat(found)
+    assert nth_working_day_after(
+        worktime.halves, date.fromisoformat(day), number
+    ) == date.fromisoformat(found)
 
 
 def test_without_working_days_there_is_no_next_working_day() -> None:
-    assert nth_after(lambda _: NOTHING, date(2026, 6, 1), 1) is None
+    assert nth_working_day_after(lambda _: NOTHING, date(2026, 6, 1), 1) is None
 
 
 @given(
@@ -66,7 +70,7 @@ def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
         hours=Hours(starts_at="09:00", midday_at="13:00", ends_at="17:00", timezone="UTC"),
     )
 
-    found = nth_after(worktime.halves, day, number)
+    found = nth_working_day_after(worktime.halves, day, number)
 
     if not any(week):
         assert found is None
@@ -110,7 +114,7 @@ def test_an_afternoon_begins_at_midday_and_a_morning_ends_there() -> None:
     ]
 
     assert at_work == [(1, 8), (1, 9), (1, 10), (1, 11), (2, 12), (2, 13), (2, 14), (2, 15)]
-    assert next_start(worktime, monday.replace(hour=9)) == tuesday.replace(hour=12)
+    assert next_work_start(worktime, monday.replace(hour=9)) == tuesday.replace(hour=12)
 
 
 ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.

@@ -1,7 +1,4 @@
-"""Working time of a person: the nth working day after a date, and when work begins on it.
-
-Pure: working days, public holidays and absences are arguments.
-"""
+"""The working time of a person: working days after a date, and when work begins on them."""
 
 from __future__ import annotations
 
@@ -11,7 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from storage.rules.days import MORNING, NOTHING, Holiday, WorkingWeek
+from storage.rules.days import Holiday
+from storage.rules.halves import MORNING, NOTHING
+from storage.rules.working_week import WorkingWeek
 
 # Searches end after so many days, for people who work on none of them.
 MAX_DAYS: Final = 400
@@ -65,21 +64,21 @@ class Worktime:
         return local.astimezone(UTC)
 
 
-def nth_after(halves: Callable[[date], int], day: date, number: int) -> date | None:
+def nth_working_day_after(halves: Callable[[date], int], day: date, number: int) -> date | None:
     """The nth working day after ``day``; None if there is none in MAX_DAYS."""
-    left = number
+    remaining = number
     for ahead in range(1, MAX_DAYS):
-        found = day + timedelta(days=ahead)
-        left -= halves(found) != NOTHING
-        if left == 0:
-            return found
+        later_day = day + timedelta(days=ahead)
+        remaining -= halves(later_day) != NOTHING
+        if remaining == 0:
+            return later_day
     return None
 
 
-def next_start(worktime: Worktime, instant: datetime) -> datetime | None:
+def next_work_start(worktime: Worktime, instant: datetime) -> datetime | None:
     """When work next begins after that instant; None if it does not in MAX_DAYS."""
     today = worktime.local_day(instant)
     if worktime.halves(today) != NOTHING and worktime.begins_at(today) > instant:
         return worktime.begins_at(today)
-    day = nth_after(worktime.halves, today, 1)
+    day = nth_working_day_after(worktime.halves, today, 1)
     return None if day is None else worktime.begins_at(day)
