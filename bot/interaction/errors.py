@@ -11,8 +11,8 @@ from slack_bolt.response import BoltResponse
 
 from bot.base import ids
 from bot.base.language import gettext, gettext_noop
+from bot.blocks import words
 from bot.client import slack_web
-from bot.views import words
 from bot.views.request_form import FIELDS
 from storage.access.feeds import FeedTokenUnreadable, TooManyFeeds
 from storage.access.idempotency import (

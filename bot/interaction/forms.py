@@ -10,10 +10,11 @@ import orjson
 
 from bot.base import ids
 from bot.base.payloads import Answer, UnexpectedPayload, Values
+from bot.blocks import form_values
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Act, Listener
-from bot.views import consequences, fields
+from bot.views import consequences
 from bot.views.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
@@ -55,7 +56,7 @@ class Form:
 
     def text(self, name: str) -> str | None:
         """The typed text; None if it is empty."""
-        return fields.answer(self._values, name)
+        return form_values.answer(self._values, name)
 
     def chosen(self, name: str) -> str | None:
         """The value chosen from a menu; None for "none"."""
@@ -63,7 +64,7 @@ class Form:
         return None if given == ids.NOTHING else given
 
     def several(self, name: str) -> list[str]:
-        return fields.answers(self._values, name)
+        return form_values.answers(self._values, name)
 
     def half_days(self, name: str) -> int | None:
         """The typed days in half-days. Raises InvalidInput ``not_half_days``."""

@@ -17,11 +17,12 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.base import language
 from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, Values
+from bot.blocks import text
 from bot.client import slack_web
 from bot.client.modal_updates import ModalRefreshes
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction import errors
-from bot.views import replies, text
+from bot.views import replies
 from storage.db.database import Database
 from storage.slack.join_policy import NotAMember
 

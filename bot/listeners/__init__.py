@@ -6,20 +6,24 @@ them with the manifest.
 
 from __future__ import annotations
 
+from bot.admin_listeners import (
+    departments,
+    holidays,
+    leave_types,
+    organisation,
+    people,
+    webhooks,
+)
 from bot.interaction.listening import Listener
 from bot.listeners import (
+    api_keys,
+    calendar_feeds,
     commands,
     decisions,
     events,
     home,
     own_leave,
     request_form,
-    settings_access,
-    settings_departments,
-    settings_holidays,
-    settings_organisation,
-    settings_people,
-    settings_webhooks,
     shortcuts,
 )
 
@@ -33,11 +37,13 @@ def registered(command: str) -> tuple[Listener, ...]:
         *own_leave.LISTENERS,
         *decisions.LISTENERS,
         *home.LISTENERS,
-        *settings_access.LISTENERS,
-        *settings_people.LISTENERS,
-        *settings_departments.LISTENERS,
-        *settings_organisation.LISTENERS,
-        *settings_holidays.LISTENERS,
-        *settings_webhooks.LISTENERS,
+        *api_keys.LISTENERS,
+        *calendar_feeds.LISTENERS,
+        *people.LISTENERS,
+        *departments.LISTENERS,
+        *leave_types.LISTENERS,
+        *organisation.LISTENERS,
+        *holidays.LISTENERS,
+        *webhooks.LISTENERS,
         *events.LISTENERS,
     )

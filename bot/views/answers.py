@@ -10,7 +10,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.views import text, words
+from bot.blocks import text, words
 from storage.base.calendar_values import Absence
 from storage.base.values import LeaveRequest, LeaveType
 from storage.db.pages import Page

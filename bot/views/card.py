@@ -5,7 +5,8 @@ from __future__ import annotations
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.views import colleagues, text, words
+from bot.blocks import text, words
+from bot.views import colleagues
 from storage.base.values import LeaveRequest
 from storage.notifications.approval_cards import ApprovalCard
 

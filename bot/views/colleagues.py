@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.base.language import gettext, ngettext
-from bot.views import text, words
+from bot.blocks import text, words
 from storage.directory.colleagues import ColleagueOff
 
 

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
+from bot.blocks import layout, text, words
 from bot.views import card as cards
-from bot.views import fields, text, words
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base.values import LeaveEffect, Reassignment, User
 
@@ -50,7 +50,7 @@ def asking(
     """A modal that shows the effects and asks to confirm. ``intro`` is plain text."""
     paragraphs = [intro, *(paragraph for paragraph in _paragraphs(named_effects) if paragraph)]
     blocks: list[Block] = [text.paragraph(paragraph) for paragraph in paragraphs]
-    return fields.modal(title, blocks, callback_id, submit, gettext("Cancel"), kept)
+    return layout.modal(title, blocks, callback_id, submit, gettext("Cancel"), kept)
 
 
 def _paragraphs(named_effects: NamedEffects) -> list[str]:

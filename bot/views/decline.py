@@ -9,8 +9,8 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import Values
+from bot.blocks import fields, form_values, layout, text
 from bot.views import card as cards
-from bot.views import fields, text
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard
 
@@ -83,7 +83,7 @@ def _form(card: ApprovalCard, callback_id: str, kept: str) -> View:
 def _modal(
     title: str, submit: str, blocks: Sequence[Block], *, callback_id: str, kept: str
 ) -> View:
-    return fields.modal(title, blocks, callback_id, submit, gettext("Back"), kept)
+    return layout.modal(title, blocks, callback_id, submit, gettext("Back"), kept)
 
 
 def _reason() -> Block:
@@ -98,4 +98,4 @@ def _reason() -> Block:
 
 def reason_of(values: Values) -> str | None:
     """The reason in the view's ``state.values``."""
-    return fields.answer(values, ids.REASON)
+    return form_values.answer(values, ids.REASON)

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
-from bot.views import text, words
+from bot.blocks import text, words
 from storage.notifications.digests import Digest, Out
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.

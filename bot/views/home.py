@@ -9,8 +9,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
+from bot.blocks import layout, text, words
 from bot.views import card as cards
-from bot.views import fields, text, words
 from storage.base.calendar_values import Absence
 from storage.base.values import User
 from storage.leave.ledgers import Balance
@@ -57,7 +57,7 @@ def bar(balance: Balance) -> str:
 
 
 def _head(home: Home) -> list[Block]:
-    request = fields.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")
+    request = layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")
     title = f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"
     return [{**text.section(title), "accessory": request}]
 
@@ -77,7 +77,7 @@ def _balance(balance: Balance) -> list[Block]:
         (gettext("Left"), left),
     )
     blocks = [
-        fields.header(gettext("Your balance")),
+        layout.header(gettext("Your balance")),
         {
             **text.section("\n".join(lines)),
             "fields": [text.marked(f"*{title}*\n{figure}") for title, figure in figures],
@@ -100,20 +100,20 @@ def _balance(balance: Balance) -> list[Block]:
 def _waiting(home: Home) -> list[Block]:
     if not home.waiting.items:
         return []
-    blocks = [fields.header(gettext("Waiting for your decision"))]
+    blocks = [layout.header(gettext("Waiting for your decision"))]
     for item in home.waiting.items:
         request_id, who = item.request.id, item.person_name
         blocks += [
             *_asked(item),
-            fields.actions(
-                fields.button(
+            layout.actions(
+                layout.button(
                     gettext("Approve"),
                     ids.HOME_APPROVE,
                     request_id,
                     "primary",
                     gettext("Approve: {who}", who=who),
                 ),
-                fields.button(
+                layout.button(
                     gettext("Decline"),
                     ids.HOME_DECLINE,
                     request_id,
@@ -147,11 +147,11 @@ def _asked(item: Item) -> list[Block]:
 
 
 def _own(home: Home) -> list[Block]:
-    blocks = [fields.header(gettext("Your leave"))]
+    blocks = [layout.header(gettext("Your leave"))]
     if not home.own.items:
         return [*blocks, text.section(gettext("You have no upcoming leave."))]
     for item in home.own.items:
-        blocks += [text.section(_owned(item)), fields.actions(*_own_buttons(item))]
+        blocks += [text.section(_owned(item)), layout.actions(*_own_buttons(item))]
     cursors, cursor = home.cursors, home.own.next_cursor
     return blocks + _leafing(
         cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
@@ -170,14 +170,14 @@ def _owned(item: Item) -> str:
 def _own_buttons(item: Item) -> list[Block]:
     request, when = item.request, cards.dates(item.request)
     spoken = gettext("Cancel: {dates}", dates=when)
-    cancel = fields.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
-    cancel["confirm"] = fields.confirm(
+    cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
+    cancel["confirm"] = layout.confirm(
         gettext("Cancel this leave?"), f"{when}.", gettext("Cancel leave"), gettext("Keep it")
     )
     if request.status != "pending":
         return [cancel]
     return [
-        fields.button(
+        layout.button(
             gettext("Edit"), ids.EDIT, request.id, spoken=gettext("Edit {name}", name=when)
         ),
         cancel,
@@ -187,7 +187,7 @@ def _own_buttons(item: Item) -> list[Block]:
 def _away(home: Home) -> list[Block]:
     is_team = home.cursors.scope == "team"
     other = replace(home.cursors, scope="org" if is_team else "team", away=None)
-    switch = fields.button(
+    switch = layout.button(
         gettext("Show everyone") if is_team else gettext("Show my team"),
         ids.HOME_SCOPE,
         other.packed(),
@@ -201,7 +201,7 @@ def _away(home: Home) -> list[Block]:
     today = [absence for absence in home.away.items if absence.start_date <= home.today]
     gettext_noop = [absence for absence in home.away.items if absence.start_date > home.today]
     blocks: list[Block] = [
-        fields.header(gettext("Who's out")),
+        layout.header(gettext("Who's out")),
         {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
@@ -215,21 +215,21 @@ def _away(home: Home) -> list[Block]:
 
 def _settings(user: User) -> list[Block]:
     own = [
-        fields.button(gettext("API keys"), ids.KEYS),
-        fields.button(gettext("Calendar feeds"), ids.FEEDS),
+        layout.button(gettext("API keys"), ids.KEYS),
+        layout.button(gettext("Calendar feeds"), ids.FEEDS),
     ]
-    blocks = [fields.header(gettext("Settings")), fields.actions(*own)]
+    blocks = [layout.header(gettext("Settings")), layout.actions(*own)]
     if user.role not in ("admin", "owner"):
         return blocks
     administered = [
-        fields.button(gettext("People"), ids.PEOPLE),
-        fields.button(gettext("Departments"), ids.DEPARTMENTS),
-        fields.button(gettext("Leave types"), ids.LEAVE_TYPES),
-        fields.button(gettext("Organisation"), ids.ORGANISATION),
-        fields.button(gettext("Public holidays"), ids.HOLIDAYS),
-        fields.button(gettext("Webhooks"), ids.WEBHOOKS),
+        layout.button(gettext("People"), ids.PEOPLE),
+        layout.button(gettext("Departments"), ids.DEPARTMENTS),
+        layout.button(gettext("Leave types"), ids.LEAVE_TYPES),
+        layout.button(gettext("Organisation"), ids.ORGANISATION),
+        layout.button(gettext("Public holidays"), ids.HOLIDAYS),
+        layout.button(gettext("Webhooks"), ids.WEBHOOKS),
     ]
-    return [*blocks, fields.actions(*administered)]
+    return [*blocks, layout.actions(*administered)]
 
 
 def _absences(title: str, absences: Sequence[Absence]) -> list[Block]:
@@ -262,10 +262,10 @@ def _leafing(
 ) -> list[Block]:
     buttons = []
     if at is not None:
-        buttons.append(fields.button(gettext("Back to start"), ids.HOME_FIRST, first.packed()))
+        buttons.append(layout.button(gettext("Back to start"), ids.HOME_FIRST, first.packed()))
     if cursor is not None:
-        buttons.append(fields.button(gettext("Show more"), ids.HOME_NEXT, following.packed()))
-    return [fields.actions(*buttons)] if buttons else []
+        buttons.append(layout.button(gettext("Show more"), ids.HOME_NEXT, following.packed()))
+    return [layout.actions(*buttons)] if buttons else []
 
 
 def _days(half_days: int) -> str:

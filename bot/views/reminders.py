@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
+from bot.blocks import text, words
 from bot.views import card as cards
-from bot.views import text, words
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.notification_data import SummaryNotificationData, WaitingRequest
 

@@ -8,7 +8,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message, View
 from bot.base.language import gettext, gettext_noop
-from bot.views import answers, fields, text, words
+from bot.blocks import layout, text, words
+from bot.views import answers
 from bot.views import card as cards
 from storage.admin.recalculation import Cause, TotalChange
 from storage.base.event_values import NotificationEvent, Webhook
@@ -201,7 +202,7 @@ def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> Message
 
 
 def _open_webhook(webhook: Webhook) -> Block:
-    button = fields.button(gettext("Open webhook"), ids.WEBHOOK, webhook.id)
+    button = layout.button(gettext("Open webhook"), ids.WEBHOOK, webhook.id)
     return {"type": "actions", "elements": [button]}
 
 

@@ -11,9 +11,9 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.base.payloads import Values
+from bot.blocks import fields, form_values, text, words
+from bot.blocks.fields import Option
 from bot.typed.problems import Problem, ProblemKind
-from bot.views import fields, text, words
-from bot.views.fields import Option
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest, LeaveType
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
@@ -178,12 +178,12 @@ def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
 def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
     """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
     return Filled(
-        leave_type_id=leave_type_id or fields.answer(values, ids.LEAVE_TYPE),
-        start_date=fields.picked_day(values, ids.FIRST_DAY),
-        end_date=fields.picked_day(values, ids.LAST_DAY),
-        begins_at_midday=fields.answer(values, ids.BEGINS) == ids.MIDDAY,
-        ends_at_midday=fields.answer(values, ids.ENDS) == ids.MIDDAY,
-        note=fields.answer(values, ids.NOTE),
+        leave_type_id=leave_type_id or form_values.answer(values, ids.LEAVE_TYPE),
+        start_date=form_values.picked_day(values, ids.FIRST_DAY),
+        end_date=form_values.picked_day(values, ids.LAST_DAY),
+        begins_at_midday=form_values.answer(values, ids.BEGINS) == ids.MIDDAY,
+        ends_at_midday=form_values.answer(values, ids.ENDS) == ids.MIDDAY,
+        note=form_values.answer(values, ids.NOTE),
     )
 
 

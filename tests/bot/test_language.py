@@ -10,7 +10,7 @@ import pytest
 
 from bot.base import ids, language
 from bot.base.language import gettext, ngettext, using_locale
-from bot.views import words
+from bot.blocks import words
 from tests import catalogues
 from tests.bot.world import ADA, GRACE, HEDY, World
 

@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.admin_views import (
-    settings_access,
-    settings_departments,
-    settings_holidays,
-    settings_organisation,
-    settings_people,
-    settings_webhooks,
+    departments,
+    holidays,
+    leave_types,
+    people,
+    webhooks,
 )
-from bot.views import consequences, fields
+from bot.admin_views import (
+    organisation as organisation_views,
+)
+from bot.blocks import fields
+from bot.views import api_keys, calendar_feeds, consequences
 from bot.views.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
@@ -76,7 +79,7 @@ FEEDS = st.builds(
 
 @given(st.lists(KEYS, max_size=20), CURSORS)
 def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
-    drawn = settings_access.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
+    drawn = api_keys.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
 
     assert problems_of_view(drawn) == []
     assert not is_too_large(drawn)
@@ -85,7 +88,7 @@ def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
 @given(FEEDS, st.lists(FEEDS, max_size=20), CURSORS)
 def test_lists_of_feeds(own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
-    drawn = settings_access.feeds(
+    drawn = calendar_feeds.feeds(
         base_url, own, Page(items=feeds, next_cursor=cursor), "Europe/London"
     )
 
@@ -95,21 +98,21 @@ def test_lists_of_feeds(own: CalendarFeed, feeds: list[CalendarFeed], cursor: st
 @given(text(200))
 def test_forms_and_new_keys(name: str) -> None:
     for drawn in (
-        settings_access.key_form(),
-        settings_access.feed_form(),
-        settings_access.new_key(name, "hiatus_sk_live_" + "x" * 49),
+        api_keys.key_form(),
+        calendar_feeds.feed_form(),
+        api_keys.new_key(name, "hiatus_sk_live_" + "x" * 49),
     ):
         assert problems_of_view(drawn) == []
 
 
 @given(text(200), text(200), st.integers(0, 120), st.sampled_from([None, *ROLES]))
 def test_forms_of_people_and_departments(
-    name: str, other: str, departments: int, role: Role | None
+    name: str, other: str, count: int, role: Role | None
 ) -> None:
     blank: dict[str, Any] = dict.fromkeys(field_names(Department))
     many = [
         Department(**blank | {"id": f"{REQUEST_ID[:-4]}{number:04}", "name": other})
-        for number in range(departments)
+        for number in range(count)
     ]
     employee = replace(
         user(name, other),
@@ -123,17 +126,17 @@ def test_forms_of_people_and_departments(
         public_holiday_country_code="GB-SCT",
     )
     for drawn in (
-        settings_people.people(),
-        settings_people.new_person(many),
-        settings_people.person(employee, employee, many),
-        settings_departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
-        settings_departments.department(None, None),
-        *(settings_departments.department(one, employee) for one in many[:1]),
+        people.people(),
+        people.new_person(many),
+        people.person(employee, employee, many),
+        departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
+        departments.department(None, None),
+        *(departments.department(one, employee) for one in many[:1]),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
-    assert len(settings_people.department_options(many, "")) <= 100
-    offered: Any = settings_people.person_options([employee] * 99, with_no_one=True)
+    assert len(people.department_options(many, "")) <= 100
+    offered: Any = people.person_options([employee] * 99, with_no_one=True)
     assert len(offered) <= 100
     assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
 
@@ -180,9 +183,9 @@ def test_questions_about_what_follows(
         created_at=NOW,
     )
     for drawn in (
-        settings_people.deactivation(employee, named_effects),
-        settings_people.archiving(employee, named_effects),
-        settings_holidays.removal(REQUEST_ID, changed, named_effects),
+        people.deactivation(employee, named_effects),
+        people.archiving(employee, named_effects),
+        holidays.removal(REQUEST_ID, changed, named_effects),
         consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
         assert problems_of_view(drawn) == []
@@ -217,10 +220,10 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
         max_consecutive_days=366,
     )
     for drawn in (
-        settings_organisation.organisation(organisation),
-        settings_organisation.leave_type(None),
-        settings_organisation.leave_type(study),
-        settings_organisation.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
+        organisation_views.organisation(organisation),
+        leave_types.leave_type(None),
+        leave_types.leave_type(study),
+        leave_types.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
     ):
         assert problems_of_view(drawn) == []
 
@@ -231,8 +234,8 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
     countries = holiday_calendar.all_countries()
     offered: Any
     for offered in (
-        settings_organisation.country_options(countries, typed),
-        settings_organisation.timezone_options(available_timezones(), typed),
+        organisation_views.country_options(countries, typed),
+        organisation_views.timezone_options(available_timezones(), typed),
     ):
         assert len(offered) <= 100
         assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
@@ -260,10 +263,10 @@ def test_forms_of_public_holidays(
         id=REQUEST_ID, date=NOW.date(), name=name, is_holiday=is_holiday, half=half, created_at=NOW
     )
     for drawn in (
-        settings_holidays.sets(Page(items=[one] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
-        settings_holidays.set_form(),
-        settings_holidays.overrides(one, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
-        settings_holidays.override_form(REQUEST_ID),
+        holidays.sets(Page(items=[one] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
+        holidays.set_form(),
+        holidays.overrides(one, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
+        holidays.override_form(REQUEST_ID),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
@@ -303,13 +306,13 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: 
         attempts=[tried] * attempts,
     )
     for drawn in (
-        settings_webhooks.webhooks(Page(items=[one] * 40, next_cursor=CURSOR)),
-        settings_webhooks.webhooks(Page(items=[], next_cursor=None)),
-        settings_webhooks.form(),
-        settings_webhooks.form(one),
-        settings_webhooks.secret("whsec_" + "x" * 44),
-        settings_webhooks.webhook(one, WELL, None, "Europe/London", "Told."),
-        settings_webhooks.webhook(one, FAILING, last, "Europe/London"),
+        webhooks.webhooks(Page(items=[one] * 40, next_cursor=CURSOR)),
+        webhooks.webhooks(Page(items=[], next_cursor=None)),
+        webhooks.form(),
+        webhooks.form(one),
+        webhooks.secret("whsec_" + "x" * 44),
+        webhooks.webhook(one, WELL, None, "Europe/London", "Told."),
+        webhooks.webhook(one, FAILING, last, "Europe/London"),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.blocks import words
 from bot.typed.problems import Problem, ProblemKind
-from bot.views import answers, decline, live_line, replies, request_form, words
+from bot.views import answers, decline, live_line, replies, request_form
 from bot.views import card as cards
 from bot.views.answers import Away, OwnLeave
 from bot.views.request_form import Filled

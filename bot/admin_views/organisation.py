@@ -1,39 +1,25 @@
-"""Admin settings: the organisation and its leave types."""
+"""Admin settings: the organisation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
 
-from bot.admin_views.settings_access import more
-from bot.admin_views.settings_people import working_days
+from bot.admin_views.people import working_days
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.views import fields, text, words
-from bot.views.fields import Option
+from bot.blocks import fields, layout, text, words
+from bot.blocks.fields import Option
 from storage.base.calendar_values import Country
-from storage.base.values import LeaveType, Organisation
-from storage.db.pages import Page
+from storage.base.values import Organisation
 
 _MAX_FOUND: Final = 100
-# The default for a new leave type.
-_COLOUR: Final = "#4a7fb5"
-_ARCHIVED: Final = gettext_noop("Archived")
 _YEAR_TYPES: Final = (
     Option(label=gettext_noop("Calendar year"), value="calendar"),
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
     Option(label=gettext_noop("From each person's first day of work"), value="anniversary"),
 )
-_FLAGS: Final = (
-    Option(label=gettext_noop("Requires approval"), value="requires_approval"),
-    Option(label=gettext_noop("Uses the allowance"), value="deducts_allowance"),
-    Option(label=gettext_noop("Allowance can be overdrawn"), value="allow_overdraft"),
-    Option(label=gettext_noop("Paid"), value="is_paid"),
-    Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
-    Option(label=gettext_noop("Requires a note"), value="requires_note"),
-)
-FLAGS: Final = tuple(flag.value for flag in _FLAGS)
 JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
@@ -130,7 +116,7 @@ def organisation(settings: Organisation) -> View:
             is_optional=True,
         ),
     ]
-    return fields.modal(
+    return layout.modal(
         gettext("Organisation"), blocks, ids.ORGANISATION_FORM, gettext("Save"), gettext("Cancel")
     )
 
@@ -160,107 +146,6 @@ def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
         fields.option(Option(label=timezone, value=timezone))
         for timezone in sorted(matching)[:_MAX_FOUND]
     ]
-
-
-def leave_types(page: Page[LeaveType]) -> View:
-    """All types, including archived ones, oldest first."""
-    blocks = [fields.actions(fields.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
-    for leave_type in page.items:
-        edit = fields.button(
-            gettext("Edit"),
-            ids.LEAVE_TYPE_EDIT,
-            leave_type.id,
-            spoken=gettext("Edit {name}", name=leave_type.name),
-        )
-        told = f"{leave_type.name} ({leave_type.code})" + (
-            f"\n{gettext(_ARCHIVED)}" if leave_type.is_archived else ""
-        )
-        blocks.append({"type": "section", "text": text.verbatim(told), "accessory": edit})
-    return fields.modal(
-        gettext("Leave types"), blocks + more(ids.LEAVE_TYPES_MORE, page.next_cursor)
-    )
-
-
-def leave_type(leave_type: LeaveType | None) -> View:
-    """The form of a leave type; ``one`` is None for a new one."""
-    ticked = (
-        ["requires_approval", "deducts_allowance", "is_paid"]
-        if leave_type is None
-        else [flag for flag in FLAGS if getattr(leave_type, flag)]
-    )
-    blocks = [
-        fields.field(
-            "name", gettext("Name"), fields.typed(leave_type.name if leave_type else None)
-        ),
-        fields.field(
-            "code",
-            gettext("Code"),
-            fields.typed(leave_type.code if leave_type else None, 64),
-            hint=gettext("A short name for integrations. Leave empty to create one from the name."),
-            is_optional=leave_type is None,
-        ),
-        fields.field(
-            "colour",
-            gettext("Colour in calendars"),
-            fields.typed(leave_type.colour if leave_type else _COLOUR, 7),
-        ),
-        fields.field(
-            "emoji",
-            gettext("Emoji"),
-            fields.typed(leave_type.emoji if leave_type else None, 100, placeholder="palm_tree"),
-            is_optional=True,
-        ),
-        fields.field(
-            "flags", gettext("Rules"), fields.boxes(fields.said(_FLAGS), ticked), is_optional=True
-        ),
-        fields.field(
-            "min_notice_days",
-            gettext("Notice (days)"),
-            fields.number(leave_type.min_notice_days if leave_type else 0, most=730),
-        ),
-        fields.field(
-            "max_consecutive_days",
-            gettext("Maximum days in a row"),
-            fields.number(
-                leave_type.max_consecutive_days if leave_type else None, least=1, most=366
-            ),
-            hint=gettext("Leave empty for no limit."),
-            is_optional=True,
-        ),
-    ]
-    if leave_type is None:
-        return fields.modal(
-            gettext("Add a leave type"),
-            blocks,
-            ids.LEAVE_TYPE_FORM,
-            gettext("Add"),
-            gettext("Back"),
-        )
-    blocks.append(fields.actions(_archiving(leave_type)))
-    return fields.modal(
-        gettext("Leave type"),
-        blocks,
-        ids.LEAVE_TYPE_FORM,
-        gettext("Save"),
-        gettext("Back"),
-        leave_type.id,
-    )
-
-
-def _archiving(leave_type: LeaveType) -> Block:
-    if leave_type.is_archived:
-        return fields.button(gettext("Restore"), ids.LEAVE_TYPE_RESTORE, leave_type.id)
-    archive = fields.button(gettext("Archive"), ids.LEAVE_TYPE_ARCHIVE, leave_type.id, "danger")
-    archive["confirm"] = fields.confirm(
-        gettext("Archive this type?"),
-        gettext(
-            "People can no longer request it. Existing requests stay. A type that was never "
-            "used is deleted."
-        ),
-        gettext("Archive"),
-        gettext("Keep it"),
-    )
-    return archive
 
 
 def _national(country: Country) -> str:

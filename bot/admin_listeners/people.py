@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, Protocol
 
-from bot.admin_views import settings_people as views
+from bot.admin_views import people as views
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop

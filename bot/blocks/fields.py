@@ -1,7 +1,4 @@
-"""Shared blocks: headers, buttons, dialogues and form fields, and reading their values.
-
-A field is an input block; its block id equals the field's name in InvalidInput.
-"""
+"""Form fields: input blocks, whose block id equals the field's name in InvalidInput."""
 
 from __future__ import annotations
 
@@ -11,12 +8,10 @@ from datetime import date
 from typing import Final
 
 from bot.base import ids
-from bot.base.block_kit import Block, View
+from bot.base.block_kit import Block
 from bot.base.language import gettext
-from bot.base.payloads import Answer, Values
-from bot.views import text
+from bot.blocks import text
 
-MAX_LABEL: Final = 75
 # For options in a menu, and for option groups.
 MAX_OPTIONS: Final = 100
 _MAX_PLACEHOLDER: Final = 150
@@ -26,59 +21,6 @@ _MAX_PLACEHOLDER: Final = 150
 class Option:
     label: str
     value: str
-
-
-def header(title: str) -> Block:
-    return {"type": "header", "text": text.plain(title, 150)}
-
-
-def actions(*elements: Block) -> Block:
-    return {"type": "actions", "elements": list(elements)}
-
-
-def button(label: str, action_id: str, value: str = "", style: str = "", spoken: str = "") -> Block:
-    """A button. ``spoken`` is the accessibility label, if the label alone is ambiguous."""
-    made: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}
-    if value:
-        made["value"] = value
-    if style:
-        made["style"] = style
-    if spoken:
-        made["accessibility_label"] = text.cut(spoken, MAX_LABEL)
-    return made
-
-
-def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
-    """A confirmation dialogue in plain text, for actions that cannot be undone."""
-    return {
-        "title": text.plain(title, 100),
-        "text": text.verbatim(sentence, 300),
-        "confirm": text.plain(yes, 30),
-        "deny": text.plain(no, 30),
-    }
-
-
-def modal(
-    title: str,
-    blocks: Sequence[Block],
-    callback_id: str = "",
-    submit: str = "",
-    close: str = "",
-    kept: str = "",
-) -> View:
-    """A modal; ``submit`` makes it a form. ``kept`` is the private metadata."""
-    view: View = {
-        "type": "modal",
-        "title": text.plain(title, text.MAX_TITLE),
-        "close": text.plain(close or gettext("Close"), text.MAX_TITLE),
-        "blocks": list(blocks),
-        "private_metadata": kept,
-    }
-    if callback_id:
-        view["callback_id"] = callback_id
-    if submit:
-        view["submit"] = text.plain(submit, text.MAX_TITLE)
-    return view
 
 
 def field(
@@ -174,38 +116,6 @@ def said(options: Sequence[Option]) -> list[Option]:
 
 def option(offered: Option) -> Block:
     return {"text": text.plain(offered.label, text.MAX_OPTION), "value": offered.value}
-
-
-def answer(values: Values, name: str) -> str | None:
-    """The value of a field in a view's ``state.values``; None if it is empty."""
-    state = _state(values, name)
-    chosen = state.get("selected_option")
-    return (
-        state.get("value")
-        or state.get("selected_date")
-        or state.get("selected_conversation")
-        or state.get("selected_user")
-        or (chosen and chosen["value"])
-        or None
-    )
-
-
-def picked_day(values: Values, name: str) -> date | None:
-    """The picked date of a field."""
-    picked = _state(values, name).get("selected_date")
-    return date.fromisoformat(picked) if picked else None
-
-
-def answers(values: Values, name: str) -> list[str]:
-    """The values of all options that were chosen."""
-    chosen = _state(values, name).get("selected_options") or []
-    return [option["value"] for option in chosen]
-
-
-def _state(values: Values, name: str) -> Answer:
-    # Searches have their own action ids, so take the only element under any id.
-    answers_of_block = values.get(name) or {}
-    return next(iter(answers_of_block.values()), None) or {}
 
 
 def _offered(options: Sequence[Option]) -> Block:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.admin_views.settings_access import more
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.views import consequences, fields, text, words
+from bot.blocks import fields, layout, text, words
+from bot.blocks.fields import Option
+from bot.views import consequences
 from bot.views.consequences import NamedEffects
-from bot.views.fields import Option
 from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.db.pages import Page
 
@@ -38,11 +38,11 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
                 "regional ones."
             )
         ),
-        fields.actions(fields.button(gettext("Add a country"), ids.HOLIDAYS_NEW)),
+        layout.actions(layout.button(gettext("Add a country"), ids.HOLIDAYS_NEW)),
     ]
     for holiday_set in page.items:
         name = f"{names[holiday_set.country_code]} ({holiday_set.country_code})"
-        opened = fields.button(
+        opened = layout.button(
             gettext("Change days"),
             ids.OVERRIDES,
             holiday_set.id,
@@ -50,24 +50,24 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
         )
         shown = text.verbatim(name)
         blocks.append({"type": "section", "text": shown, "accessory": opened})
-    return fields.modal(
-        gettext("Public holidays"), blocks + more(ids.HOLIDAYS_MORE, page.next_cursor)
+    return layout.modal(
+        gettext("Public holidays"), blocks + layout.show_more(ids.HOLIDAYS_MORE, page.next_cursor)
     )
 
 
 def set_form() -> View:
     search = fields.search(ids.COUNTRY_SEARCH, least=1)
     country = fields.field("country_code", gettext("Country or region"), search)
-    return fields.modal(
+    return layout.modal(
         gettext("Add a country"), [country], ids.HOLIDAYS_FORM, gettext("Add"), gettext("Back")
     )
 
 
 def overrides(holiday_set: HolidaySet, name: str, page: Page[HolidayOverride]) -> View:
-    remove = fields.button(
+    remove = layout.button(
         gettext("Remove this country"), ids.HOLIDAYS_REMOVE, holiday_set.id, "danger"
     )
-    remove["confirm"] = fields.confirm(
+    remove["confirm"] = layout.confirm(
         gettext("Remove this country?"),
         gettext(
             "Its holidays and changed days will be removed. This only works if no one uses them."
@@ -77,16 +77,16 @@ def overrides(holiday_set: HolidaySet, name: str, page: Page[HolidayOverride]) -
     )
     blocks: list[Block] = [
         text.paragraph(name),
-        fields.actions(
-            fields.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id), remove
+        layout.actions(
+            layout.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id), remove
         ),
     ]
     if not page.items:
         blocks.append(text.section(gettext("No changes to the standard holidays.")))
     blocks += [_override(override) for override in page.items]
-    return fields.modal(
+    return layout.modal(
         gettext("Changed days"),
-        blocks + more(ids.OVERRIDES_MORE, page.next_cursor),
+        blocks + layout.show_more(ids.OVERRIDES_MORE, page.next_cursor),
         kept=holiday_set.id,
     )
 
@@ -109,7 +109,7 @@ def override_form(set_id: str) -> View:
             gettext("Upcoming leave is recalculated, and people are told if theirs changes.")
         ),
     ]
-    return fields.modal(
+    return layout.modal(
         gettext("Change a day"), blocks, ids.OVERRIDE_FORM, gettext("Save"), gettext("Back"), set_id
     )
 
@@ -139,7 +139,7 @@ def _override(override: HolidayOverride) -> Block:
     if override.half is not None:
         half = gettext("morning") if override.half == "am" else gettext("afternoon")
         what += f" ({half})"
-    remove = fields.button(
+    remove = layout.button(
         gettext("Remove"),
         ids.OVERRIDE_REMOVE,
         override.id,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.admin_views.settings_access import more
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
-from bot.views import fields, text, words
-from bot.views.fields import Option
+from bot.blocks import fields, layout, text, words
+from bot.blocks.fields import Option
 from storage.base.event_values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
 from storage.db.pages import Page
 
@@ -20,9 +19,9 @@ _EVERY: Final = "*"
 
 
 def webhooks(page: Page[Webhook]) -> View:
-    blocks = [fields.actions(fields.button(gettext("Add a webhook"), ids.WEBHOOK_NEW))]
+    blocks = [layout.actions(layout.button(gettext("Add a webhook"), ids.WEBHOOK_NEW))]
     for webhook in page.items:
-        opened = fields.button(
+        opened = layout.button(
             gettext("Open"),
             ids.WEBHOOK,
             webhook.id,
@@ -32,7 +31,9 @@ def webhooks(page: Page[Webhook]) -> View:
         blocks.append({"type": "section", "text": lines, "accessory": opened})
     if not page.items:
         blocks.append(text.section(gettext("There are no webhooks yet.")))
-    return fields.modal(gettext("Webhooks"), blocks + more(ids.WEBHOOKS_MORE, page.next_cursor))
+    return layout.modal(
+        gettext("Webhooks"), blocks + layout.show_more(ids.WEBHOOKS_MORE, page.next_cursor)
+    )
 
 
 def form(webhook: Webhook | None = None) -> View:
@@ -53,13 +54,13 @@ def form(webhook: Webhook | None = None) -> View:
         ),
     ]
     if webhook is None:
-        return fields.modal(
+        return layout.modal(
             gettext("Add a webhook"), blocks, ids.WEBHOOK_FORM, gettext("Add"), gettext("Back")
         )
     blocks.append(
         text.quiet(gettext("Pending events go to the new URL, and the failure count starts over."))
     )
-    return fields.modal(
+    return layout.modal(
         gettext("Edit webhook"),
         blocks,
         ids.WEBHOOK_EDIT_FORM,
@@ -80,7 +81,7 @@ def secret(shown: str) -> View:
             )
         ),
     ]
-    return fields.modal(gettext("Signing secret"), blocks, close=gettext("Done"))
+    return layout.modal(gettext("Signing secret"), blocks, close=gettext("Done"))
 
 
 def webhook(
@@ -101,15 +102,15 @@ def webhook(
     blocks: list[Block] = [text.paragraph("\n".join(lines))]
     if told:
         blocks.insert(0, text.section(told))
-    rotate = fields.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, webhook.id)
-    rotate["confirm"] = fields.confirm(
+    rotate = layout.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, webhook.id)
+    rotate["confirm"] = layout.confirm(
         gettext("Rotate the secret?"),
         gettext("For 24 hours, events are signed with both the old and the new secret."),
         gettext("Rotate secret"),
         gettext("Keep it"),
     )
-    delete = fields.button(gettext("Delete"), ids.WEBHOOK_DELETE, webhook.id, "danger")
-    delete["confirm"] = fields.confirm(
+    delete = layout.button(gettext("Delete"), ids.WEBHOOK_DELETE, webhook.id, "danger")
+    delete["confirm"] = layout.confirm(
         gettext("Delete this webhook?"),
         gettext("Pending events won't be sent."),
         gettext("Delete"),
@@ -117,14 +118,14 @@ def webhook(
     )
     if webhook.is_active:
         switches = [
-            fields.button(gettext("Send a test"), ids.WEBHOOK_TEST, webhook.id),
-            fields.button(gettext("Switch off"), ids.WEBHOOK_OFF, webhook.id),
+            layout.button(gettext("Send a test"), ids.WEBHOOK_TEST, webhook.id),
+            layout.button(gettext("Switch off"), ids.WEBHOOK_OFF, webhook.id),
         ]
     else:
-        switches = [fields.button(gettext("Switch on"), ids.WEBHOOK_ON, webhook.id, "primary")]
-    edit = fields.button(gettext("Edit"), ids.WEBHOOK_EDIT, webhook.id)
-    blocks.append(fields.actions(edit, *switches, rotate, delete))
-    return fields.modal(gettext("Webhook"), blocks, kept=webhook.id)
+        switches = [layout.button(gettext("Switch on"), ids.WEBHOOK_ON, webhook.id, "primary")]
+    edit = layout.button(gettext("Edit"), ids.WEBHOOK_EDIT, webhook.id)
+    blocks.append(layout.actions(edit, *switches, rotate, delete))
+    return layout.modal(gettext("Webhook"), blocks, kept=webhook.id)
 
 
 def _state(webhook: Webhook) -> str:

@@ -8,9 +8,10 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.views import consequences, fields, text, words
+from bot.blocks import fields, layout, text, words
+from bot.blocks.fields import Option
+from bot.views import consequences
 from bot.views.consequences import NamedEffects
-from bot.views.fields import Option
 from storage.base.values import ROLES, Department, User
 
 _WEEK: Final = (
@@ -44,10 +45,10 @@ def working_days() -> list[Option]:
 
 def people() -> View:
     """A search instead of a list: an organisation may have thousands of people."""
-    add = fields.button(gettext("Add a person"), ids.PERSON_NEW)
+    add = layout.button(gettext("Add a person"), ids.PERSON_NEW)
     pick = fields.search(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
     question = text.section(gettext("Find someone to edit"))
-    return fields.modal(gettext("People"), [fields.actions(add), question, fields.actions(pick)])
+    return layout.modal(gettext("People"), [layout.actions(add), question, layout.actions(pick)])
 
 
 def person_options(users: Sequence[User], *, with_no_one: bool) -> list[Block]:
@@ -104,8 +105,8 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
         ),
     ]
     if endings := _endings(user):
-        blocks.append(fields.actions(*endings))
-    return fields.modal(
+        blocks.append(layout.actions(*endings))
+    return layout.modal(
         gettext("Person"), blocks, ids.PERSON_FORM, gettext("Save"), gettext("Back"), user.id
     )
 
@@ -165,7 +166,7 @@ def new_person(departments: Sequence[Department]) -> View:
         fields.field("last_name", gettext("Last name"), fields.typed(), is_optional=True),
         *_role_fields(departments),
     ]
-    return fields.modal(
+    return layout.modal(
         gettext("Add a person"), blocks, ids.PERSON_NEW_FORM, gettext("Add"), gettext("Back")
     )
 
@@ -220,13 +221,13 @@ def _named(departments: Iterable[Department]) -> list[Option]:
 
 
 def _endings(user: User) -> list[Block]:
-    archive = fields.button(gettext("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
+    archive = layout.button(gettext("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
     if user.status == "archived":
         return []
-    endings = [fields.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
+    endings = [layout.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
     if user.status == "deactivated":
-        back = fields.button(gettext("Reactivate"), ids.PERSON_REACTIVATE, user.id)
-        back["confirm"] = fields.confirm(
+        back = layout.button(gettext("Reactivate"), ids.PERSON_REACTIVATE, user.id)
+        back["confirm"] = layout.confirm(
             gettext("Reactivate this person?"),
             gettext(
                 "Their API keys and calendar links will work again, and they'll get approval "
@@ -250,8 +251,8 @@ def _account(user: User) -> list[Block]:
 
 
 def _unlink(user: User) -> Block:
-    button = fields.button(gettext("Unlink from Slack"), ids.PERSON_UNLINK, user.id)
-    button["confirm"] = fields.confirm(
+    button = layout.button(gettext("Unlink from Slack"), ids.PERSON_UNLINK, user.id)
+    button["confirm"] = layout.confirm(
         gettext("Unlink this Slack account?"),
         gettext(
             "This Slack account can no longer act for this person. The next account with "

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from bot.admin_views.settings_access import more
-from bot.admin_views.settings_people import person_option
+from bot.admin_views.people import person_option
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext
-from bot.views import fields, text
+from bot.blocks import fields, layout, text
 from storage.base.values import Department, User
 from storage.db.pages import Page
 
 
 def departments(page: Page[Department]) -> View:
-    blocks = [fields.actions(fields.button(gettext("Add a department"), ids.DEPARTMENT_NEW))]
+    blocks = [layout.actions(layout.button(gettext("Add a department"), ids.DEPARTMENT_NEW))]
     for department in page.items:
-        edit = fields.button(
+        edit = layout.button(
             gettext("Edit"),
             ids.DEPARTMENT_EDIT,
             department.id,
@@ -23,8 +22,8 @@ def departments(page: Page[Department]) -> View:
         )
         shown = text.verbatim(department.name)
         blocks.append({"type": "section", "text": shown, "accessory": edit})
-    return fields.modal(
-        gettext("Departments"), blocks + more(ids.DEPARTMENTS_MORE, page.next_cursor)
+    return layout.modal(
+        gettext("Departments"), blocks + layout.show_more(ids.DEPARTMENTS_MORE, page.next_cursor)
     )
 
 
@@ -51,15 +50,15 @@ def department(department: Department | None, manager: User | None) -> View:
         ),
     ]
     if department is None:
-        return fields.modal(
+        return layout.modal(
             gettext("Add a department"),
             blocks,
             ids.DEPARTMENT_FORM,
             gettext("Add"),
             gettext("Back"),
         )
-    delete = fields.button(gettext("Delete"), ids.DEPARTMENT_DELETE, department.id, "danger")
-    delete["confirm"] = fields.confirm(
+    delete = layout.button(gettext("Delete"), ids.DEPARTMENT_DELETE, department.id, "danger")
+    delete["confirm"] = layout.confirm(
         gettext("Delete this department?"),
         gettext(
             "{name} will be deleted. This only works if no one belongs to it.",
@@ -68,8 +67,8 @@ def department(department: Department | None, manager: User | None) -> View:
         gettext("Delete"),
         gettext("Keep it"),
     )
-    blocks.append(fields.actions(delete))
-    return fields.modal(
+    blocks.append(layout.actions(delete))
+    return layout.modal(
         gettext("Department"),
         blocks,
         ids.DEPARTMENT_FORM,

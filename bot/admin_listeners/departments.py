@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.admin_views import settings_departments as views
+from bot.admin_views import departments as views
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext

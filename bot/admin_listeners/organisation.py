@@ -1,0 +1,92 @@
+"""Admin settings: the organisation."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+from zoneinfo import available_timezones
+
+from bot.admin_views import organisation as views
+from bot.base import ids
+from bot.base.language import gettext_noop, locale
+from bot.interaction import forms, identity, modals
+from bot.interaction.forms import Form
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
+from storage.admin import organisations
+from storage.admin.effects import EffectsRecorder
+from storage.base.errors import InvalidInput
+from storage.db.database import Transaction
+from storage.rules import holiday_calendar
+
+_TYPES_SHOWN: Final = 40
+
+
+async def organisation(interaction: Interaction) -> None:
+    """Open the organisation's settings."""
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    await interaction.open(
+        views.organisation(await interaction.services.database.read(organisations.get, by=by))
+    )
+
+
+async def save_organisation(interaction: Interaction) -> None:
+    """Change the settings as the form says."""
+    by, form = await modals.admin(interaction), Form(interaction)
+
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
+        return organisations.update(
+            tx, _settings(form), by=by, now=interaction.now, recorder=recorder
+        )
+
+    if await forms.saved(interaction, form, save, by=by) is not None:
+        await interaction.ack()
+
+
+def _settings(form: Form) -> dict[str, object]:
+    """Raises InvalidInput."""
+    ticked = form.several("slack")
+    channel = form.chosen("digest_channel")
+    if views.DIGEST in ticked and channel is None:
+        raise InvalidInput.of(
+            "digest_channel", "required", gettext_noop("Choose the channel to post in.")
+        )
+    return {
+        "name": form.text("name") or "",
+        "country_code": form.chosen("country_code") or "",
+        "timezone": form.chosen("timezone") or "",
+        "working_days": form.several("working_days"),
+        "leave_year_type": form.chosen("leave_year_type"),
+        "leave_year_start_month": form.whole("leave_year_start_month"),
+        "leave_year_start_day": form.whole("leave_year_start_day"),
+        "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
+        "carry_over_half_days": form.half_days("carry_over"),
+        "carry_over_expiry_month": form.whole("carry_over_expiry_month"),
+        "slack_members_join": views.JOIN in ticked,
+        "digest_channel": channel if views.DIGEST in ticked else None,
+    }
+
+
+async def offer_countries(interaction: Interaction) -> None:
+    """Countries and regions for what was typed so far."""
+    await identity.greet(interaction)
+    typed = str(interaction.body.get("value") or "")
+    # Loading the countries takes a second, once per process.
+    countries = await asyncio.to_thread(holiday_calendar.all_countries, locale())
+    await interaction.ack(options=views.country_options(countries, typed))
+
+
+async def offer_timezones(interaction: Interaction) -> None:
+    """Time zones for what was typed so far."""
+    typed = str(interaction.body.get("value") or "")
+    timezones = await asyncio.to_thread(available_timezones)
+    await interaction.ack(options=views.timezone_options(timezones, typed))
+
+
+LISTENERS: Final = (
+    Listener(kind="action", name=ids.ORGANISATION, act=organisation),
+    *forms.listeners(ids.ORGANISATION_FORM, save_organisation),
+    Listener(kind="options", name=ids.COUNTRY_SEARCH, act=offer_countries),
+    Listener(kind="options", name=ids.TIMEZONE_SEARCH, act=offer_timezones),
+)

@@ -1,0 +1,127 @@
+"""Admin settings: leave types."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.base import ids
+from bot.base.block_kit import Block, View
+from bot.base.language import gettext, gettext_noop
+from bot.blocks import fields, layout, text
+from bot.blocks.fields import Option
+from storage.base.values import LeaveType
+from storage.db.pages import Page
+
+# The default for a new leave type.
+_COLOUR: Final = "#4a7fb5"
+_ARCHIVED: Final = gettext_noop("Archived")
+_FLAGS: Final = (
+    Option(label=gettext_noop("Requires approval"), value="requires_approval"),
+    Option(label=gettext_noop("Uses the allowance"), value="deducts_allowance"),
+    Option(label=gettext_noop("Allowance can be overdrawn"), value="allow_overdraft"),
+    Option(label=gettext_noop("Paid"), value="is_paid"),
+    Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
+    Option(label=gettext_noop("Requires a note"), value="requires_note"),
+)
+FLAGS: Final = tuple(flag.value for flag in _FLAGS)
+
+
+def leave_types(page: Page[LeaveType]) -> View:
+    """All types, including archived ones, oldest first."""
+    blocks = [layout.actions(layout.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
+    for leave_type in page.items:
+        edit = layout.button(
+            gettext("Edit"),
+            ids.LEAVE_TYPE_EDIT,
+            leave_type.id,
+            spoken=gettext("Edit {name}", name=leave_type.name),
+        )
+        told = f"{leave_type.name} ({leave_type.code})" + (
+            f"\n{gettext(_ARCHIVED)}" if leave_type.is_archived else ""
+        )
+        blocks.append({"type": "section", "text": text.verbatim(told), "accessory": edit})
+    return layout.modal(
+        gettext("Leave types"), blocks + layout.show_more(ids.LEAVE_TYPES_MORE, page.next_cursor)
+    )
+
+
+def leave_type(leave_type: LeaveType | None) -> View:
+    """The form of a leave type; ``one`` is None for a new one."""
+    ticked = (
+        ["requires_approval", "deducts_allowance", "is_paid"]
+        if leave_type is None
+        else [flag for flag in FLAGS if getattr(leave_type, flag)]
+    )
+    blocks = [
+        fields.field(
+            "name", gettext("Name"), fields.typed(leave_type.name if leave_type else None)
+        ),
+        fields.field(
+            "code",
+            gettext("Code"),
+            fields.typed(leave_type.code if leave_type else None, 64),
+            hint=gettext("A short name for integrations. Leave empty to create one from the name."),
+            is_optional=leave_type is None,
+        ),
+        fields.field(
+            "colour",
+            gettext("Colour in calendars"),
+            fields.typed(leave_type.colour if leave_type else _COLOUR, 7),
+        ),
+        fields.field(
+            "emoji",
+            gettext("Emoji"),
+            fields.typed(leave_type.emoji if leave_type else None, 100, placeholder="palm_tree"),
+            is_optional=True,
+        ),
+        fields.field(
+            "flags", gettext("Rules"), fields.boxes(fields.said(_FLAGS), ticked), is_optional=True
+        ),
+        fields.field(
+            "min_notice_days",
+            gettext("Notice (days)"),
+            fields.number(leave_type.min_notice_days if leave_type else 0, most=730),
+        ),
+        fields.field(
+            "max_consecutive_days",
+            gettext("Maximum days in a row"),
+            fields.number(
+                leave_type.max_consecutive_days if leave_type else None, least=1, most=366
+            ),
+            hint=gettext("Leave empty for no limit."),
+            is_optional=True,
+        ),
+    ]
+    if leave_type is None:
+        return layout.modal(
+            gettext("Add a leave type"),
+            blocks,
+            ids.LEAVE_TYPE_FORM,
+            gettext("Add"),
+            gettext("Back"),
+        )
+    blocks.append(layout.actions(_archiving(leave_type)))
+    return layout.modal(
+        gettext("Leave type"),
+        blocks,
+        ids.LEAVE_TYPE_FORM,
+        gettext("Save"),
+        gettext("Back"),
+        leave_type.id,
+    )
+
+
+def _archiving(leave_type: LeaveType) -> Block:
+    if leave_type.is_archived:
+        return layout.button(gettext("Restore"), ids.LEAVE_TYPE_RESTORE, leave_type.id)
+    archive = layout.button(gettext("Archive"), ids.LEAVE_TYPE_ARCHIVE, leave_type.id, "danger")
+    archive["confirm"] = layout.confirm(
+        gettext("Archive this type?"),
+        gettext(
+            "People can no longer request it. Existing requests stay. A type that was never "
+            "used is deleted."
+        ),
+        gettext("Archive"),
+        gettext("Keep it"),
+    )
+    return archive

@@ -1,0 +1,1 @@
+"""Building blocks of views: texts, buttons, form fields and their values, dates and names."""

@@ -1,0 +1,70 @@
+"""Headers, buttons, confirmation dialogues and modals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot.base.block_kit import Block, View
+from bot.base.language import gettext
+from bot.blocks import text
+
+_MAX_SPOKEN: Final = 75
+
+
+def header(title: str) -> Block:
+    return {"type": "header", "text": text.plain(title, 150)}
+
+
+def actions(*elements: Block) -> Block:
+    return {"type": "actions", "elements": list(elements)}
+
+
+def button(label: str, action_id: str, value: str = "", style: str = "", spoken: str = "") -> Block:
+    """A button. ``spoken`` is the accessibility label, if the label alone is ambiguous."""
+    made: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}
+    if value:
+        made["value"] = value
+    if style:
+        made["style"] = style
+    if spoken:
+        made["accessibility_label"] = text.cut(spoken, _MAX_SPOKEN)
+    return made
+
+
+def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
+    """A confirmation dialogue in plain text, for actions that cannot be undone."""
+    return {
+        "title": text.plain(title, 100),
+        "text": text.verbatim(sentence, 300),
+        "confirm": text.plain(yes, 30),
+        "deny": text.plain(no, 30),
+    }
+
+
+def modal(
+    title: str,
+    blocks: Sequence[Block],
+    callback_id: str = "",
+    submit: str = "",
+    close: str = "",
+    kept: str = "",
+) -> View:
+    """A modal; ``submit`` makes it a form. ``kept`` is the private metadata."""
+    view: View = {
+        "type": "modal",
+        "title": text.plain(title, text.MAX_TITLE),
+        "close": text.plain(close or gettext("Close"), text.MAX_TITLE),
+        "blocks": list(blocks),
+        "private_metadata": kept,
+    }
+    if callback_id:
+        view["callback_id"] = callback_id
+    if submit:
+        view["submit"] = text.plain(submit, text.MAX_TITLE)
+    return view
+
+
+def show_more(action_id: str, cursor: str | None) -> list[Block]:
+    """The button for the next page, if there is one."""
+    return [actions(button(gettext("Show more"), action_id, cursor))] if cursor else []

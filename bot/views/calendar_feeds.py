@@ -1,0 +1,114 @@
+"""The user's own calendar feeds. Their links are secrets and appear only in modals."""
+
+from __future__ import annotations
+
+from bot.base import ids
+from bot.base.block_kit import Block, View
+from bot.base.language import gettext
+from bot.blocks import fields, layout, text, words
+from storage.base.calendar_values import CalendarFeed
+from storage.db.pages import Page
+
+
+def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str) -> View:
+    """The three links of the user's own token, and their further feeds."""
+    regenerate = layout.button(gettext("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
+    regenerate["confirm"] = layout.confirm(
+        gettext("Regenerate links?"),
+        gettext(
+            "The three links above will stop working right away. Calendars that use them need "
+            "the new links."
+        ),
+        gettext("Regenerate"),
+        gettext("Keep them"),
+    )
+    blocks: list[Block] = [
+        text.section(
+            gettext(
+                "Subscribe to a link in your calendar app. Anyone with the link can see that "
+                "calendar."
+            )
+        ),
+        *_own_links(base_url, personal),
+        text.quiet(text.escaped(_last_fetch(personal, timezone))),
+        layout.actions(regenerate),
+        layout.header(gettext("More feeds")),
+        text.section(
+            gettext(
+                "Each feed has its own link, which you can remove separately. Add "
+                "`?scope=team` or `?scope=org` to see more people."
+            )
+        ),
+        layout.actions(layout.button(gettext("Add a feed"), ids.FEED_NEW)),
+    ]
+    for feed in page.items:
+        blocks.append(_feed(base_url, feed, timezone))
+    return layout.modal(
+        gettext("Calendar feeds"), blocks + layout.show_more(ids.FEEDS_MORE, page.next_cursor)
+    )
+
+
+def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
+    if not personal.token:
+        return [
+            text.section(
+                gettext(
+                    "Your links can no longer be shown. Calendars that already use them keep "
+                    "working. Regenerate the links to get new ones."
+                )
+            )
+        ]
+    own = f"{base_url}/cal/{personal.token}"
+    return [
+        _link(gettext("Your leave"), own),
+        _link(gettext("Your team"), f"{own}?scope=team"),
+        _link(gettext("Organisation"), f"{own}?scope=org"),
+    ]
+
+
+def feed_form() -> View:
+    name = fields.typed(placeholder=gettext("For example, kitchen display"))
+    blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]
+    return layout.modal(
+        gettext("Add a feed"), blocks, ids.FEED_FORM, gettext("Add"), gettext("Back")
+    )
+
+
+def _link(title: str, url: str) -> Block:
+    return text.section(f"*{title}*\n```{text.escaped(url)}```")
+
+
+def _last_fetch(feed: CalendarFeed, timezone: str) -> str:
+    if feed.last_fetched_at is None:
+        return gettext("No calendar has used it yet.")
+    when = words.moment(feed.last_fetched_at, timezone)
+    if feed.last_fetched_by is None:
+        return gettext("Last read {when}.", when=when)
+    return gettext("Last read {when} by {program}.", when=when, program=feed.last_fetched_by)
+
+
+def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
+    name = feed.name
+    remove = layout.button(
+        gettext("Remove"),
+        ids.FEED_REMOVE,
+        feed.id,
+        "danger",
+        spoken=gettext("Remove {name}", name=name),
+    )
+    remove["confirm"] = layout.confirm(
+        gettext("Remove this feed?"),
+        gettext(
+            "The link for {name} will stop working right away.",
+            name=text.cut(name, text.MAX_NAME),
+        ),
+        gettext("Remove"),
+        gettext("Keep it"),
+    )
+    link = (
+        f"```{text.escaped(base_url)}/cal/{feed.token}```"
+        if feed.token
+        else gettext("This link can no longer be shown. Remove the feed and add a new one.")
+    )
+    fetched = text.escaped(_last_fetch(feed, timezone))
+    return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}
