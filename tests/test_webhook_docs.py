@@ -15,7 +15,7 @@ from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
-from storage.webhooks import deliveries, delivery_queue, webhooks
+from storage.webhooks import deliveries, delivery_queue, requested_deliveries, webhooks
 from storage.webhooks.retry_schedule import RETRY_AFTER_SECONDS
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
@@ -46,7 +46,7 @@ def real_events(database: Database) -> dict[str, Any]:
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     other = a_request(database, acme, ada)
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
-    database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     found: dict[str, Any] = {}
     done = deliveries.Outcome(
         verdict="delivered",

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from api.base.logs import problems
 from api.base.version import VERSION
 from storage.webhooks.deliveries import DeliveryResult
-from storage.webhooks.delivery_queue import Waiting
+from storage.webhooks.delivery_backlog import Backlog
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # One label for unknown routes and methods, which bounds the number of series.
@@ -105,7 +105,7 @@ class Metrics:
             self._attempts.labels(outcome.error or "delivered").inc()
             self._attempt_seconds.observe(outcome.duration_ms / 1_000)
 
-    def exposition(self, waiting: Waiting | None, now_milliseconds: int) -> bytes:
+    def exposition(self, waiting: Backlog | None, now_milliseconds: int) -> bytes:
         """All metrics as text; ``waiting`` is None if the database could not be read."""
         self._database_up.set(waiting is not None)
         if waiting is not None:

@@ -25,7 +25,7 @@ from storage.directory import people_changes
 from storage.leave import adjustments, decisions
 from storage.rules import people_file
 from storage.slack import join_policy, slack_installations
-from storage.webhooks import deliveries, webhooks
+from storage.webhooks import requested_deliveries, webhooks
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -240,7 +240,7 @@ EXPLAINED: Final = (
         cure="Delete one, or let one endpoint receive several events.",
     ),
     Explained(
-        example=deliveries.WebhookDisabled(),
+        example=requested_deliveries.WebhookDisabled(),
         meaning="The webhook is disabled, so nothing is sent to it.",
         cure="Send a PATCH with `is_active` true, then try again.",
     ),

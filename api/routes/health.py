@@ -16,7 +16,7 @@ from api.http.handlers import Services
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db import schema
 from storage.db.database import Transaction
-from storage.webhooks import delivery_queue
+from storage.webhooks import delivery_backlog
 
 # The member ``reason`` of the 503, by error.
 _REASONS: Final[dict[type[Exception], str]] = {
@@ -125,7 +125,7 @@ def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
 
 def _look(tx: Transaction) -> int | None:
     schema.check_schema_again(tx)
-    return delivery_queue.oldest_due_at(tx)
+    return delivery_backlog.oldest_due_at(tx)
 
 
 def _json(body: object) -> Response:

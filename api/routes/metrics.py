@@ -13,8 +13,8 @@ from starlette.routing import Route
 from api.base.metrics import CONTENT_TYPE, Metrics
 from api.http.handlers import Services
 from storage.base.errors import DatabaseUnavailable
-from storage.webhooks import delivery_queue
-from storage.webhooks.delivery_queue import Waiting
+from storage.webhooks import delivery_backlog
+from storage.webhooks.delivery_backlog import Backlog
 
 _log = structlog.stdlib.get_logger("hiatus.api")
 
@@ -49,10 +49,10 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
 def routes(services: Services, metrics: Metrics) -> list[Route]:
     async def exposition(_: Request) -> Response:
         now = services.clock()
-        waiting: Waiting | None = None
+        waiting: Backlog | None = None
         # The other metrics are useful even without the database.
         try:
-            waiting = await services.database.read_long(delivery_queue.waiting, now=now)
+            waiting = await services.database.read_long(delivery_backlog.load, now=now)
         except DatabaseUnavailable:
             pass  # ``hiatus_database_up`` says so.
         except Exception:  # noqa: BLE001  # such as a table that is missing

@@ -20,7 +20,13 @@ from api.webhooks import webhook_urls
 from storage.base import errors
 from storage.base.event_values import Webhook
 from storage.db.database import Transaction
-from storage.webhooks import deliveries, delivery_log, redelivery, webhook_secrets, webhooks
+from storage.webhooks import (
+    delivery_log,
+    endpoint_health,
+    requested_deliveries,
+    webhook_secrets,
+    webhooks,
+)
 
 
 async def check_url(body: Body, services: Services) -> None:
@@ -33,13 +39,15 @@ async def check_url(body: Body, services: Services) -> None:
 def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
     active = is_true(query.is_active)
     page = webhooks.page(tx, query.page, by=context.caller, is_active=active)
-    health = webhooks.health(tx, [webhook.id for webhook in page.items], by=context.caller)
+    health = endpoint_health.of_webhooks(
+        tx, [webhook.id for webhook in page.items], by=context.caller
+    )
     return listing(page, lambda webhook: webhook_records.webhook(webhook, health[webhook.id]))
 
 
 def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> WebhookRecord:
     return webhook_records.webhook(
-        webhook, webhooks.health(tx, [webhook.id], by=context.caller)[webhook.id]
+        webhook, endpoint_health.of_webhooks(tx, [webhook.id], by=context.caller)[webhook.id]
     )
 
 
@@ -70,7 +78,7 @@ def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecret
 
 
 def test(tx: Transaction, context: RequestContext) -> PingRecord:
-    event_id = deliveries.ping(tx, context.id, by=context.caller, now=context.now)
+    event_id = requested_deliveries.ping(tx, context.id, by=context.caller, now=context.now)
     return {"id": event_id, "type": "ping"}
 
 
@@ -90,7 +98,7 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
 
 
 def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
-    delivery = redelivery.redeliver(
+    delivery = requested_deliveries.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
     return webhook_records.delivery(delivery)
@@ -99,7 +107,7 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
 def redeliver_failed(
     tx: Transaction, context: RequestContext, body: RedeliverFailed
 ) -> RedeliveredRecord:
-    done = redelivery.redeliver_failed(
+    done = requested_deliveries.redeliver_failed(
         tx, context.id, body.since, by=context.caller, now=context.now
     )
     return {"count": done.queued, "has_more": done.has_more}
@@ -202,7 +210,7 @@ OPERATIONS = (
         role="admin",
         kind="webhook",
         status=202,
-        refusals=(deliveries.WebhookDisabled,),
+        refusals=(requested_deliveries.WebhookDisabled,),
     ),
     Operation(
         method="POST",
@@ -259,7 +267,7 @@ OPERATIONS = (
         role="admin",
         kind="delivery",
         status=202,
-        refusals=(deliveries.WebhookDisabled,),
+        refusals=(requested_deliveries.WebhookDisabled,),
     ),
     Operation(
         method="POST",
@@ -279,7 +287,7 @@ OPERATIONS = (
         kind="webhook",
         status=202,
         is_long=True,
-        refusals=(deliveries.WebhookDisabled,),
+        refusals=(requested_deliveries.WebhookDisabled,),
         example={"since": "2026-06-15T09:30:00Z"},
     ),
 )

@@ -17,7 +17,13 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.webhooks import deliveries, delivery_log, webhook_secrets, webhooks
+from storage.webhooks import (
+    delivery_log,
+    endpoint_health,
+    requested_deliveries,
+    webhook_secrets,
+    webhooks,
+)
 
 _SHOWN: Final = 40
 
@@ -103,7 +109,7 @@ async def test(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     webhook_id = modals.clicked(interaction)
     await interaction.services.database.write(
-        deliveries.ping, webhook_id, by=by, now=interaction.now
+        requested_deliveries.ping, webhook_id, by=by, now=interaction.now
     )
     told = gettext("Sending a test. Reopen this webhook to see the result.")
     await modals.refresh(interaction, await _webhook(interaction, by, webhook_id, told))
@@ -169,7 +175,7 @@ async def _webhook(interaction: Interaction, by: Caller, webhook_id: str, told: 
         log = delivery_log.page(tx, webhook.id, PageOf(limit=1), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         last = log.items[0] if log.items else None
-        health = webhooks.health(tx, [webhook.id], by=by)[webhook.id]
+        health = endpoint_health.of_webhooks(tx, [webhook.id], by=by)[webhook.id]
         return views.webhook(webhook, health, last, organisation.timezone, told)
 
     return await interaction.services.database.read(read)

@@ -31,7 +31,7 @@ from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
 from storage.slack.join_policy import NotAMember
 from storage.slack.slack_installations import NotLinked
-from storage.webhooks.deliveries import WebhookDisabled
+from storage.webhooks.requested_deliveries import WebhookDisabled
 from storage.webhooks.webhooks import TooManyWebhooks
 
 _log = structlog.stdlib.get_logger("hiatus.slack")

@@ -14,7 +14,7 @@ from bot.views import card as cards
 from storage.admin.recalculation import Cause, TotalChange
 from storage.base.event_values import NotificationEvent, Webhook
 from storage.notifications.approval_cards import ApprovalCard
-from storage.webhooks.deliveries import FAILING_FOR
+from storage.webhooks.endpoint_health import FAILING_FOR
 
 OUTDATED = gettext_noop(
     "This is from an older version of Hiatus, so nothing was changed. Please open it again."

@@ -1,45 +1,32 @@
-"""Records the results of webhook deliveries, and disables endpoints that fail for too long.
-
-``delivery_queue`` claims deliveries, ``retry_schedule`` says when they are retried, and
-``api.webhooks`` sends them.
-"""
+"""Records the results of webhook deliveries, which ``delivery_queue`` claims and ``api`` sends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 import orjson
 from peewee import Insert, Select, Update
 
-from storage.base.errors import Conflict, Sentence
 from storage.base.ids import new_id
-from storage.base.values import Caller
 from storage.db import locks, rows
 from storage.db.compiled import (
     Engine,
     Param,
-    any_of_keys,
     compiled,
     compiled_per_engine,
     json_table,
     milliseconds,
 )
 from storage.db.database import Transaction
-from storage.db.named_rows import Row
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
-from storage.events import notification_outbox, webhook_outbox
-from storage.webhooks import retry_schedule, webhooks
+from storage.events import webhook_outbox
+from storage.webhooks import endpoint_health, retry_schedule
 from storage.webhooks.delivery_queue import Delivery
+from storage.webhooks.endpoint_health import WebhookKey
 
-# An endpoint is disabled after failing for this time without a success.
-FAILING_FOR: Final = timedelta(hours=120)
-# Its admins are notified after this time, once for each period of failing.
-NOTIFIED_AFTER: Final = timedelta(hours=24)
-GONE: Final = Sentence("The endpoint responded with 410 Gone.")
-FAILED_FOR_TOO_LONG: Final = Sentence("Every attempt failed for 120 hours.")
 # Why a delivery was not sent: no key decrypts the endpoint's secret.
 SECRET_UNREADABLE: Final = "secret_unreadable"
 
@@ -69,33 +56,11 @@ class Outcome:
 
 
 DeliveryResult: TypeAlias = tuple[Delivery, Outcome]
-# The organisation's id and the webhook's.
-WebhookKey: TypeAlias = tuple[str, str]
-
-
-class WebhookDisabled(Conflict):
-    """Nothing is sent to a disabled endpoint."""
-
-    code = "webhook_disabled"
-    title = "The webhook is switched off."
-
-    def __init__(self) -> None:
-        super().__init__("The webhook is disabled. PATCH it with `is_active` true first.")
-
-
-def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:
-    """Send a `ping` to an endpoint, without retries; the event's id.
-
-    Raises InsufficientRole, NotFound or WebhookDisabled.
-    """
-    if not webhooks.get(tx, webhook_id, by=by).is_active:
-        raise WebhookDisabled
-    return webhook_outbox.enqueue_ping(tx, by.organisation_id, webhook_id, now=now)
 
 
 def record_results(
     tx: Transaction,
-    outcomes: Sequence[DeliveryResult],
+    results: Sequence[DeliveryResult],
     *,
     jitter: Callable[[], float],
     now: datetime,
@@ -104,49 +69,60 @@ def record_results(
 
     ``jitter`` gives numbers between 0.8 and 1.2. A result is ignored when its claim no longer
     holds. A 410 counts only while the endpoint still has the URL that sent it. An endpoint that
-    only failed for ``FAILING_FOR`` is disabled.
+    only failed for ``endpoint_health.FAILING_FOR`` is disabled.
     """
-    refusing = [delivery for delivery, outcome in outcomes if outcome.verdict == "gone"]
-    failing = {
-        _webhook_of(delivery) for delivery, outcome in outcomes if outcome.verdict in FAILURES
-    }
-    for_long = _failing_for_long_of(tx, failing, now)
-    _lock_organisations(tx, [*map(_webhook_of, refusing), *for_long])
-    gone = {_webhook_of(delivery) for delivery in refusing if _has_same_url(tx, delivery)}
+    refused = [delivery for delivery, outcome in results if outcome.verdict == "gone"]
+    long_failing = endpoint_health.long_failing_of(tx, _webhooks_of(results, *FAILURES), now=now)
+    endpoint_health.lock_organisations(tx, {*map(_webhook_of, refused), *long_failing})
+    gone = {_webhook_of(delivery) for delivery in refused if _has_same_url(tx, delivery)}
     changes = [
         _change(delivery, outcome, _webhook_of(delivery) in gone, jitter, now)
-        for delivery, outcome in outcomes
+        for delivery, outcome in results
     ]
     changed = set(tx.all(_record_results, changes=orjson.dumps(changes).decode()))
     recorded = [
         (delivery, outcome)
-        for delivery, outcome in outcomes
+        for delivery, outcome in results
         if (delivery.organisation_id, delivery.id) in changed
     ]
-    sent = [result for result in recorded if result[1].verdict != "unsigned"]
     # A delivery that was never sent has one attempt in the log, which says why it failed.
-    unsigned = [result for result in recorded if result[1].verdict == "unsigned"]
-    failed = [result for result in unsigned if _has_failed(*result, now)]
-    _log(tx, (*sent, *failed), now)
-    _update_health(tx, sent, gone, for_long, now)
+    logged = [
+        (delivery, outcome)
+        for delivery, outcome in recorded
+        if outcome.verdict != "unsigned" or _has_failed(delivery, outcome, now)
+    ]
+    _log_attempts(tx, logged, now)
+    delivered = _webhooks_of(recorded, "delivered")
+    endpoint_health.update(
+        tx,
+        delivered=delivered,
+        failing=_webhooks_of(recorded, *FAILURES) - delivered,
+        gone=gone,
+        long_failing=long_failing,
+        now=now,
+    )
 
 
-def _log(tx: Transaction, results: Sequence[tuple[Delivery, Outcome]], now: datetime) -> None:
+def _webhooks_of(results: Iterable[DeliveryResult], *verdicts: Verdict) -> set[WebhookKey]:
+    return {_webhook_of(delivery) for delivery, outcome in results if outcome.verdict in verdicts}
+
+
+def _webhook_of(delivery: Delivery) -> WebhookKey:
+    return delivery.organisation_id, delivery.webhook_id
+
+
+def _log_attempts(tx: Transaction, results: Sequence[DeliveryResult], now: datetime) -> None:
     attempts = [_attempt(*result, now) for result in results]
     if tx.engine == "sqlite":
         tx.insert_all(DeliveryAttemptRow, attempts)
     elif attempts:
         # One statement for all: each is a round trip.
         excerpts = ["\\x" + outcome.response_excerpt.hex() for _, outcome in results]
-        written = [
+        attempts_json = [
             attempt | {"answer_excerpt": excerpt}
             for attempt, excerpt in zip(attempts, excerpts, strict=True)
         ]
-        tx.enqueue_update(_insert_attempts, attempts=orjson.dumps(written).decode())
-
-
-def _webhook_of(delivery: Delivery) -> WebhookKey:
-    return delivery.organisation_id, delivery.webhook_id
+        tx.enqueue_update(_insert_attempts, attempts=orjson.dumps(attempts_json).decode())
 
 
 def _change(
@@ -188,94 +164,12 @@ def _change(
 
 
 def _has_failed(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
-    """Whether a delivery that was not accepted has failed for good."""
+    """Whether an unsuccessful delivery is given up."""
     if delivery.event_type == webhook_outbox.PING:
         return True  # The admin who sent it sees the result, and can send another.
     if outcome.verdict == "unsigned":
         return retry_schedule.is_unsigned_for_too_long(rows.instant(delivery.created_at), now)
     return not retry_schedule.has_attempts_left(delivery.attempts + 1)
-
-
-def _update_health(
-    tx: Transaction,
-    sent: Sequence[DeliveryResult],
-    gone: Set[WebhookKey],
-    for_long: Set[WebhookKey],
-    now: datetime,
-) -> None:
-    """Record since when endpoints fail; notify admins after a day, disable them after five.
-
-    The organisations of ``gone`` and of ``for_long`` are locked.
-    """
-    answered = {
-        _webhook_of(delivery) for delivery, outcome in sent if outcome.verdict == "delivered"
-    }
-    failing = {_webhook_of(delivery) for delivery, _ in sent} - answered
-    if answered:
-        tx.enqueue_update(_mark_healthy, webhooks=_keys(answered))
-    for organisation_id, webhook_id in sorted(gone & failing):
-        _disable(tx, organisation_id, webhook_id, GONE, now)
-    if not failing - gone:
-        return
-    forgotten_before = now - 2 * FAILING_FOR
-    tx.change(
-        _mark_failing, webhooks=_keys(failing - gone), forgotten_before=forgotten_before, now=now
-    )
-    if not for_long & (failing - gone):
-        return
-    for organisation_id, webhook_id, since in _rows_failing_for_long(
-        tx, for_long & (failing - gone), now, is_locked=True
-    ):
-        if since <= milliseconds(now - FAILING_FOR):
-            _disable(tx, organisation_id, webhook_id, FAILED_FOR_TOO_LONG, now)
-        else:
-            _notify_admins(tx, organisation_id, webhook_id, now)
-
-
-def _failing_for_long_of(
-    tx: Transaction, failing: Set[WebhookKey], now: datetime
-) -> set[WebhookKey]:
-    """The endpoints among these that may have to be disabled, or their admins notified."""
-    if not failing:
-        return set()
-    found = _rows_failing_for_long(tx, failing, now, is_locked=False)
-    return {(row.organisation_id, row.id) for row in found}
-
-
-def _rows_failing_for_long(
-    tx: Transaction, webhooks: Set[WebhookKey], now: datetime, *, is_locked: bool
-) -> list[Row]:
-    return tx.all(
-        _failing_for_long,
-        webhooks=_keys(webhooks),
-        notify_since=now - NOTIFIED_AFTER,
-        disable_since=now - FAILING_FOR,
-        is_locked=is_locked,
-    )
-
-
-def _lock_organisations(tx: Transaction, webhooks: Iterable[WebhookKey]) -> None:
-    """Before the first webhook or delivery is locked, as every change by an admin does."""
-    for organisation_id in sorted({key[0] for key in webhooks}):
-        locks.organisation(tx, organisation_id)
-
-
-def _keys(found: Set[WebhookKey]) -> str:
-    return orjson.dumps(sorted(found)).decode()
-
-
-def _notify_admins(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
-    """Notify the admins of a failing endpoint in Slack, before it is disabled."""
-    tx.update(WebhookRow, {"failing_told_at": now}, organisation_id=organisation_id, id=webhook_id)
-    notification_outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
-
-
-def _disable(
-    tx: Transaction, organisation_id: str, webhook_id: str, reason: str, now: datetime
-) -> None:
-    """Disable an endpoint and notify its admins in Slack. Its deliveries are paused."""
-    if webhooks.disable(tx, organisation_id, webhook_id, reason, now=now):
-        notification_outbox.notify_of_webhook(tx, organisation_id, webhook_id, now=now)
 
 
 def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, object]:
@@ -307,9 +201,9 @@ def _url(engine: Engine, organisation_id: Param[str], webhook_id: Param[str]) ->
 
 @compiled
 def _record_results(changes: Param[str]) -> Update:
-    done = json_table(
+    results = json_table(
         changes,
-        "done",
+        "results",
         {
             "organisation_id": "uuid",
             "id": "uuid",
@@ -322,16 +216,16 @@ def _record_results(changes: Param[str]) -> Update:
             "last_error": "text",
         },
     )
-    kept = ("status", "attempts", "due_at", "settled_at", "last_status_code", "last_error")
-    changed = {name: done.column(name) for name in kept}
+    names = ("status", "attempts", "due_at", "settled_at", "last_status_code", "last_error")
+    columns = {name: results.column(name) for name in names}
     return (
-        DeliveryRow.update(claim_id=None, **changed)
-        .from_(done)
+        DeliveryRow.update(claim_id=None, **columns)
+        .from_(results)
         .where(
-            DeliveryRow.organisation_id == done.column("organisation_id"),
-            DeliveryRow.id == done.column("id"),
+            DeliveryRow.organisation_id == results.column("organisation_id"),
+            DeliveryRow.id == results.column("id"),
             DeliveryRow.status == "pending",
-            DeliveryRow.claim_id == done.column("claim_id"),
+            DeliveryRow.claim_id == results.column("claim_id"),
         )
         .returning(DeliveryRow.organisation_id, DeliveryRow.id)
     )
@@ -350,51 +244,7 @@ def _insert_attempts(attempts: Param[str]) -> Insert:
         "answer_excerpt": "bytea",
     }
     new = json_table(attempts, "new", columns)
-    written = Select([new], [new.column(name) for name in columns])
     return DeliveryAttemptRow.insert_from(
-        written, [getattr(DeliveryAttemptRow, name) for name in columns]
+        Select([new], [new.column(name) for name in columns]),
+        [getattr(DeliveryAttemptRow, name) for name in columns],
     )
-
-
-@compiled
-def _mark_healthy(webhooks: Param[str]) -> Update:
-    return WebhookRow.update(failing_since_at=None).where(
-        any_of_keys(WebhookRow, webhooks), WebhookRow.failing_since_at.is_null(False)
-    )
-
-
-@compiled
-def _mark_failing(
-    webhooks: Param[str], now: Param[datetime], forgotten_before: Param[datetime]
-) -> Update:
-    # A failure before a long time without deliveries does not begin a period of failing.
-    return WebhookRow.update(failing_since_at=now).where(
-        any_of_keys(WebhookRow, webhooks),
-        WebhookRow.failing_since_at.is_null() | (WebhookRow.failing_since_at < forgotten_before),
-    )
-
-
-@compiled_per_engine
-def _failing_for_long(
-    engine: Engine,
-    webhooks: Param[str],
-    notify_since: Param[datetime],
-    disable_since: Param[datetime],
-    is_locked: bool,
-) -> Select:
-    """Endpoints to notify admins of or to disable, with since when they fail.
-
-    ``is_locked`` locks them, so that an admin's concurrent change comes before or after.
-    """
-    since, notified_at = WebhookRow.failing_since_at, WebhookRow.failing_told_at
-    is_news = (since <= notify_since) & (notified_at.is_null() | (notified_at < since))
-    query = (
-        WebhookRow.select(WebhookRow.organisation_id, WebhookRow.id, since)
-        .where(
-            any_of_keys(WebhookRow, webhooks),
-            is_news | (since <= disable_since),
-            WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
-        )
-        .order_by(WebhookRow.organisation_id, WebhookRow.id)
-    )
-    return locks.locked(query, engine) if is_locked else query

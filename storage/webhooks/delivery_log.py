@@ -29,7 +29,7 @@ from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
 from storage.rules import request_rules
 from storage.webhooks import webhooks
 
-# The latest ones, of a delivery that admins sent again many times.
+# The latest attempts of a delivery that admins sent again many times.
 MAX_ATTEMPTS_SHOWN: Final = 20
 
 
@@ -49,7 +49,7 @@ def page(
     webhooks.get(tx, webhook_id, by=by)
     bound_to = ("deliveries", by.organisation_id, webhook_id, status, event)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    delivery_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         webhook_id=webhook_id,
@@ -58,11 +58,11 @@ def page(
         status=status,
         event=event,
     )
-    attempts = _attempts_of(tx, by.organisation_id, [row.id for row in found[: page.limit]])
+    attempts = _attempts_of(tx, by.organisation_id, [row.id for row in delivery_rows[: page.limit]])
     return page_of(
         tx,
         page,
-        found,
+        delivery_rows,
         lambda row: _delivery(row, attempts.get(row.id, [])),
         lambda row: [row.id],
         *bound_to,
@@ -70,12 +70,12 @@ def page(
 
 
 def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> LoggedDelivery:
-    """One delivery with its attempts. Raises InsufficientRole or NotFound."""
+    """A delivery with its attempts. Raises InsufficientRole or NotFound."""
     request_rules.check_role(by.role, "admin")
     row = None
     if fields.is_id(webhook_id) and fields.is_id(delivery_id):
         row = tx.first(
-            _one,
+            _one_delivery,
             organisation_id=by.organisation_id,
             webhook_id=webhook_id,
             delivery_id=delivery_id,
@@ -94,7 +94,7 @@ def body_of(tx: Transaction, delivery: LoggedDelivery, *, by: Caller) -> bytes:
 
 
 def _delivery(row: Row, attempts: list[LoggedAttempt]) -> LoggedDelivery:
-    waits = row.status == "pending" and row.claim_id is None
+    is_queued = row.status == "pending" and row.claim_id is None
     return LoggedDelivery(
         id=row.id,
         event_id=row.event_id,
@@ -102,7 +102,7 @@ def _delivery(row: Row, attempts: list[LoggedAttempt]) -> LoggedDelivery:
         leave_request_id=row.leave_request_id,
         sequence=row.sequence,
         status=row.status,
-        next_attempt_at=rows.instant(row.due_at) if waits else None,
+        next_attempt_at=rows.instant(row.due_at) if is_queued else None,
         created_at=rows.instant(row.created_at),
         settled_at=rows.instant_or_none(row.settled_at),
         attempts=attempts,
@@ -156,14 +156,16 @@ def _page(
     status: DeliveryStatus | None,
     event: DeliveryEvent | None,
 ) -> Select:
-    """The newest deliveries: the newest of each status and event, which an index has, merged."""
+    """The newest deliveries: an index has the newest of each status and event; these are merged."""
     branches: Expr = None
-    for one_status in DELIVERY_STATUSES if status is None else (status,):
-        for one_event in DELIVERY_EVENTS if event is None else (event,):
-            branch = _newest(organisation_id, webhook_id, after_id, limit, one_status, one_event)
+    for status_of_branch in DELIVERY_STATUSES if status is None else (status,):
+        for event_of_branch in DELIVERY_EVENTS if event is None else (event,):
+            branch = _newest(
+                organisation_id, webhook_id, after_id, limit, status_of_branch, event_of_branch
+            )
             branches = branch if branches is None else branches.union_all(branch)
-    found = branches.alias("found")
-    newest = Select([found], [found.c.id]).order_by(found.c.id.desc()).limit(limit)
+    merged = branches.alias("merged")
+    newest = Select([merged], [merged.c.id]).order_by(merged.c.id.desc()).limit(limit)
     return (
         DeliveryRow.select(*_COLUMNS)
         .where(DeliveryRow.organisation_id == organisation_id, DeliveryRow.id.in_(newest))
@@ -194,7 +196,9 @@ def _newest(
 
 
 @compiled
-def _one(organisation_id: Param[str], webhook_id: Param[str], delivery_id: Param[str]) -> Select:
+def _one_delivery(
+    organisation_id: Param[str], webhook_id: Param[str], delivery_id: Param[str]
+) -> Select:
     return DeliveryRow.select(*_COLUMNS).where(
         DeliveryRow.organisation_id == organisation_id,
         DeliveryRow.id == delivery_id,

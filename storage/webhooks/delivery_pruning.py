@@ -14,7 +14,7 @@ from storage.base import ids
 from storage.db.compiled import Param, any_of_keys, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow
-from storage.webhooks import delivery_queue
+from storage.webhooks import delivery_backlog
 
 KEPT_FOR: Final = timedelta(days=30)
 # Why a delivery failed: its endpoint stayed disabled.
@@ -36,7 +36,7 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
     Deliveries that were paused for a disabled endpoint for as long are given up first.
     """
     before = now - KEPT_FOR
-    expired = tx.all(delivery_queue.paused, before=before, limit=limit)
+    expired = tx.all(delivery_backlog.paused, before=before, limit=limit)
     if expired:
         tx.change(_expire, keys=_keys(expired), before=before, now=now)
     old = tx.all(_old, before=before, limit=limit)
@@ -47,8 +47,8 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
     return Pruned(expired=len(expired), deliveries=len(old), events=events)
 
 
-def _keys(found: Sequence[tuple[object, ...]]) -> str:
-    return orjson.dumps([tuple(key) for key in found]).decode()
+def _keys(keys: Sequence[tuple[object, ...]]) -> str:
+    return orjson.dumps([tuple(key) for key in keys]).decode()
 
 
 @compiled
@@ -87,13 +87,13 @@ def _delete_deliveries(keys: Param[str], before: Param[datetime]) -> Delete:
 @compiled
 def _delete_events(before_id: Param[str], limit: Param[int]) -> Delete:
     event, delivery = EventRow.alias(), DeliveryRow.alias()
-    deliveries_of_it = delivery.select(SQL("1")).where(
+    deliveries_of_event = delivery.select(SQL("1")).where(
         delivery.organisation_id == event.organisation_id, delivery.event_id == event.id
     )
     unneeded = (
         OrganisationRow.select(event.organisation_id, event.id)
         .join(event, on=event.organisation_id == OrganisationRow.id)
-        .where(event.id < before_id, ~fn.EXISTS(deliveries_of_it))
+        .where(event.id < before_id, ~fn.EXISTS(deliveries_of_event))
         .limit(limit)
     )
     return EventRow.delete().where(Tuple(EventRow.organisation_id, EventRow.id).in_(unneeded))

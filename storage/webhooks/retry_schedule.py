@@ -25,7 +25,7 @@ def retry_delay_seconds(
 ) -> float:
     """The wait after that many attempts; ``jitter`` is between 0.8 and 1.2.
 
-    ``retry_after_seconds``, which the receiver asked for, is a lower bound of at most twice the
+    ``retry_after_seconds``, which the receiver requested, is a lower bound of at most twice the
     scheduled wait.
     """
     wait = float(RETRY_AFTER_SECONDS[attempts - 1])
@@ -33,9 +33,9 @@ def retry_delay_seconds(
         wait = max(wait, 75.0)  # Still a minute with the shortest jitter.
     if retry_after_seconds is None:
         return wait * jitter
-    asked = min(float(retry_after_seconds), 2 * wait)
+    requested = min(float(retry_after_seconds), 2 * wait)
     # Up to a fifth longer, so that many deliveries do not return at the same moment.
-    return max(wait * jitter, asked * (1 + (jitter - 0.8) / 2))
+    return max(wait * jitter, requested * (1 + (jitter - 0.8) / 2))
 
 
 def has_attempts_left(attempts: int) -> bool:

@@ -64,13 +64,13 @@ def decrypted(tx: Transaction, row: Row, *, now: datetime) -> list[str]:
 
     Raises InvalidToken when no key decrypts the secret; the previous one is then useless as well.
     """
-    found = [tx.secrets.decrypt_again(row.secret_encrypted)]
+    secrets = [tx.secrets.decrypt_again(row.secret_encrypted)]
     previous = row.previous_secret_encrypted
     if previous is not None and row.previous_secret_until > milliseconds(now):
         # It cannot be decrypted where it was rotated because its key was lost.
         with suppress(InvalidToken):
-            found.append(tx.secrets.decrypt_again(previous))
-    return found
+            secrets.append(tx.secrets.decrypt_again(previous))
+    return secrets
 
 
 @compiled

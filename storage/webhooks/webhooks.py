@@ -6,22 +6,22 @@ reached, and sends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from peewee import SQL, Case, Delete, Select, fn
+from peewee import Delete, Select, fn
 
 from storage.base import fields
 from storage.base.errors import Conflict, NotFound
-from storage.base.event_values import Webhook, WebhookHealth
+from storage.base.event_values import Webhook
 from storage.base.ids import new_id
 from storage.base.secrets import new_signing_secret
 from storage.base.values import Caller
 from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
@@ -53,8 +53,8 @@ def create(
     request_rules.check_role(by.role, "admin")
     checked = {"url": check_url(url), "events": check_events(events)}
     locks.organisation(tx, by.organisation_id)
-    counted = tx.first(_count, organisation_id=by.organisation_id)
-    if counted is not None and counted.total >= MAX_WEBHOOKS:
+    count = tx.first(_count, organisation_id=by.organisation_id)
+    if count is not None and count.total >= MAX_WEBHOOKS:
         raise TooManyWebhooks
     secret = new_signing_secret()
     webhook_id = new_id(now)
@@ -94,34 +94,22 @@ def page(
     request_rules.check_role(by.role, "admin")
     bound_to = ("webhooks", by.organisation_id, is_active)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    webhook_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         is_active=is_active,
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, rows.webhook, lambda row: [row.id], *bound_to)
+    return page_of(tx, page, webhook_rows, rows.webhook, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, webhook_id: str, *, by: Caller, is_locked: bool = False) -> Webhook:
-    """One endpoint. ``is_locked`` locks it.
+    """An endpoint, which ``is_locked`` locks.
 
     Raises InsufficientRole or NotFound.
     """
     return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_locked else "", by=by)
-
-
-def health(tx: Transaction, webhook_ids: Sequence[str], *, by: Caller) -> dict[str, WebhookHealth]:
-    """The state of each of these endpoints of the organisation."""
-    request_rules.check_role(by.role, "admin")
-    found = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
-    return {
-        webhook_id: WebhookHealth(
-            failing_since=rows.instant_or_none(since), next_attempt_at=rows.instant_or_none(next_at)
-        )
-        for webhook_id, since, next_at in found
-    }
 
 
 def update(
@@ -146,10 +134,10 @@ def update(
     if after == webhook:
         return webhook
     columns: dict[str, object] = {}
-    is_switched_on = after.is_active and not webhook.is_active
-    if is_switched_on:
+    is_enabled = after.is_active and not webhook.is_active
+    if is_enabled:
         after = replace(after, disabled_reason=None)
-    if is_switched_on or after.url != webhook.url:
+    if is_enabled or after.url != webhook.url:
         columns = {"failing_since_at": None}
     after = replace(after, updated_at=now, version=webhook.version + 1)
     tx.update(
@@ -252,7 +240,7 @@ def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webh
     row = None
     if fields.is_id(webhook_id):
         row = tx.first(
-            _one, organisation_id=by.organisation_id, webhook_id=webhook_id, strength=strength
+            _webhook, organisation_id=by.organisation_id, webhook_id=webhook_id, strength=strength
         )
     if row is None:
         raise NotFound("webhook")
@@ -276,7 +264,7 @@ def _count(organisation_id: Param[str]) -> Select:
 
 
 @compiled_per_engine
-def _one(
+def _webhook(
     engine: Engine, organisation_id: Param[str], webhook_id: Param[str], strength: str
 ) -> Select:
     """Locked with that strength, unless it is empty."""
@@ -300,27 +288,6 @@ def _page(
         query = query.where(WebhookRow.id < after_id)
     # Ids are made in order of time.
     return query.order_by(WebhookRow.id.desc()).limit(limit)
-
-
-@compiled
-def _health(organisation_id: Param[str], webhook_ids: Param[list[str]]) -> Select:
-    delivery = DeliveryRow.alias()
-    # The conditions of the queue's partial index. A claimed delivery has no next attempt yet.
-    next_at = (
-        delivery.select(delivery.due_at)
-        .where(
-            delivery.webhook_id == WebhookRow.id,
-            delivery.organisation_id == WebhookRow.organisation_id,
-            delivery.status == SQL("'pending'"),
-            delivery.claim_id.is_null(),
-        )
-        .order_by(delivery.due_at)
-        .limit(1)
-    )
-    shown = Case(None, [(WebhookRow.is_active, next_at)])
-    return WebhookRow.select(WebhookRow.id, WebhookRow.failing_since_at, shown).where(
-        WebhookRow.organisation_id == organisation_id, any_of(WebhookRow.id, webhook_ids)
-    )
 
 
 @compiled

@@ -12,7 +12,8 @@ from api.service import app
 from storage.db.database import Database
 from storage.webhooks import webhooks
 from storage.webhooks.deliveries import Outcome
-from storage.webhooks.delivery_queue import Delivery, Waiting
+from storage.webhooks.delivery_backlog import Backlog
+from storage.webhooks.delivery_queue import Delivery
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, an_organisation
 
@@ -121,7 +122,7 @@ def test_attempts_are_counted_by_outcome() -> None:
 
 
 def test_the_age_of_the_oldest_is_in_seconds() -> None:
-    text = Metrics().exposition(Waiting(due=7, in_flight=2, oldest_due_at=1_000), 61_500).decode()
+    text = Metrics().exposition(Backlog(due=7, in_flight=2, oldest_due_at=1_000), 61_500).decode()
 
     found = samples(text)
     none: Labels = frozenset()

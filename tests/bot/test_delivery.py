@@ -16,7 +16,7 @@ from storage.directory.people_rows import find
 from storage.events import notification_outbox, organisation_config
 from storage.leave import decisions, leave_requests
 from storage.slack import slack_profiles
-from storage.webhooks import deliveries, webhooks
+from storage.webhooks import endpoint_health, webhooks
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
 from tests.builders import a_person
@@ -306,8 +306,8 @@ FAILING = (
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        (deliveries.GONE, "Grund: Der Endpunkt hat mit 410 Gone geantwortet."),
-        (deliveries.FAILED_FOR_TOO_LONG, "Grund: 120 Stunden lang ist jeder Versuch fehl"),
+        (endpoint_health.GONE, "Grund: Der Endpunkt hat mit 410 Gone geantwortet."),
+        (endpoint_health.FAILED_FOR_TOO_LONG, "Grund: 120 Stunden lang ist jeder Versuch fehl"),
     ],
 )
 def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, said: str) -> None:

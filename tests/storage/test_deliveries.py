@@ -19,7 +19,14 @@ from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
 from storage.events import audit, organisation_config
 from storage.leave import decisions
-from storage.webhooks import deliveries, delivery_log, delivery_queue, redelivery, webhooks
+from storage.webhooks import (
+    deliveries,
+    delivery_log,
+    delivery_queue,
+    endpoint_health,
+    requested_deliveries,
+    webhooks,
+)
 from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_queue import QUEUE, Delivery
 from storage.webhooks.retry_schedule import (
@@ -198,7 +205,7 @@ def test_410_fails_the_delivery_and_switches_the_endpoint_off(database: Database
     assert settled(database, delivery, GONE)[0] == "failed"
 
     webhook = database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller)
-    assert (webhook.is_active, webhook.disabled_reason) == (False, deliveries.GONE)
+    assert (webhook.is_active, webhook.disabled_reason) == (False, endpoint_health.GONE)
     assert claimed(database, NOW + timedelta(days=1), claim_id="two") == []
 
 
@@ -323,7 +330,7 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_ove
         ).items
         assert [one.error for one in logged.attempts] == ["secret_unreadable"]
         with_the_key.write_now(
-            redelivery.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
+            requested_deliveries.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
         )
         (again,) = claimed(with_the_key, late, claim_id="again")
         assert settled(with_the_key, again, DELIVERED, late)[0] == "delivered"
@@ -334,7 +341,7 @@ def test_a_ping_that_no_key_can_sign_fails_at_once_and_says_why(database_url: st
     with closing(open_database(database_url, keys)) as handle:
         acme = listening(handle)
         (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
-        handle.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+        handle.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key)
         assert settled(without_the_key, delivery, UNSIGNED)[:2] == ("failed", 0)
@@ -362,7 +369,7 @@ def test_a_ping_goes_to_its_webhook_alone_and_only_once(database: Database) -> N
         now=NOW,
     )
 
-    event_id = database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    event_id = database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
 
     (delivery,) = claimed(database)
     assert (delivery.webhook_id, delivery.event_id) == (webhook.id, event_id)
@@ -377,8 +384,8 @@ def test_a_webhook_that_is_switched_off_is_not_pinged(database: Database) -> Non
     )
     database.write_now(webhooks.update, webhook.id, {"is_active": False}, by=acme.caller, now=NOW)
 
-    with pytest.raises(deliveries.WebhookDisabled):
-        database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    with pytest.raises(requested_deliveries.WebhookDisabled):
+        database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
 
 
 @compiled
@@ -419,7 +426,7 @@ def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Data
     assert not failing(database, 120, 3)
 
     (delivery,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
-    assert delivery.disabled_reason == deliveries.FAILED_FOR_TOO_LONG
+    assert delivery.disabled_reason == endpoint_health.FAILED_FOR_TOO_LONG
     told = {row for row in database.read_now(lambda tx: tx.all(_told)) if row[2]}
     assert told == {
         (kind, user_id, delivery.id)

@@ -20,13 +20,14 @@ from storage.webhooks import (
     delivery_log,
     delivery_pruning,
     delivery_queue,
-    redelivery,
+    endpoint_health,
+    requested_deliveries,
     webhooks,
 )
-from storage.webhooks.deliveries import Outcome, WebhookDisabled
+from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_pruning import Pruned
 from storage.webhooks.delivery_queue import Delivery
-from storage.webhooks.redelivery import Redelivered
+from storage.webhooks.requested_deliveries import Redelivered, WebhookDisabled
 from tests import outcomes
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED
@@ -99,7 +100,7 @@ def test_the_log_says_what_every_attempt_came_to(database: Database) -> None:
 
 def test_the_log_is_filtered_by_status_and_event_and_read_in_pages(database: Database) -> None:
     acme, webhook = listening(database, requests=5)
-    database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     tried(database, FAILED, limit=2)
     tried(database, DELIVERED, limit=8)
 
@@ -135,7 +136,7 @@ def test_a_redelivery_sends_the_same_bytes_under_the_same_id(
     later = timedelta(seconds=1)
 
     again = database.write_now(
-        redelivery.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
+        requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
     )
     (second,) = tried(database, DELIVERED, after=later)
 
@@ -153,7 +154,9 @@ def test_what_is_being_sent_is_not_sent_twice_by_asking(database: Database) -> N
     acme, webhook = listening(database)
     (sent,) = database.write_now(delivery_queue.claim, limit=1, claim_id="one", now=NOW)
 
-    shown = database.write_now(redelivery.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+    shown = database.write_now(
+        requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
+    )
 
     assert (shown.status, shown.next_attempt_at) == ("pending", None)
     assert database.write_now(delivery_queue.claim, limit=1, claim_id="two", now=NOW) == []
@@ -166,7 +169,9 @@ def test_nothing_is_redelivered_to_a_webhook_that_is_switched_off(database: Data
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
     with pytest.raises(WebhookDisabled):
-        database.write_now(redelivery.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
+        database.write_now(
+            requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
+        )
 
 
 # Each is later than the wait after the attempt before; in all less than 120 hours.
@@ -189,7 +194,7 @@ def sent_again(
     database: Database, acme: Acme, webhook: Webhook, since: Any = NOW, **options: Any
 ) -> Redelivered:
     return database.write_now(
-        redelivery.redeliver_failed,
+        requested_deliveries.redeliver_failed,
         webhook.id,
         since,
         by=acme.caller,
@@ -277,7 +282,7 @@ def test_an_outage_is_made_good_in_portions(database: Database) -> None:
 
 def test_pings_are_not_sent_again(database: Database) -> None:
     acme, webhook = listening(database, requests=0)
-    database.write_now(deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     tried(database, FAILED)
 
     assert sent_again(database, acme, webhook).queued == 0
@@ -290,14 +295,18 @@ def test_other_users_cannot_resend_failed_deliveries(database: Database) -> None
 
     for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
         with pytest.raises(refusal):
-            database.write_now(redelivery.redeliver_failed, webhook.id, NOW, by=by, now=NOW)
+            database.write_now(
+                requested_deliveries.redeliver_failed, webhook.id, NOW, by=by, now=NOW
+            )
 
 
 def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: Database) -> None:
     acme, webhook = listening(database)
 
     def health() -> WebhookHealth:
-        return database.read_now(webhooks.health, [webhook.id], by=acme.caller)[webhook.id]
+        return database.read_now(endpoint_health.of_webhooks, [webhook.id], by=acme.caller)[
+            webhook.id
+        ]
 
     assert health() == WebhookHealth(failing_since=None, next_attempt_at=NOW)
     tried(database, FAILED)
@@ -323,7 +332,7 @@ def test_other_users_cannot_read_the_log(database: Database) -> None:
         with pytest.raises(refusal):
             database.read_now(delivery_log.get, webhook.id, sent.id, by=by)
         with pytest.raises(refusal):
-            database.write_now(redelivery.redeliver, webhook.id, sent.id, by=by, now=NOW)
+            database.write_now(requested_deliveries.redeliver, webhook.id, sent.id, by=by, now=NOW)
     with pytest.raises(NotFound):
         database.read_now(delivery_log.get, elsewhere.id, sent.id, by=globex.caller)
 

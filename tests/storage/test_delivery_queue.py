@@ -12,9 +12,10 @@ from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.leave import decisions, leave_requests
-from storage.webhooks import deliveries, delivery_queue, webhooks
+from storage.webhooks import deliveries, delivery_backlog, delivery_queue, webhooks
 from storage.webhooks.deliveries import Outcome
-from storage.webhooks.delivery_queue import Delivery, Waiting
+from storage.webhooks.delivery_backlog import Backlog
+from storage.webhooks.delivery_queue import Delivery
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED, FAILED
@@ -113,9 +114,9 @@ def test_what_waits_is_counted_and_dated(database: Database) -> None:
     requests(database, acme, 3)
     claimed(database, limit=1)
 
-    found = database.read_now(delivery_queue.waiting, now=NOW)
+    found = database.read_now(delivery_backlog.load, now=NOW)
 
-    assert found == Waiting(due=5, in_flight=1, oldest_due_at=round(NOW.timestamp() * 1000))
+    assert found == Backlog(due=5, in_flight=1, oldest_due_at=round(NOW.timestamp() * 1000))
 
 
 def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
@@ -128,8 +129,8 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
     assert claimed(database) == []
-    assert database.read_now(delivery_queue.oldest_due_at) is None
-    assert database.read_now(delivery_queue.waiting, now=NOW) == Waiting(
+    assert database.read_now(delivery_backlog.oldest_due_at) is None
+    assert database.read_now(delivery_backlog.load, now=NOW) == Backlog(
         due=0, in_flight=0, oldest_due_at=None
     )
 

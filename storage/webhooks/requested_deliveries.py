@@ -1,4 +1,4 @@
-"""Sends deliveries to a webhook again when an admin asks for it."""
+"""Deliveries that an admin asks for: a ping, or deliveries sent again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Final
 
 from peewee import Tuple, Update
 
+from storage.base.errors import Conflict
 from storage.base.event_values import EVENT_TYPES, LoggedDelivery
 from storage.base.values import Caller
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import (
+    Param,
+    compiled,
+)
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow
 from storage.events import audit, webhook_outbox
 from storage.webhooks import delivery_log, webhooks
-from storage.webhooks.deliveries import WebhookDisabled
 
 # Failed deliveries that one call sends again.
 MAX_REDELIVERED: Final = 1_000
@@ -24,10 +27,30 @@ MAX_REDELIVERED: Final = 1_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redelivered:
-    """How many deliveries are sent again; ``has_more``: ask again for the rest."""
+    """How many deliveries are sent again; ``has_more``: another call sends the rest."""
 
     queued: int
     has_more: bool
+
+
+class WebhookDisabled(Conflict):
+    """Nothing is sent to a disabled endpoint."""
+
+    code = "webhook_disabled"
+    title = "The webhook is switched off."
+
+    def __init__(self) -> None:
+        super().__init__("The webhook is disabled. PATCH it with `is_active` true first.")
+
+
+def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:
+    """Send a `ping` to an endpoint, without retries; the event's id.
+
+    Raises InsufficientRole, NotFound or WebhookDisabled.
+    """
+    if not webhooks.get(tx, webhook_id, by=by).is_active:
+        raise WebhookDisabled
+    return webhook_outbox.enqueue_ping(tx, by.organisation_id, webhook_id, now=now)
 
 
 def redeliver(
@@ -41,8 +64,10 @@ def redeliver(
     delivery_log.get(tx, webhook_id, delivery_id, by=by)
     if not webhooks.get(tx, webhook_id, by=by, is_locked=True).is_active:
         raise WebhookDisabled
-    if tx.change(_again, organisation_id=by.organisation_id, delivery_id=delivery_id, now=now):
-        _record_request(tx, webhook_id, {"delivery_id": delivery_id}, by=by, now=now)
+    if tx.change(
+        _queue_again, organisation_id=by.organisation_id, delivery_id=delivery_id, now=now
+    ):
+        _record_redelivery(tx, webhook_id, {"delivery_id": delivery_id}, by=by, now=now)
     return delivery_log.get(tx, webhook_id, delivery_id, by=by)
 
 
@@ -64,29 +89,31 @@ def redeliver_failed(
     if not webhooks.get(tx, webhook_id, by=by, is_locked=True).is_active:
         raise WebhookDisabled
     count = tx.change(
-        _failed_again,
+        _queue_failed_again,
         organisation_id=by.organisation_id,
         webhook_id=webhook_id,
         since=since,
         now=now,
         limit=limit,
     )
-    _record_request(tx, webhook_id, {"since": since, "count": count}, by=by, now=now)
+    _record_redelivery(tx, webhook_id, {"since": since, "count": count}, by=by, now=now)
     return Redelivered(queued=count, has_more=count == limit)
 
 
-def _record_request(
-    tx: Transaction, webhook_id: str, what: Mapping[str, object], *, by: Caller, now: datetime
+def _record_redelivery(
+    tx: Transaction, webhook_id: str, details: Mapping[str, object], *, by: Caller, now: datetime
 ) -> None:
-    """Write the audit entry, and wake the dispatcher after the commit."""
+    """Write the audit entry, and notify the dispatcher after the commit."""
     audit.record(
-        tx, "webhook.redelivery_requested", "webhook", webhook_id, by=by, now=now, after=what
+        tx, "webhook.redelivery_requested", "webhook", webhook_id, by=by, now=now, after=details
     )
     tx.notify(webhook_outbox.WEBHOOKS)
 
 
 @compiled
-def _again(organisation_id: Param[str], delivery_id: Param[str], now: Param[datetime]) -> Update:
+def _queue_again(
+    organisation_id: Param[str], delivery_id: Param[str], now: Param[datetime]
+) -> Update:
     is_being_sent = DeliveryRow.claim_id.is_null(False) & (DeliveryRow.due_at > now)
     return DeliveryRow.update(
         status="pending", attempts=0, due_at=now, claim_id=None, settled_at=None
@@ -98,7 +125,7 @@ def _again(organisation_id: Param[str], delivery_id: Param[str], now: Param[date
 
 
 @compiled
-def _failed_again(
+def _queue_failed_again(
     organisation_id: Param[str],
     webhook_id: Param[str],
     since: Param[datetime],
