@@ -84,7 +84,7 @@ def _of(explained: Explained) -> Code:
         meaning=explained.meaning,
         cure=explained.cure,
         detail=example.detail,
-        members=http.members(example),
+        members=http.extension_members(example),
     )
 
 

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.base.content_negotiation import prefers_gzip
 from api.http.conditions import tags_in
-from api.http.content_negotiation import prefers_gzip
 
 # No inline script, no eval, no other host. Swagger UI draws its icons as data: images.
 POLICY: Final = "; ".join(

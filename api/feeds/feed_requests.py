@@ -11,11 +11,11 @@ from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
+from api.base.content_negotiation import prefers_gzip
 from api.feeds.feed_cache import Coding
 from api.feeds.feed_views import Subscription, midnight
 from api.http.auth import header
 from api.http.conditions import LastModified, Tags, is_unmodified, last_modified, tags_in
-from api.http.content_negotiation import prefers_gzip
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import FeedScope
 from storage.base.errors import FieldError, InvalidInput

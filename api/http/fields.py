@@ -5,10 +5,7 @@ Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final
 
@@ -23,7 +20,6 @@ from pydantic import (
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from storage.base.errors import FieldError, InvalidInput
 from storage.db.pages import PageOf
 
 MAX_PAGE: Final = 100
@@ -117,32 +113,6 @@ PageSize = Annotated[int, BeforeValidator(_page_size)]
 
 # The default of an optional field: ``sent()`` omits fields that were not sent, so it is never used.
 ABSENT: Any = None
-
-
-def check_members(content: bytes) -> None:
-    """Refuse JSON with a repeated name in an object, which parsers treat differently.
-
-    Raises InvalidInput ``repeated_field``. Source: RFC 8259, section 4.
-    """
-    json.loads(content, object_pairs_hook=_members)
-
-
-def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    repeated = names_twice(pairs)
-    if repeated:
-        raise InvalidInput(
-            [
-                FieldError(pointer=f"/{name}", code="repeated_field", detail=f"Send {name} once.")
-                for name in repeated
-            ]
-        )
-    return dict(pairs)
-
-
-def names_twice(pairs: Sequence[tuple[str, object]]) -> list[str]:
-    """The repeated names, each once."""
-    times = Counter(name for name, _ in pairs)
-    return [name for name, count in times.items() if count > 1]
 
 
 class Body(BaseModel):

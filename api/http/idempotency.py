@@ -32,16 +32,16 @@ HEADER: Final[dict[str, object]] = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": (
-        "Makes it safe to send the request again: the first answer, a refusal by a rule included, "
-        "is kept for 24 hours for this API key and replayed with `Idempotent-Replayed: true`. A "
-        "request that was refused for its form, or for what the API key may do, leaves the "
-        "idempotency key unused. A UUID made for each new request is a good one."
+        "Makes it safe to send the request again: the first response, even a refusal by a rule, "
+        "is stored for 24 hours for this API key and replayed with `Idempotent-Replayed: true`. "
+        "The idempotency key stays unused if a request is refused for its form, or because the "
+        "API key may not make it. Use a new random UUID for each new request."
     ),
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
     "example": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20",
 }
 
-_SOUND: Final = re.compile(rb"[ -~]{1,255}")
+_VALID: Final = re.compile(rb"[ -~]{1,255}")
 # Errors that a retry may not meet again, so they are not stored.
 _NOT_STORED: Final = (
     Unauthenticated,
@@ -56,28 +56,28 @@ _NOT_STORED: Final = (
 
 def claim_of(scope: Scope, caller: Caller, content: bytes) -> Claim | None:
     """The request with its idempotency key; None if none was sent. Raises InvalidInput."""
-    sent = [value for name, value in scope["headers"] if name == b"idempotency-key"]
-    if not sent:
+    keys = [value for name, value in scope["headers"] if name == b"idempotency-key"]
+    if not keys:
         return None
-    if len(sent) > 1 or not _SOUND.fullmatch(sent[0]):
+    if len(keys) > 1 or not _VALID.fullmatch(keys[0]):
         raise InvalidInput(
             [
                 FieldError(
                     pointer="Idempotency-Key",
                     code="invalid_idempotency_key",
-                    detail="The header Idempotency-Key has 1 to 255 printable ASCII characters, "
-                    "once.",
+                    detail="Send the header Idempotency-Key once, with 1 to 255 printable "
+                    "ASCII characters.",
                 )
             ]
         )
     # Each part on its own line; the first three cannot contain line breaks.
-    line = f"{scope['method']}\n{scope['path']}\n".encode() + scope["query_string"] + b"\n"
-    digest = sha256(line + content).hexdigest()
+    lines = f"{scope['method']}\n{scope['path']}\n".encode() + scope["query_string"] + b"\n"
+    digest = sha256(lines + content).hexdigest()
     assert caller.key_id is not None
     return Claim(
         organisation_id=caller.organisation_id,
         api_key_id=caller.key_id,
-        idempotency_key=sent[0].decode("ascii"),
+        idempotency_key=keys[0].decode("ascii"),
         sha256=digest,
     )
 

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_type_hints
-from urllib.parse import parse_qsl
+from typing import Literal, get_type_hints
 
 import orjson
-from pydantic import ValidationError
 
 from api.http import conditions, idempotency
-from api.http.auth import Headers, header
-from api.http.errors import UnreadableJson, UnsupportedMediaType
-from api.http.field_errors import refusal_of
-from api.http.fields import Body, DryRun, Query, canonical_uuid, check_members, names_twice
+from api.http.auth import Headers
+from api.http.fields import Body, DryRun, Query, canonical_uuid
 from api.http.handlers import Handler, Inputs, RequestContext, Services, Signature
+from api.http.parsing import check_members, parse_body, parse_query
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
 from storage.admin.effects import Effects
-from storage.base.errors import DomainError, FieldError, InsufficientScope, InvalidInput, NotFound
+from storage.base.errors import DomainError, InsufficientScope, InvalidInput, NotFound
 from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
 from storage.rules import request_rules
-
-MAX_BODY_BYTES: Final = 256 * 1024
-MAX_PARAMETERS: Final = 100
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
@@ -213,38 +207,8 @@ class Operation:
         return ids
 
     def query_of(self, query_string: bytes) -> Query:
-        """The parameters. Raises InvalidInput for an unknown, repeated or unreadable one."""
-        if not query_string:
-            return self._empty_query
-        try:
-            pairs = parse_qsl(
-                query_string.decode("ascii"),
-                keep_blank_values=True,
-                errors="strict",
-                max_num_fields=MAX_PARAMETERS,
-            )
-        except ValueError as error:
-            raise InvalidInput(
-                [
-                    FieldError(
-                        pointer="?", code="wrong_format", detail="The query string cannot be read."
-                    )
-                ]
-            ) from error
-        sent = dict(pairs)
-        if len(sent) < len(pairs):
-            raise InvalidInput(
-                [
-                    FieldError(
-                        pointer=f"?{name}", code="repeated_parameter", detail=f"Send {name} once."
-                    )
-                    for name in names_twice(pairs)
-                ]
-            )
-        try:
-            return self.query.model_validate(sent)
-        except ValidationError as error:
-            raise refusal_of(error, self.query, in_query=True) from error
+        """The parameters. Raises InvalidInput."""
+        return parse_query(self.query, query_string) if query_string else self._empty_query
 
     def body_of(self, content: bytes, headers: Headers) -> Body | None:
         """The body. Raises UnsupportedMediaType, UnreadableJson or InvalidInput.
@@ -255,18 +219,7 @@ class Operation:
             return None
         if not content and not self.needs_body:
             return self.body()
-        media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
-        # A missing Content-Type is accepted (RFC 9110, 8.3).
-        if media_type not in ("", "application/json"):
-            raise UnsupportedMediaType("Send the body as application/json.")
-        if not content:
-            raise UnreadableJson("The body is empty.")
-        try:
-            body = self.body.model_validate_json(content)
-        except ValidationError as error:
-            raise refusal_of(error, self.body) from error
-        self._check_members(body, content)
-        return body
+        return parse_body(self.body, content, headers)
 
     def body_and_read_only(
         self, content: bytes, headers: Headers, read_only: Set[str]
@@ -280,13 +233,7 @@ class Operation:
             }
             if unknown.isdisjoint(read_only):
                 raise
-        sent = orjson.loads(content)
         check_members(content)
-        kept = {name: sent.pop(name) for name in unknown & read_only}
-        return self.body_of(orjson.dumps(sent), headers), kept
-
-    @staticmethod
-    def _check_members(body: Body, content: bytes) -> None:
-        # Every member has a colon, so only more colons than members can mean a repeated name.
-        if content.count(b":") > len(body.model_fields_set):
-            check_members(content)
+        members = orjson.loads(content)
+        read_only_members = {name: members.pop(name) for name in unknown & read_only}
+        return self.body_of(orjson.dumps(members), headers), read_only_members

@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.http.errors import HTTP_PROBLEMS, RETRY_AFTER_SECONDS, problem
+from api.http.errors import HTTP_PROBLEMS
 from api.http.handlers import Services
+from api.http.problems import RETRY_AFTER_SECONDS, problem
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db import schema
 from storage.db.database import Transaction

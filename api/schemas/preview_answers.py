@@ -227,6 +227,6 @@ def _refusal(refusal: DomainError) -> RefusalRecord:
         "code": refusal.code,
         "title": refusal.title,
         "detail": refusal.detail,
-        **errors.members(refusal),
+        **errors.extension_members(refusal),
     }
     return cast(RefusalRecord, shown)

@@ -17,10 +17,10 @@ from api.base.settings import ApiSettings
 from api.documentation import documentation, openapi
 from api.feeds import feed_endpoint, feed_openapi
 from api.http.endpoints import Endpoint
-from api.http.errors import exception_handlers
 from api.http.handlers import Clock, Services
 from api.http.key_use import KeyUse
 from api.http.operations import Operation
+from api.http.problems import exception_handlers
 from api.http.rate_limits import RateLimits
 from api.routes import (
     api_keys,

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.base.client_address import client_address
 from api.base.logs import log_request
 from api.http.auth import header
-from api.http.errors import http_problem
+from api.http.problems import http_problem
 from storage.base.random_bytes import random_bytes
 
 _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")

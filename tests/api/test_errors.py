@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
 import storage
-from api.http.errors import STATUS, members, status_of
+from api.http.errors import STATUS, extension_members, status_of
 from storage.base.errors import (
     DomainError,
     FieldError,
@@ -68,21 +68,23 @@ def test_a_single_field_error_lends_its_code_to_the_problem() -> None:
 
     assert one.code == "end_before_start"
     assert two.code == "invalid_input"
-    assert members(one) == {
+    assert extension_members(one) == {
         "errors": [{"pointer": "/end_date", "code": "end_before_start", "detail": "It ends first."}]
     }
 
 
 def test_refusals_carry_what_a_program_needs() -> None:
-    assert members(InsufficientAllowance(5, 6, "2026")) == {
+    assert extension_members(InsufficientAllowance(5, 6, "2026")) == {
         "remaining_days": 2.5,
         "needed_days": 3,
         "leave_year": "2026",
     }
     overlapping = OverlappingLeave("7", date(2026, 5, 1), date(2026, 5, 1))
-    assert members(overlapping) == {"leave_request_id": "7"}
-    assert members(InvalidTransition("approved", "declined")) == {"leave_status": "declined"}
-    assert members(InsufficientScope("leave:write")) == {"missing_scope": "leave:write"}
+    assert extension_members(overlapping) == {"leave_request_id": "7"}
+    assert extension_members(InvalidTransition("approved", "declined")) == {
+        "leave_status": "declined"
+    }
+    assert extension_members(InsufficientScope("leave:write")) == {"missing_scope": "leave:write"}
 
 
 def test_a_statement_that_is_wrong_is_500_with_a_traceback(

@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.http.handlers import RequestContext, Result, Services
 from api.http.key_use import KeyUse
-from api.http.operations import MAX_BODY_BYTES, Operation
+from api.http.operations import Operation
+from api.http.parsing import MAX_BODY_BYTES
 from api.service import app
 from storage.access import api_keys
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.http.content_negotiation import prefers_gzip
+from api.base.content_negotiation import prefers_gzip
 
 
 @pytest.mark.parametrize(
