@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from storage.access import secret_canary
+from storage.access import reencryption
 from storage.cli import console
 from storage.cli.console import Env
 
@@ -30,7 +30,7 @@ def build_app(env: Env) -> typer.Typer:
     ) -> None:
         """Encrypt stored secrets with the first of HIATUS_SECRET_KEYS, to retire older keys."""
         with console.opened(env, checks_keys=False) as database:
-            result = secret_canary.reencrypt(database, accept_loss=accept_loss)
+            result = reencryption.reencrypt(database, accept_loss=accept_loss)
         typer.echo(f"Encrypted {result.changed:,} stored secrets with the first key.")
         lost = ", ".join(f"{count:,} ({kind})" for kind, count in result.unreadable.items())
         if result.is_complete and not lost:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.access.secret_canary import ensure, reencrypt
+from storage.access.reencryption import reencrypt
+from storage.access.secret_canary import ensure
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
 from storage.db.engines import open_database
