@@ -11,7 +11,7 @@ from typing import Final
 
 from api.feeds.event_times import WorkingHours
 from api.feeds.ical import Feed, PublicHoliday
-from storage.access import absences, feeds
+from storage.access import absences, feed_rows
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import HalfDay, as_dict
@@ -95,7 +95,7 @@ def _name(owner: FeedOwner, scope: FeedScope) -> str:
     if owner.feed_name is not None:
         return owner.feed_name
     if scope == "personal":
-        return feeds.default_name(owner.name)
+        return feed_rows.default_name(owner.name)
     return f"Leave: {owner.organisation_name}" + (" (my team)" if scope == "team" else "")
 
 

@@ -7,7 +7,7 @@ from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
 from api.schemas.answers import CalendarFeedRecord, FeedTokenRecord, Listing, listing
 from api.schemas.bodies import NewCalendarFeed
-from storage.access import feeds
+from storage.access import feeds, personal_feeds
 from storage.base import errors
 from storage.base.calendar_values import CalendarFeed
 from storage.db.database import Transaction
@@ -34,12 +34,12 @@ def revoke(tx: Transaction, context: RequestContext) -> None:
 
 
 def token(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
-    own = feeds.get_or_create_personal(tx, by=context.caller, now=context.now)
-    return _paths(feeds.readable_token(own), own)
+    own = personal_feeds.get_or_create(tx, by=context.caller, now=context.now)
+    return _paths(personal_feeds.readable_token(own), own)
 
 
 def regenerate(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
-    return _paths(feeds.regenerate(tx, by=context.caller, now=context.now))
+    return _paths(personal_feeds.regenerate(tx, by=context.caller, now=context.now))
 
 
 def _shown(context: RequestContext, feed: CalendarFeed) -> CalendarFeedRecord:
@@ -129,7 +129,7 @@ OPERATIONS = (
         tag="Calendar feeds",
         scope="calendar:read",
         shows_secret=True,
-        refusals=(feeds.FeedTokenUnreadable,),
+        refusals=(personal_feeds.FeedTokenUnreadable,),
         writes=True,
     ),
     Operation(

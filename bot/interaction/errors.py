@@ -14,12 +14,13 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import words
 from bot.client import slack_web
 from bot.views.request_form import FIELDS
-from storage.access.feeds import FeedTokenUnreadable, TooManyFeeds
+from storage.access.feeds import TooManyFeeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
+from storage.access.personal_feeds import FeedTokenUnreadable
 from storage.admin.holiday_overrides import TooManyOverrides
 from storage.admin.holiday_set_removal import HolidaySetInUse
 from storage.admin.people import UserArchived

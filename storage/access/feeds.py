@@ -1,7 +1,6 @@
-"""Calendar feeds of a person: created, listed and revoked, each with its own token.
+"""Further calendar feeds of a person, each with its own name and token; all feeds revoked.
 
-Tokens are stored as a SHA-256 for the look-up, and encrypted, because their owner may see them
-again.
+``personal_feeds`` has the one that every person has.
 """
 
 from __future__ import annotations
@@ -10,21 +9,17 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from peewee import Select, Update, fn
+from peewee import Select
 
+from storage.access import feed_rows
 from storage.base import fields
 from storage.base.calendar_values import CalendarFeed
-from storage.base.errors import Conflict, Forbidden, NotFound
-from storage.base.ids import new_id
-from storage.base.secrets import InvalidToken, fingerprint, new_token
-from storage.base.values import Caller, User
-from storage.db import rows
-from storage.db.compiled import Expr, Param, compiled
+from storage.base.errors import Conflict, NotFound
+from storage.base.values import Caller
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import CalendarFeedRow, UserRow
-from storage.directory import people_rows
+from storage.db.tables import CalendarFeedRow
 from storage.events import audit
 
 MAX_FEEDS: Final = 50
@@ -42,36 +37,17 @@ class TooManyFeeds(Conflict):
         )
 
 
-class FeedTokenUnreadable(Conflict):
-    """No key of this deployment decrypts the token; calendars that know it go on working."""
-
-    code = "feed_token_unreadable"
-    title = "The feed token cannot be shown any more."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The server lost the secret key that the token was encrypted with. Calendars that "
-            "know the token go on working. To see a token, make a new one, which ends the old: "
-            "POST /api/v1/calendar-feeds/regenerate."
-        )
-
-
-def default_name(owner_name: str) -> str:
-    """The name of a feed that was created without one."""
-    return f"Leave: {owner_name}"
-
-
 def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> CalendarFeed:
     """Create a feed of the caller's calendar with its own token.
 
     Raises InvalidInput or TooManyFeeds.
     """
     name = None if name is None else fields.name(name, "name")
-    owner = _lock_owner(tx, by)
-    counted = tx.first(_count_named, organisation_id=by.organisation_id, user_id=by.user_id)
-    if counted is not None and counted.total >= MAX_FEEDS:
+    owner = feed_rows.lock_owner(tx, by)
+    active = tx.all(_active_feeds, organisation_id=by.organisation_id, user_id=owner.id)
+    if sum(not row.is_personal_token for row in active) >= MAX_FEEDS:
         raise TooManyFeeds
-    feed = _add(tx, name, owner, by=by, now=now)
+    feed = feed_rows.insert(tx, name, owner, by=by, now=now)
     audit.record(
         tx,
         "calendar_feed.created",
@@ -88,15 +64,16 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[CalendarFeed]:
     """The caller's own feeds, newest first, without the personal one and those revoked."""
     bound_to = ("calendar_feeds", by.organisation_id, by.user_id)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    page_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         user_id=by.user_id,
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-
-    return page_of(tx, page, found, partial(_feed, tx), lambda row: [row.id], *bound_to)
+    return page_of(
+        tx, page, page_rows, partial(feed_rows.value, tx), lambda row: [row.id], *bound_to
+    )
 
 
 def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
@@ -108,7 +85,7 @@ def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
         )
     if row is None:
         raise NotFound("calendar feed")
-    return _feed(tx, row)
+    return feed_rows.value(tx, row)
 
 
 def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
@@ -116,62 +93,11 @@ def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
 
     Raises NotFound, also for a feed that is already revoked.
     """
-    if not fields.is_id(feed_id) or not tx.change(
-        _revoke,
-        organisation_id=by.organisation_id,
-        user_id=by.user_id,
-        feed_id=feed_id,
-        is_personal_token=False,
-        now=now,
+    if not fields.is_id(feed_id) or not feed_rows.revoke(
+        tx, feed_id, user_id=by.user_id, is_personal_token=False, by=by, now=now
     ):
         raise NotFound("calendar feed")
     _record_revoked(tx, feed_id, by=by, now=now)
-
-
-def find_personal(tx: Transaction, *, by: Caller) -> CalendarFeed | None:
-    """The caller's personal feed, if it was created."""
-    row = tx.first(_personal, organisation_id=by.organisation_id, user_id=by.user_id)
-    return None if row is None else _feed(tx, row)
-
-
-def readable_token(feed: CalendarFeed) -> str:
-    """The personal feed's token. Raises FeedTokenUnreadable."""
-    if not feed.token:
-        raise FeedTokenUnreadable
-    return feed.token
-
-
-def get_or_create_personal(tx: Transaction, *, by: Caller, now: datetime) -> CalendarFeed:
-    """The caller's personal feed, created at the first read: run it as a write."""
-    feed = find_personal(tx, by=by)
-    if feed is not None:
-        return feed
-    # The second of two concurrent first reads waits for this lock, then finds the first's feed.
-    owner = _lock_owner(tx, by)
-    feed = find_personal(tx, by=by)
-    if feed is not None:
-        return feed
-    feed = _add(tx, None, owner, is_personal_token=True, by=by, now=now)
-    audit.record(tx, "calendar_feed.token_created", "calendar_feed", feed.id, by=by, now=now)
-    return feed
-
-
-def regenerate(tx: Transaction, *, by: Caller, now: datetime) -> str:
-    """Replace the caller's personal token and return the new one. Other feeds stay."""
-    owner = _lock_owner(tx, by)
-    row = tx.first(_personal, organisation_id=by.organisation_id, user_id=by.user_id)
-    if row is not None:
-        tx.change(
-            _revoke,
-            organisation_id=by.organisation_id,
-            user_id=by.user_id,
-            feed_id=row.id,
-            is_personal_token=True,
-            now=now,
-        )
-    feed = _add(tx, None, owner, is_personal_token=True, by=by, now=now)
-    audit.record(tx, "calendar_feed.token_regenerated", "calendar_feed", feed.id, by=by, now=now)
-    return feed.token
 
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
@@ -183,67 +109,16 @@ def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> i
     """Revoke every feed of a person, the personal one included; returns how many there were."""
     feeds = tx.all(_active_feeds, organisation_id=by.organisation_id, user_id=user_id)
     for feed_id, is_personal_token in feeds:
-        tx.change(
-            _revoke,
-            organisation_id=by.organisation_id,
+        feed_rows.revoke(
+            tx,
+            feed_id,
             user_id=user_id,
-            feed_id=feed_id,
             is_personal_token=bool(is_personal_token),
+            by=by,
             now=now,
         )
         _record_revoked(tx, feed_id, by=by, now=now)
     return len(feeds)
-
-
-def _feed(tx: Transaction, row: Row) -> CalendarFeed:
-    return CalendarFeed(
-        id=row.id,
-        name=row.name or default_name(f"{row.first_name} {row.last_name}".strip()),
-        token=_token(tx, row.token_encrypted),
-        created_at=rows.instant(row.created_at),
-        last_fetched_at=rows.instant_or_none(row.last_fetched_at),
-        last_fetched_by=row.last_fetched_by,
-    )
-
-
-def _token(tx: Transaction, encrypted: str) -> str:
-    try:
-        return tx.secrets.decrypt(encrypted)
-    except InvalidToken:
-        return ""
-
-
-def _lock_owner(tx: Transaction, by: Caller) -> User:
-    if by.user_id is None:
-        raise Forbidden("Only people have calendar feeds. Use the API key of a person.")
-    return people_rows.get(tx, by.user_id, by=by, for_update=True)
-
-
-def _add(
-    tx: Transaction,
-    name: str | None,
-    owner: User,
-    *,
-    is_personal_token: bool = False,
-    by: Caller,
-    now: datetime,
-) -> CalendarFeed:
-    token = new_token()
-    feed_id = new_id(now)
-    tx.insert(
-        CalendarFeedRow,
-        organisation_id=by.organisation_id,
-        id=feed_id,
-        user_id=by.user_id,
-        name=name,
-        is_personal_token=is_personal_token,
-        token_sha256=fingerprint(token),
-        token_encrypted=tx.secrets.encrypt(token),
-        created_at=now,
-    )
-    return CalendarFeed(
-        id=feed_id, name=name or default_name(owner.name), token=token, created_at=now
-    )
 
 
 def _record_revoked(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
@@ -258,7 +133,7 @@ def _page(
     after_id: Param[str] | None,
     limit: Param[int],
 ) -> Select:
-    query = _named(organisation_id, user_id)
+    query = feed_rows.select(organisation_id, user_id, is_personal_token=False)
     if after_id is not None:
         query = query.where(CalendarFeedRow.id < after_id)
     # Ids are in order of time.
@@ -269,73 +144,12 @@ def _page(
 def _feed_by_id(
     organisation_id: Param[str], user_id: Param[str | None], feed_id: Param[str]
 ) -> Select:
-    return _named(organisation_id, user_id).where(CalendarFeedRow.id == feed_id)
-
-
-def _named(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
-    """A person's feeds without the personal one."""
-    return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == False)  # noqa: E712  # SQL, not Python
-
-
-def _feeds(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
-    return (
-        CalendarFeedRow.select(
-            CalendarFeedRow.id,
-            CalendarFeedRow.name,
-            CalendarFeedRow.token_encrypted,
-            CalendarFeedRow.created_at,
-            CalendarFeedRow.last_fetched_at,
-            CalendarFeedRow.last_fetched_by,
-            UserRow.first_name,
-            UserRow.last_name,
-        )
-        .join(
-            UserRow,
-            on=(UserRow.organisation_id == CalendarFeedRow.organisation_id)
-            & (UserRow.id == CalendarFeedRow.user_id),
-        )
-        .where(*_is_active(organisation_id, user_id))
-    )
-
-
-@compiled
-def _count_named(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
-    return CalendarFeedRow.select(fn.COUNT(CalendarFeedRow.id).alias("total")).where(
-        *_is_active(organisation_id, user_id),
-        CalendarFeedRow.is_personal_token == False,  # noqa: E712  # SQL, not Python
-    )
-
-
-@compiled
-def _personal(organisation_id: Param[str], user_id: Param[str | None]) -> Select:
-    return _feeds(organisation_id, user_id).where(CalendarFeedRow.is_personal_token == True)  # noqa: E712  # SQL, not Python
+    query = feed_rows.select(organisation_id, user_id, is_personal_token=False)
+    return query.where(CalendarFeedRow.id == feed_id)
 
 
 @compiled
 def _active_feeds(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return CalendarFeedRow.select(CalendarFeedRow.id, CalendarFeedRow.is_personal_token).where(
-        *_is_active(organisation_id, user_id)
-    )
-
-
-@compiled
-def _revoke(
-    organisation_id: Param[str],
-    user_id: Param[str | None],
-    feed_id: Param[str],
-    is_personal_token: bool,
-    now: Param[datetime],
-) -> Update:
-    return CalendarFeedRow.update(revoked_at=now).where(
-        *_is_active(organisation_id, user_id),
-        CalendarFeedRow.id == feed_id,
-        CalendarFeedRow.is_personal_token == is_personal_token,
-    )
-
-
-def _is_active(organisation_id: Param[str], user_id: Param[str | None]) -> tuple[Expr, ...]:
-    return (
-        CalendarFeedRow.organisation_id == organisation_id,
-        CalendarFeedRow.user_id == user_id,
-        CalendarFeedRow.revoked_at.is_null(),
+        *feed_rows.is_active(organisation_id, user_id)
     )

@@ -13,7 +13,7 @@ import pytest
 from api.base.deferred_writes import BATCH_SECONDS
 from api.feeds.feed_fetches import program_of
 from api.service import app
-from storage.access import feeds
+from storage.access import feeds, personal_feeds
 from storage.admin import people
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
@@ -182,7 +182,7 @@ def test_ones_own_token_says_it_too(client: Client, database: Database) -> None:
     assert after["last_fetched_by"] == "Google-Calendar-Importer"
     new = client.post(f"{V1}/calendar-feeds/regenerate", key).json()
     assert (new["last_fetched_at"], new["last_fetched_by"]) == (None, None)
-    assert database.read_now(feeds.find_personal, by=caller_for(acme, ada)) is not None
+    assert database.read_now(personal_feeds.find, by=caller_for(acme, ada)) is not None
 
 
 @pytest.mark.parametrize(
