@@ -88,9 +88,10 @@ class Endpoint:
             await self._services.rate_limits.keys.hit(scope, key_sha256)
         self._services.key_use.record(authenticated, now)
         operation.admit(caller)
+        may_change = operation.is_write and not operation.stores_nothing
         return RequestContext(
             caller=caller,
-            reference_version=None if operation.is_write else authenticated.key.reference_version,
+            reference_version=None if may_change else authenticated.key.reference_version,
             now=now,
             base_url=self._services.base_url,
             ids=operation.ids_of(scope["path_params"]),

@@ -45,7 +45,7 @@ class Services:
 class RequestContext:
     """One authenticated request. ``ids`` are those of the path, in lower case.
 
-    ``reference_version`` is for ``organisation_config.of_organisation``; None in a write, which
+    ``reference_version`` is for ``organisation_config.of_organisation``; None in a change, which
     reads the version in its own transaction.
     """
 

@@ -45,7 +45,12 @@ def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview)
     draft = _draft(body)
     return preview_answers.preview(
         previews.preview(
-            tx, by=context.caller, draft=draft, now=context.now, replaces=body.replaces
+            tx,
+            by=context.caller,
+            draft=draft,
+            now=context.now,
+            replaces=body.replaces,
+            reference_version=context.reference_version,
         )
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from datetime import date
 from typing import Final
 
-from peewee import SQL, Select
+from peewee import SQL, Case, Select
 
 from storage.base.values import User
 from storage.db import rows
@@ -30,10 +30,14 @@ _ABOVE_ALL_LEVELS: Final = 5
 
 def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: date) -> list[User]:
     """The approvers of a person's leave, ordered by id; empty when no one else could decide."""
-    found = tx.all(
-        _approvers, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
+    people = tx.all(
+        _approvers,
+        organisation_id=organisation_id,
+        user_id=user_id,
+        today=today.isoformat(),
+        is_with_unreachable=False,
     )
-    return [rows.user(row) for row in found]
+    return [rows.user(row) for row in people]
 
 
 def of_people(
@@ -95,45 +99,68 @@ def chains(
     return people
 
 
-def unreachable(
-    tx: Transaction,
-    organisation_id: str,
-    user_id: str,
-    *,
-    asked: Collection[User],
-    today: date,
-) -> list[User]:
-    """Skipped approvers: pending, without a known Slack account; the lowest level first.
+def with_unreachable(
+    tx: Transaction, organisation_id: str, user_id: str, *, today: date
+) -> tuple[list[User], list[User]]:
+    """The approvers as ``of_person``, and the people whom the approval chain skips for them.
 
-    ``asked`` are the person's approvers; if there are none, all such people are named.
+    Those are pending, without a known Slack account; the lowest level first.
     """
-    found = tx.all(_unreachable, organisation_id=organisation_id, user_id=user_id, limit=MAX_NAMED)
-    if not found:
-        return []
-    asked_ids = {user.id for user in asked}
+    people = tx.all(
+        _approvers,
+        organisation_id=organisation_id,
+        user_id=user_id,
+        today=today.isoformat(),
+        is_with_unreachable=True,
+    )
+    users = [rows.user(row) for row in people]
+    assigned = [user for user in users if approval_rule.is_reachable(user)]
+    if len(assigned) == len(users):
+        return assigned[:MAX_APPROVERS], []
+    assigned_ids = {user.id for user in assigned}
     present = chains(tx, organisation_id, [user_id], today=today).get(user_id, [])
     highest = max(
-        (level for level, user in present if user.id in asked_ids), default=_ABOVE_ALL_LEVELS
+        (level for level, user in present if user.id in assigned_ids), default=_ABOVE_ALL_LEVELS
     )
-    return [rows.user(row) for row in found if row.level < highest]
+    skipped = [
+        user
+        for row, user in zip(people, users, strict=True)
+        if user.id not in assigned_ids and row.level < highest
+    ]
+    return assigned[:MAX_APPROVERS], skipped[:MAX_NAMED]
 
 
 @compiled
-def _approvers(organisation_id: Param[str], user_id: Param[str], today: Param[str]) -> Select:
+def _approvers(
+    organisation_id: Param[str], user_id: Param[str], today: Param[str], is_with_unreachable: bool
+) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
+    level = approval_rule.level_of(candidate, requester, department)
+    is_shown = approval_rule.is_assigned_to(candidate, requester, department, today)
+    order, limit = [candidate.id], MAX_APPROVERS
+    if is_with_unreachable:
+        is_unreachable = (candidate.status == "pending") & candidate.slack_user_id.is_null()
+        is_shown |= is_unreachable & (candidate.id != requester.id) & (level > 0)
+        order = [Case(None, ((is_unreachable, level),), SQL("0")), *order]
+        limit += MAX_NAMED
     return (
         approval_rule.with_other_and_department(
-            candidate.select(*columns), organisation_id, requester, user_id, requester, department
+            candidate.select(level.alias("level"), *columns),
+            organisation_id,
+            requester,
+            user_id,
+            requester,
+            department,
         )
         .where(
             candidate.organisation_id == organisation_id,
             # Redundant, but the planner then reads only these people.
             candidate.id.in_(approval_rule.candidates(organisation_id, user_id)),
-            approval_rule.is_assigned_to(candidate, requester, department, today),
+            is_shown,
         )
-        .order_by(candidate.id)
-        .limit(MAX_APPROVERS)
+        .order_by(*order)
+        .limit(limit)
     )
 
 
@@ -148,33 +175,6 @@ def _approvers_of_many(
     return query.where(
         approval_rule.is_assigned_to(candidate, requester, department, today, absent_id)
     ).order_by(requester.id, candidate.id)
-
-
-@compiled
-def _unreachable(organisation_id: Param[str], user_id: Param[str], limit: Param[int]) -> Select:
-    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    columns = [getattr(candidate, column.name) for column in rows.USER]
-    level = approval_rule.level_of(candidate, requester, department)
-    return (
-        approval_rule.with_other_and_department(
-            candidate.select(level.alias("level"), *columns),
-            organisation_id,
-            requester,
-            user_id,
-            requester,
-            department,
-        )
-        .where(
-            candidate.organisation_id == organisation_id,
-            candidate.id.in_(approval_rule.candidates(organisation_id, user_id)),
-            candidate.status == "pending",
-            candidate.slack_user_id.is_null(),
-            candidate.id != requester.id,
-            level > 0,
-        )
-        .order_by(SQL("level"), candidate.id)
-        .limit(limit)
-    )
 
 
 @compiled

@@ -118,18 +118,33 @@ def team(
     organisation_id: Param[str], owner_id: Param[str], department_id: Param[str] | None
 ) -> Select:
     """The ids of all whose leave a person's team calendar shows, the person among them."""
+    person, report, member = UserRow.alias(), UserRow.alias(), UserRow.alias()
     managed = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id
     )
-    member = UserRow.alias()
-    is_in_team = (
-        (member.id == owner_id)
-        | (member.manager_id == owner_id)
-        | member.department_id.in_(managed)
-    )
-    if department_id is not None:
-        head = DepartmentRow.select(DepartmentRow.manager_id).where(
-            DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    # Not one query with OR: both engines would read all people of the organisation.
+    ids = (
+        person.select(person.id)
+        .where(person.organisation_id == organisation_id, person.id == owner_id)
+        .union_all(
+            report.select(report.id).where(
+                report.organisation_id == organisation_id, report.manager_id == owner_id
+            )
         )
-        is_in_team = is_in_team | (member.department_id == department_id) | member.id.in_(head)
-    return member.select(member.id).where(member.organisation_id == organisation_id, is_in_team)
+        .union_all(
+            member.select(member.id).where(
+                member.organisation_id == organisation_id, member.department_id.in_(managed)
+            )
+        )
+    )
+    if department_id is None:
+        return ids
+    colleague = UserRow.alias()
+    head = DepartmentRow.select(DepartmentRow.manager_id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+    return ids.union_all(
+        colleague.select(colleague.id).where(
+            colleague.organisation_id == organisation_id, colleague.department_id == department_id
+        )
+    ).union_all(head)

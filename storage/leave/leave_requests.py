@@ -215,7 +215,8 @@ def _look_for_approvers(
     }:
         return
     organisation_id = subject.reference.organisation.id
-    if approvers.unreachable(
-        tx, organisation_id, subject.user.id, asked=recipients, today=subject.today
-    ):
+    _, unreachable = approvers.with_unreachable(
+        tx, organisation_id, subject.user.id, today=subject.today
+    )
+    if unreachable:
         slack_syncs.request_soon(tx, organisation_id, now=now)

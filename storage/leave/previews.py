@@ -6,7 +6,7 @@ Figures and errors come from the functions that writes use (drafts.py, year_bala
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, InsufficientRole, InvalidInput, NotFound
@@ -73,7 +73,13 @@ class ExplainedRequest:
 
 
 def preview(
-    tx: Transaction, *, by: Caller, draft: Draft, now: datetime, replaces: str | None = None
+    tx: Transaction,
+    *,
+    by: Caller,
+    draft: Draft,
+    now: datetime,
+    replaces: str | None = None,
+    reference_version: int | None = None,
 ) -> Preview:
     """Preview a new request, or an edit of the request ``replaces``.
 
@@ -82,7 +88,7 @@ def preview(
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    reference = organisation_config.of_organisation(tx, by.organisation_id, reference_version)
     today = local_day(now, reference.organisation.timezone)
     replaced = None if replaces is None else _replaced(tx, replaces, by, now)
     user_id = by.user_id if replaced is None else replaced.user_id
@@ -107,12 +113,16 @@ def preview(
             pending_colleagues_count=0,
             refusals=errors,
         )
-    deciders, reason = _deciders(tx, reference, user, assessment.leave_type, replaced, today)
-    unreachable = []
-    if reason != "no_approval_needed":
-        unreachable = approvers.unreachable(
-            tx, by.organisation_id, user.id, asked=deciders, today=today
+    deciders: list[User] = []
+    unreachable: list[User] = []
+    reason: AutoApprovalReason | None = None
+    # An edited request stays pending.
+    if replaced is not None or assessment.leave_type.requires_approval:
+        deciders, unreachable = approvers.with_unreachable(
+            tx, by.organisation_id, user.id, today=today
         )
+    if replaced is None and not deciders:
+        reason = request_steps.auto_approval_reason(assessment.leave_type)
     team = colleagues.off_with(tx, by.organisation_id, user, assessment.span)
     off = [colleague for colleague in team if not colleague.is_pending]
     return Preview(
@@ -206,20 +216,3 @@ def _years(reference: Reference, assessment: Assessment, replaces: str | None) -
             )
         )
     return changes
-
-
-def _deciders(
-    tx: Transaction,
-    reference: Reference,
-    user: User,
-    leave_type: LeaveType,
-    replaced: LeaveRequest | None,
-    today: date,
-) -> tuple[list[User], AutoApprovalReason | None]:
-    """The approvers, or why no approver decides; an edited request stays pending."""
-    if replaced is None and not leave_type.requires_approval:
-        return [], request_steps.auto_approval_reason(leave_type)
-    deciders = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
-    return deciders, None if deciders or replaced else request_steps.auto_approval_reason(
-        leave_type
-    )
