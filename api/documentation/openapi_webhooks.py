@@ -11,8 +11,8 @@ from api.documentation.json_schema import Json
 from api.documentation.openapi_examples import Examples
 from api.documentation.openapi_vocabulary import OTHER
 from storage.base.event_values import EVENT_TYPES
-from storage.events import webhook_outbox
-from storage.events.webhook_outbox import EventBody, PingBody
+from storage.events import event_bodies
+from storage.events.event_bodies import EventBody, PingBody
 
 # By event: its summary and description.
 EVENTS: Final[Mapping[str, tuple[str, str]]] = {
@@ -38,7 +38,7 @@ EVENTS: Final[Mapping[str, tuple[str, str]]] = {
         "Leave was cancelled",
         "By the requester, an admin or an owner, or because the requester was archived.",
     ),
-    webhook_outbox.PING: (
+    event_bodies.PING: (
         "A test event",
         "Sent once by `POST /webhooks/{id}/test`, even if the webhook does not subscribe to it, "
         "and never retried.",
@@ -80,13 +80,13 @@ def wanted() -> list[Any]:
 
 def webhooks(schemas: Mapping[Any, Json], examples: Examples) -> Json:
     """One entry for each event, in the document's form."""
-    assert {*EVENT_TYPES, webhook_outbox.PING} == EVENTS.keys()
+    assert {*EVENT_TYPES, event_bodies.PING} == EVENTS.keys()
     return {event: {"post": _event(event, schemas, examples)} for event in EVENTS}
 
 
 def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
     summary, description = EVENTS[event]
-    schema = schemas["ping" if event == webhook_outbox.PING else "event", "serialization"]
+    schema = schemas["ping" if event == event_bodies.PING else "event", "serialization"]
     return {
         "operationId": f"events.{event.replace('.', '_')}",
         "summary": summary,
@@ -125,7 +125,7 @@ def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
 
 
 def _body(event: str, examples: Examples) -> Json:
-    if event == webhook_outbox.PING:
+    if event == event_bodies.PING:
         return examples.of_model("PingBody")
     body = examples.of_model("EventBody")
     return {**body, "type": event, "data": {**body["data"], **_STATE_OF_EVENT.get(event, {})}}

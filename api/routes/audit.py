@@ -10,13 +10,13 @@ from api.schemas.queries import ListOfAuditEntries
 from api.schemas.records import AuditRecord
 from storage.base import errors
 from storage.db.database import Transaction
-from storage.events import audit
+from storage.events import audit_log
 
 
 def page(
     tx: Transaction, context: RequestContext, query: ListOfAuditEntries
 ) -> Listing[AuditRecord]:
-    page = audit.entries(
+    page = audit_log.entries(
         tx,
         query.page,
         by=context.caller,

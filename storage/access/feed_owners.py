@@ -18,7 +18,7 @@ from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_en
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
-from storage.events import audit, feed_changes
+from storage.events import audit_log, feed_changes
 
 # Calendar programs fetch every few minutes; the hour is precise enough for the feed's owner.
 FETCH_INTERVAL: Final = timedelta(hours=1)
@@ -151,7 +151,7 @@ def _active_owners(engine: Engine) -> Select:
             feed_changes.total(CalendarFeedRow.organisation_id).alias("changes"),
             FeedSequenceRow.sequence,
             FeedSequenceRow.changed_at.alias("sequence_at"),
-            audit.latest(CalendarFeedRow.organisation_id).alias("changed_at"),
+            audit_log.last_change_at(CalendarFeedRow.organisation_id).alias("changed_at"),
             CalendarFeedRow.id,
             CalendarFeedRow.last_fetched_at,
         )

@@ -22,7 +22,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.events import audit, notification_outbox, webhook_outbox
+from storage.events import audit_log, notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_rows
 from storage.rules import days, halves, spans
@@ -197,7 +197,7 @@ def total_change_at(
     tx: Transaction, organisation_id: str, request_id: str, at: datetime
 ) -> TotalChange | None:
     """What the recount at that instant did to a request, from the audit trail."""
-    changes = audit.changes_at(tx, organisation_id, "leave_request.recounted", request_id, at)
+    changes = audit_log.changes_at(tx, organisation_id, "leave_request.recounted", request_id, at)
     if changes is None or "total_days" not in changes:
         return None
     after = {name: change["after"] for name, change in changes.items()}

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime
-from typing import Any, Final, Protocol, TypeVar
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
 
 import orjson
-from peewee import Select, Tuple, fn
 
 from storage.base.amounts import days_of
-from storage.base.event_values import AuditAction, AuditEntry
+from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller
-from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.rows import mapper
 from storage.db.tables import AuditRow
 
 _HALF_DAYS: Final = "_half_days"
@@ -41,7 +37,7 @@ def record(
     before: Mapping[str, object] | None = None,
     after: Mapping[str, object] | None = None,
 ) -> None:
-    """Write what ``by`` did to a subject. Only fields that differ are kept; never pass a secret."""
+    """Write what ``by`` did to a subject. Only differing fields are stored; never pass a secret."""
     tx.enqueue_insert(
         AuditRow,
         **_row(action, subject_type, subject_id, before or {}, after or {}, by=by, now=now),
@@ -57,10 +53,10 @@ def record_created(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Write that each of many subjects was made: its id and what it is."""
-    nothing: Mapping[str, object] = {}
-    made = ((subject_id, nothing, after) for subject_id, after in subjects)
-    record_all(tx, action, subject_type, made, by=by, now=now)
+    """Write that subjects were created; ``subjects`` are their ids and fields."""
+    before: Mapping[str, object] = {}
+    changes = ((subject_id, before, after) for subject_id, after in subjects)
+    record_all(tx, action, subject_type, changes, by=by, now=now)
 
 
 def record_all(
@@ -72,29 +68,44 @@ def record_all(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Write what ``by`` did to each of many subjects: its id, before and after."""
+    """Write what ``by`` did to many subjects; ``changes`` are their ids, before and after."""
     rows = [_row(action, subject_type, *change, by=by, now=now) for change in changes]
     tx.insert_all(AuditRow, rows)
 
 
-def changes_at(
-    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str, at: datetime
-) -> dict[str, dict[str, Any]] | None:
-    """What an action changed of a subject at that instant, as JSON; None when it did not happen."""
-    row = tx.first(
-        _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
+def record_value(
+    tx: Transaction,
+    action: AuditAction,
+    subject_type: str,
+    before: T | None,
+    after: T | None,
+    fields: Iterable[str],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Write the change of a value. Without ``before`` it was created, without ``after`` deleted."""
+    value = after or before
+    assert value is not None
+    record(
+        tx,
+        action,
+        subject_type,
+        value.id,
+        by=by,
+        now=now,
+        before=None if before is None else {name: getattr(before, name) for name in fields},
+        after=None if after is None else {name: getattr(after, name) for name in fields},
     )
-    return None if row is None else orjson.loads(row.changes)
 
 
-def last_actor(
-    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
-) -> str | None:
-    """The id of the person who last did this to the subject; None for the system or no one."""
-    row = tx.first(
-        _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
-    )
-    return None if row is None else row.actor_id
+def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
+    """``{field: {"before", "after"}}`` for the fields whose values differ."""
+    return {
+        name: {"before": before.get(name), "after": after.get(name)}
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    }
 
 
 def _row(
@@ -121,39 +132,13 @@ def _row(
     }
 
 
-def record_value(
-    tx: Transaction,
-    action: AuditAction,
-    subject_type: str,
-    before: T | None,
-    after: T | None,
-    fields: Iterable[str],
-    *,
-    by: Caller,
-    now: datetime,
-) -> None:
-    """Write what became of a value; ``before`` or ``after`` is there."""
-    value = after or before
-    assert value is not None
-    record(
-        tx,
-        action,
-        subject_type,
-        value.id,
-        by=by,
-        now=now,
-        before=None if before is None else {name: getattr(before, name) for name in fields},
-        after=None if after is None else {name: getattr(after, name) for name in fields},
-    )
-
-
 def _changes(before: Mapping[str, object], after: Mapping[str, object]) -> str:
-    """The differences as JSON, in the names, units and times that the rest of the API has."""
-    differing = changes_between(_as_shown(before), _as_shown(after))
-    return orjson.dumps(differing, option=orjson.OPT_UTC_Z).decode()
+    """The differences as JSON, in the names, units and times of the rest of the API."""
+    changes = changes_between(_in_api_units(before), _in_api_units(after))
+    return orjson.dumps(changes, option=orjson.OPT_UTC_Z).decode()
 
 
-def _as_shown(values: Mapping[str, object]) -> Mapping[str, object]:
+def _in_api_units(values: Mapping[str, object]) -> Mapping[str, object]:
     if not any(name.endswith(_HALF_DAYS) for name in values):
         return values
     return dict(_in_days(name, value) for name, value in values.items())
@@ -163,123 +148,3 @@ def _in_days(name: str, value: object) -> tuple[str, object]:
     if not name.endswith(_HALF_DAYS):
         return name, value
     return name.removesuffix(_HALF_DAYS), days_of(value) if isinstance(value, int) else None
-
-
-def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
-    """``{field: {"before", "after"}}`` for the fields whose values differ."""
-    return {
-        name: {"before": before.get(name), "after": after.get(name)}
-        for name in {**before, **after}
-        if before.get(name) != after.get(name)
-    }
-
-
-def entries(
-    tx: Transaction,
-    page: PageOf,
-    *,
-    by: Caller,
-    action: AuditAction | None = None,
-    actor_id: str | None = None,
-    subject_id: str | None = None,
-    first_day: date | None = None,
-    last_day: date | None = None,
-) -> Page[AuditEntry]:
-    """The organisation's entries, newest first; both days are whole UTC days, included."""
-    bound_to = ("audit", by.organisation_id, action, actor_id, subject_id, first_day, last_day)
-    after = position(tx, page, *bound_to)
-    rows = tx.all(
-        _entries,
-        organisation_id=by.organisation_id,
-        action=action,
-        actor_id=actor_id,
-        subject_id=subject_id,
-        from_at=None if first_day is None else _midnight(first_day),
-        until_at=None if last_day is None else _midnight(last_day) + 86_400_000,
-        after_at=after[0] if after else None,
-        after_id=after[1] if after else None,
-        limit=page.limit + 1,
-    )
-    return page_of(tx, page, rows, _entry, lambda row: [row.timestamp, row.id], *bound_to)
-
-
-@compiled
-def _changes_at(
-    organisation_id: Param[str], action: Param[str], subject_id: Param[str], at: Param[datetime]
-) -> Select:
-    return AuditRow.select(AuditRow.changes).where(
-        AuditRow.organisation_id == organisation_id,
-        AuditRow.subject_id == subject_id,
-        AuditRow.occurred_at == at,
-        AuditRow.action == action,
-    )
-
-
-@compiled
-def _last_actor(organisation_id: Param[str], action: Param[str], subject_id: Param[str]) -> Select:
-    return (
-        AuditRow.select(AuditRow.actor_id)
-        .where(
-            AuditRow.organisation_id == organisation_id,
-            AuditRow.subject_id == subject_id,
-            AuditRow.action == action,
-        )
-        .order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc())
-        .limit(1)
-    )
-
-
-@compiled
-def _entries(
-    organisation_id: Param[str],
-    action: Param[str] | None,
-    actor_id: Param[str] | None,
-    subject_id: Param[str] | None,
-    from_at: Param[int] | None,
-    until_at: Param[int] | None,
-    after_at: Param[datetime] | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = AuditRow.select(
-        AuditRow.id,
-        AuditRow.action,
-        AuditRow.occurred_at.alias("timestamp"),
-        AuditRow.actor_id,
-        AuditRow.source,
-        AuditRow.subject_type,
-        AuditRow.subject_id,
-        AuditRow.changes,
-        AuditRow.request_id,
-    ).where(AuditRow.organisation_id == organisation_id)
-    for column, param in (
-        (AuditRow.action, action),
-        (AuditRow.actor_id, actor_id),
-        (AuditRow.subject_id, subject_id),
-    ):
-        if param is not None:
-            query = query.where(column == param)
-    if from_at is not None:
-        query = query.where(AuditRow.occurred_at >= from_at)
-    if until_at is not None:
-        query = query.where(AuditRow.occurred_at < until_at)
-    if after_at is not None:
-        query = query.where(Tuple(AuditRow.occurred_at, AuditRow.id) < Tuple(after_at, after_id))
-    return query.order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc()).limit(limit)
-
-
-def latest(organisation_id: object) -> Select:
-    """A subquery for when an organisation was last changed, in milliseconds; an index answers it.
-
-    Every organisation has an entry, of its making.
-    """
-    return AuditRow.select(fn.MAX(AuditRow.occurred_at)).where(
-        AuditRow.organisation_id == organisation_id
-    )
-
-
-_entry: Final = mapper(AuditEntry)
-
-
-def _midnight(day: date) -> int:
-    return (day.toordinal() - date(1970, 1, 1).toordinal()) * 86_400_000

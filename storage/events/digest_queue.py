@@ -1,4 +1,4 @@
-"""The queue of digests, and another attempt at one that Slack refused.
+"""The queue of digests, and the retry of one that Slack refused.
 
 Attempts are recorded by ``notifications.digests``.
 """
@@ -26,7 +26,7 @@ QUEUE: Final = LeasedQueue(
     table=DigestRow,
     key=("organisation_id",),
     due=_due,
-    # Posting takes less.
+    # Longer than posting takes.
     lease=timedelta(minutes=2),
     returned=(DigestRow.organisation_id,),
     owner="due_at",
@@ -34,7 +34,7 @@ QUEUE: Final = LeasedQueue(
 
 
 def retry(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Forget that Slack refused a channel, and post soon: an admin chose one, maybe the same."""
+    """Post the digest soon although Slack refused its channel: an admin has chosen one."""
     tx.change(_retry, organisation_id=organisation_id, now=now, lease_expires_at=now + QUEUE.lease)
 
 
@@ -43,9 +43,9 @@ def _retry(
     organisation_id: Param[str], now: Param[datetime], lease_expires_at: Param[datetime]
 ) -> Update:
     row = DigestRow
-    # A digest that is due within a lease may be claimed: its process looks for the same due_at.
+    # A digest that is due within a lease may be claimed: its process expects the same due_at.
     due_at = Case(None, ((row.due_at > lease_expires_at, now),), row.due_at)
-    again = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
-    return row.update(again).where(
+    changes = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
+    return row.update(changes).where(
         row.organisation_id == organisation_id, row.refused_channel.is_null(False)
     )

@@ -1,10 +1,11 @@
-"""One number an organisation that grows whenever its calendars might show something else.
+"""Change counters of an organisation's calendar feeds.
 
-It is kept in 16 counters, so that people who ask for leave at the same moment seldom wait for one
-another. What ``reference_version`` covers is not counted here.
+The number of changes grows whenever a feed might show something else. It is the sum of 16 counters,
+so that concurrent leave requests seldom wait for the same row. A change that replaces
+``reference_version`` is not counted here.
 
-A second number, the feed sequence, is added to the ``SEQUENCE`` of every event. It grows with what
-events show beside their own request: names of people and leave types, working hours, time zones.
+The feed sequence is added to the ``SEQUENCE`` of every event. It grows with what events show beside
+their own request: names of people and leave types, working hours, time zones.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ SHARDS: Final = 16
 
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
-    """Record that a person's leave, or what calendars show of them, changes in this transaction.
+    """Count a change of a person's leave, or of what feeds show of the person.
 
-    Call it last: others of the same counter wait until the transaction ends.
+    Call it last: other changes of the same counter wait until the transaction ends.
     """
     # The last digit of a version 7 UUID is random.
     tx.enqueue_update(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))

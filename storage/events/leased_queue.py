@@ -8,7 +8,7 @@ lease expires.
 Claims never wait for each other. PostgreSQL skips rows that another claim has locked; SQLite has
 one writing transaction at a time (BEGIN IMMEDIATE).
 
-Two users differ. Reminders (``notifications.reminders``) are queued by the transaction that locks
+Two tables differ. Reminders (``notifications.reminders``) are queued by the transaction that locks
 the due rows, so they need ``skip_locked`` and no lease. Slack's events (``slack.slack_events``) are
 claimed by their id as they arrive, and Slack itself repeats an event that no process finished.
 """
@@ -90,8 +90,8 @@ class LeasedQueue:
 
         The changes say when the row is due again (``due_at``) or that it is done.
         """
-        ended = {} if self.owner == "due_at" else {"claim_id": None}
-        return self._change(tx, key, owner, {**changes, **ended})
+        claim_end = {} if self.owner == "due_at" else {"claim_id": None}
+        return self._change(tx, key, owner, {**changes, **claim_end})
 
     def _change(
         self, tx: Transaction, key: Sequence[str], owner: str | datetime, changes: dict[str, object]
@@ -133,6 +133,6 @@ def _claim(
     rows = due.alias("due")
     keys = Select([rows], [getattr(rows.c, name) for name in queue.key])
     # Materialised: otherwise PostgreSQL may run the limited query more than once.
-    taken = keys.cte("taken", materialized=True, columns=queue.key)
-    is_taken = [column == getattr(taken.c, column.name) for column in key]
-    return claimed.from_(taken).where(reduce(and_, is_taken)).with_cte(taken)
+    claimable = keys.cte("claimable", materialized=True, columns=queue.key)
+    is_claimable = [column == getattr(claimable.c, column.name) for column in key]
+    return claimed.from_(claimable).where(reduce(and_, is_claimable)).with_cte(claimable)

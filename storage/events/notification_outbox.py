@@ -17,8 +17,8 @@ from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
-from storage.db.tables import NotificationRow, SlackMessageRow, UserRow
-from storage.events.organisation_config import Reference, of_organisation
+from storage.db.tables import NotificationRow, SlackMessageRow
+from storage.events.organisation_config import Reference
 from storage.rules import request_rules
 
 NotificationKind = Literal[
@@ -33,18 +33,13 @@ NotificationKind = Literal[
     "cover_changed",
     "approver_notice",
 ]
-# The dispatcher that a commit wakes.
+# The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notices"
 # The reversal window of a decision has ended: its button is removed.
 REVERSAL_WINDOW_ENDED: Final = "leave_request.settled"
-# No webhook receives events of these names.
-WEBHOOK_DISABLED: Final = "webhook.disabled"
-WEBHOOK_FAILING: Final = "webhook.failing"
-DIGEST_REFUSED: Final = "digest.refused"
 REMINDER: Final = "approval.reminder"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
-MAX_NOTIFIED: Final = 50
 
 
 def notify(
@@ -66,7 +61,7 @@ def notify(
     if not reference.is_in_slack:
         return
     organisation_id = reference.organisation.id
-    holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
+    card_holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
     is_own = by.source == "slack" and by.user_id == request.user_id
     people: list[tuple[NotificationKind, str]] = [
         ("own_message" if is_own else "requester_notice", request.user_id)
@@ -74,19 +69,19 @@ def notify(
     people += [
         ("approval_card", user_id)
         # The requester has a message, but no card.
-        for user_id in sorted((holders | {user.id for user in approvers}) - {request.user_id})
+        for user_id in sorted((card_holders | {user.id for user in approvers}) - {request.user_id})
     ]
     for kind, user_id in people:
         row = notification_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.enqueue_insert(NotificationRow, **row)
     if request_rules.is_reversible(request, now):
         # The button that reverses the decision is removed at the end of its window.
-        later = {"due_at": now + request_rules.REVERSAL_WINDOW}
-        for user_id in sorted(holders - {request.user_id}):
+        window_ends_at = now + request_rules.REVERSAL_WINDOW
+        for user_id in sorted(card_holders - {request.user_id}):
             row = notification_row(
                 organisation_id, "approval_card", user_id, request.id, REVERSAL_WINDOW_ENDED, now
             )
-            tx.enqueue_insert(NotificationRow, **row | later)
+            tx.enqueue_insert(NotificationRow, **row | {"due_at": window_ends_at})
     tx.notify(NOTIFICATIONS)
 
 
@@ -172,7 +167,7 @@ def notify_approvers(
     organisation_id: str,
     now: datetime,
 ) -> None:
-    """Queue messages to approvers who need not decide; they come by request id."""
+    """Queue messages to approvers who need not decide; ``user_ids_by_request`` has their ids."""
     tx.insert_all(
         NotificationRow,
         [
@@ -209,47 +204,6 @@ def notification_row(
     }
 
 
-def notify_of_webhook(
-    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
-) -> None:
-    """Notify active admins and owners that a webhook was disabled."""
-    _notify_admins(tx, organisation_id, "webhook_disabled", WEBHOOK_DISABLED, webhook_id, now)
-
-
-def notify_of_failing_webhook(
-    tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
-) -> None:
-    """Notify active admins and owners that every attempt has failed for a day."""
-    _notify_admins(tx, organisation_id, "webhook_failing", WEBHOOK_FAILING, webhook_id, now)
-
-
-def notify_of_digest(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Notify active admins and owners that Slack refuses the digest's channel."""
-    _notify_admins(tx, organisation_id, "digest_refused", DIGEST_REFUSED, None, now)
-
-
-def _notify_admins(
-    tx: Transaction,
-    organisation_id: str,
-    kind: NotificationKind,
-    event_type: str,
-    webhook_id: str | None,
-    now: datetime,
-) -> None:
-    if not of_organisation(tx, organisation_id).is_in_slack:
-        return
-    admins = tx.all(_admins, organisation_id=organisation_id)
-    tx.insert_all(
-        NotificationRow,
-        [
-            notification_row(organisation_id, kind, user_id, None, event_type, now)
-            | {"webhook_id": webhook_id}
-            for (user_id,) in admins
-        ],
-    )
-    tx.notify(NOTIFICATIONS)
-
-
 def remind(
     tx: Transaction,
     organisation_id: str,
@@ -268,35 +222,21 @@ def remind(
 def _cards_of(
     tx: Transaction, organisation_id: str, requests: Iterable[LeaveRequest]
 ) -> set[tuple[str, str]]:
-    """The request and the holder of each card."""
+    """The request and the person of each card."""
     request_ids = [request.id for request in requests]
     return set(tx.all(_cards, organisation_id=organisation_id, leave_request_ids=request_ids))
 
 
 @compiled
-def _admins(organisation_id: Param[str]) -> Select:
-    return (
-        UserRow.select(UserRow.id)
-        .where(
-            UserRow.organisation_id == organisation_id,
-            UserRow.role << ("admin", "owner"),
-            UserRow.status == "active",
-        )
-        .order_by(UserRow.id)
-        .limit(MAX_NOTIFIED)
-    )
-
-
-@compiled
 def _cards(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> Select:
-    """Request and holder of cards that were posted, or are queued and may be posted meanwhile."""
+    """Request and person of cards that are posted, or queued and perhaps posted meanwhile."""
     posted = SlackMessageRow.select(
         SlackMessageRow.leave_request_id, SlackMessageRow.user_id
     ).where(
         SlackMessageRow.organisation_id == organisation_id,
         any_of(SlackMessageRow.leave_request_id, leave_request_ids),
     )
-    on_its_way = NotificationRow.select(
+    queued = NotificationRow.select(
         NotificationRow.leave_request_id, NotificationRow.user_id
     ).where(
         NotificationRow.organisation_id == organisation_id,
@@ -304,7 +244,7 @@ def _cards(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> 
         NotificationRow.kind == "approval_card",
         NotificationRow.status == "pending",
     )
-    return posted.union(on_its_way)
+    return posted.union(queued)
 
 
 @compiled

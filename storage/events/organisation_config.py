@@ -1,8 +1,8 @@
-"""What seldom changes of one organisation, kept in the process and trusted only while it stands.
+"""An organisation's configuration, cached in the process.
 
-Every transaction that needs it reads the organisation's ``reference_version`` first; a change of
+Every transaction that needs it reads the organisation's ``reference_version`` first. A change of
 anything in here replaces that version by a random one in its own transaction (``changed``), so no
-process ever acts on an older copy, nor on one that a fail-over has lost.
+process uses an older copy, nor one that a fail-over has lost.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from storage.db.tables import (
     WebhookRow,
 )
 
-# How many organisations one process remembers.
-REMEMBERED: Final = 1_000
+# Organisations whose configuration a process caches.
+MAX_CACHED: Final = 1_000
 MAX_CODES_NAMED: Final = 20
 _MAX_VERSION: Final = 2**31 - 1
 
@@ -51,7 +51,7 @@ class Override:
 class Reference:
     """``overrides`` are by country code; ``webhooks`` are all, active or not.
 
-    ``is_in_slack``: there is a workspace, and it has the app as far as we know.
+    ``is_in_slack``: a workspace is linked, and its installation has not ended.
     """
 
     organisation: Organisation
@@ -64,8 +64,12 @@ class Reference:
 
     @property
     def leave_type_codes(self) -> tuple[str, ...]:
-        """The codes of types in use that a refusal names, at most 20."""
-        codes = sorted(one.code for one in self.leave_types.values() if not one.is_archived)
+        """The codes of types in use that an error names, at most 20."""
+        codes = sorted(
+            leave_type.code
+            for leave_type in self.leave_types.values()
+            if not leave_type.is_archived
+        )
         return tuple(codes[:MAX_CODES_NAMED])
 
 
@@ -79,11 +83,11 @@ def of_organisation(tx: Transaction, organisation_id: str, version: int | None =
         if row is None:
             raise NotFound("organisation")
         version = row.reference_version
-    remembered: Reference | None = tx.reference_cache.get(organisation_id)
-    if remembered is not None and remembered.organisation.reference_version == version:
-        return remembered
+    cached: Reference | None = tx.reference_cache.get(organisation_id)
+    if cached is not None and cached.organisation.reference_version == version:
+        return cached
     loaded = _load(tx, organisation_id)
-    if len(tx.reference_cache) >= REMEMBERED:
+    if len(tx.reference_cache) >= MAX_CACHED:
         tx.reference_cache.clear()
     tx.reference_cache[organisation_id] = loaded
     return loaded
@@ -91,8 +95,8 @@ def of_organisation(tx: Transaction, organisation_id: str, version: int | None =
 
 def changed(tx: Transaction, organisation_id: str) -> None:
     """Make every process read the reference data again; call in the transaction that changes it."""
-    # Not counted up: after a fail-over that lost a change, the next change would take its number,
-    # and a process that remembers the lost one would take that for the new one.
+    # Random and not incremented: after a fail-over that lost a change, the next change would get
+    # the same number, and a process that has cached the lost one would use it.
     version = secrets.randbelow(_MAX_VERSION) + 1
     tx.change(_set_version, organisation_id=organisation_id, version=version)
     # This transaction may read again before it commits or fails.
@@ -100,7 +104,7 @@ def changed(tx: Transaction, organisation_id: str) -> None:
 
 
 def _load(tx: Transaction, organisation_id: str) -> Reference:
-    # The version is read with the organisation, before the rest: newer data is read again later.
+    # The version is read with the organisation, before the rest: a later change is reloaded.
     row = tx.first(_organisation, organisation_id=organisation_id)
     if row is None:
         raise NotFound("organisation")
@@ -113,7 +117,7 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
         code = sets[override.holiday_set_id].country_code
         overrides.setdefault(code, []).append(_override(override))
     organisation = rows.organisation(row)
-    gone = tx.first(
+    uninstalled = tx.first(
         _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
     )
     return Reference(
@@ -123,7 +127,7 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
         holiday_sets=sets,
         overrides=overrides,
         webhooks=[rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
-        is_in_slack=organisation.slack_team_id is not None and gone is None,
+        is_in_slack=organisation.slack_team_id is not None and uninstalled is None,
     )
 
 

@@ -10,57 +10,22 @@ from datetime import datetime
 from typing import Final
 
 import orjson
-from typing_extensions import TypedDict
 
-from storage.base import records
 from storage.base.event_values import EventType
 from storage.base.ids import new_id
-from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
+from storage.events import event_bodies
+from storage.events.event_bodies import EventBody, PingBody
 from storage.events.organisation_config import Reference
 
-# The dispatcher that a commit wakes.
+# The dispatcher that a commit notifies.
 WEBHOOKS: Final = "webhooks"
-# Why a delivery failed without an attempt: its endpoint was off.
+# Why a delivery failed without an attempt: its endpoint was disabled.
 SWITCHED_OFF: Final = "switched_off"
-# The event that needs no subscription: an admin sends it to one endpoint.
-PING: Final = "ping"
 # Requests whose events are created and written together.
 _BATCH_SIZE: Final = 500
-
-
-class EventData(LeaveRequestRecord):
-    """The leave request, with the names that a receiver would otherwise have to look up."""
-
-    organisation_id: str
-    sequence: int
-    user: UserSummaryRecord
-    leave_type: LeaveTypeRecord
-
-
-class EventBody(TypedDict):
-    """The body of an event."""
-
-    type: str
-    timestamp: datetime
-    data: EventData
-
-
-class PingData(TypedDict):
-    """The organisation that owns the webhook."""
-
-    organisation_id: str
-    webhook_id: str
-
-
-class PingBody(TypedDict):
-    """The body of a ping."""
-
-    type: str
-    timestamp: datetime
-    data: PingData
 
 
 def enqueue(
@@ -72,11 +37,10 @@ def enqueue(
     reference: Reference,
     now: datetime,
 ) -> None:
-    """Queue one event for every webhook that subscribes to it; nothing when none does.
+    """Queue an event for every webhook that subscribes to it; nothing when none does.
 
-    A disabled webhook gets a failed delivery, which an admin can send later.
-
-    Call it in the transaction that changes the request, with the changed request.
+    A disabled webhook gets a failed delivery, which an admin can send later. Call it in the
+    transaction that changes the request, with the changed request.
     """
     receivers = _receivers(reference, event_type)
     if not receivers:
@@ -85,7 +49,7 @@ def enqueue(
     _enqueue(
         tx,
         organisation_id,
-        _body(event_type, request, requester, reference, now),
+        event_bodies.event_body(event_type, request, requester, reference, now),
         receivers,
         leave_request_id=request.id,
         sequence=request.version,
@@ -112,7 +76,7 @@ def enqueue_all(
         queued: list[dict[str, object]] = []
         missed: list[dict[str, object]] = []
         for request, requester in changed[start : start + _BATCH_SIZE]:
-            body = _body(event_type, request, requester, reference, now)
+            body = event_bodies.event_body(event_type, request, requester, reference, now)
             event = _event_row(
                 organisation_id,
                 body,
@@ -141,31 +105,9 @@ def _receivers(reference: Reference, event_type: EventType) -> dict[str, bool]:
     }
 
 
-def _body(
-    event_type: EventType,
-    request: LeaveRequest,
-    requester: User,
-    reference: Reference,
-    now: datetime,
-) -> EventBody:
-    leave_type = reference.leave_types[request.leave_type_id]
-    data: EventData = {
-        **records.leave_request(request),
-        "organisation_id": reference.organisation.id,
-        "sequence": request.version,
-        "user": records.user_summary(requester),
-        "leave_type": records.leave_type(leave_type),
-    }
-    return {"type": event_type, "timestamp": now, "data": data}
-
-
 def enqueue_ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime) -> str:
     """Queue a `ping` for one webhook; the event's id."""
-    body: PingBody = {
-        "type": PING,
-        "timestamp": now,
-        "data": {"organisation_id": organisation_id, "webhook_id": webhook_id},
-    }
+    body = event_bodies.ping_body(organisation_id, webhook_id, now=now)
     return _enqueue(tx, organisation_id, body, {webhook_id: True}, now=now)
 
 

@@ -20,7 +20,7 @@ from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import pending_approvals, people_rows
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.leave import leave_rows
 from storage.rules.spans import MAX_SPAN_DAYS
 
@@ -175,7 +175,7 @@ def cancelled_by(tx: Transaction, organisation_id: str, request: LeaveRequest) -
     """The id of the person who cancelled the request; None where it is not, or the system did."""
     if request.status != "cancelled":
         return None
-    return audit.last_actor(tx, organisation_id, "leave_request.cancelled", request.id)
+    return audit_log.last_actor(tx, organisation_id, "leave_request.cancelled", request.id)
 
 
 def awaiting(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Page[LeaveRequest]:

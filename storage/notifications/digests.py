@@ -21,7 +21,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
 from storage.directory import holiday_sets, people_rows, slack_locales
-from storage.events import notification_outbox, organisation_config
+from storage.events import admin_notifications, organisation_config
 from storage.events.digest_queue import QUEUE
 from storage.events.organisation_config import Reference
 from storage.rules import working_week
@@ -120,7 +120,7 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
         refused_because=because[:64],
     )
     if is_released:
-        notification_outbox.notify_of_digest(tx, digest.organisation_id, now=now)
+        admin_notifications.notify_of_refused_digest(tx, digest.organisation_id, now=now)
 
 
 def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:

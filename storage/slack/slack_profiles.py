@@ -26,7 +26,7 @@ from storage.db.tables import SlackProfileRow, UserRow
 from storage.directory import people_changes, people_rows, slack_locales, slack_matching
 from storage.directory.slack_locales import Kept
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.notifications import slack_messages
 from storage.rules import request_rules
 
@@ -357,7 +357,7 @@ def _switched_off(tx: Transaction, user: User, *, by: Caller, now: datetime) -> 
 
 def _was_switched_off_by_slack(tx: Transaction, user: User, *, by: Caller) -> bool:
     """Whether the last deactivation was Slack's: an admin's is undone by admins alone."""
-    found = audit.entries(
+    found = audit_log.entries(
         tx, PageOf(limit=1), by=by, action="user.deactivated", subject_id=user.id
     ).items
     return bool(found) and found[0].source == "slack"

@@ -22,7 +22,7 @@ from storage.db.compiled import (
 )
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
-from storage.events import webhook_outbox
+from storage.events import event_bodies
 from storage.webhooks import endpoint_health, retry_schedule
 from storage.webhooks.delivery_queue import Delivery
 from storage.webhooks.endpoint_health import WebhookKey
@@ -165,7 +165,7 @@ def _change(
 
 def _has_failed(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
     """Whether an unsuccessful delivery is given up."""
-    if delivery.event_type == webhook_outbox.PING:
+    if delivery.event_type == event_bodies.PING:
         return True  # The admin who sent it sees the result, and can send another.
     if outcome.verdict == "unsigned":
         return retry_schedule.is_unsigned_for_too_long(rows.instant(delivery.created_at), now)

@@ -21,7 +21,7 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import IdempotencyKeyRow
-from storage.events import audit
+from storage.events import audit_log
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 
@@ -343,7 +343,9 @@ def test_a_replay_is_not_audited(client: Client, database: Database, acme: Acme,
     for _ in range(3):
         client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
 
-    found = database.read_now(audit.entries, PageOf(), by=acme.caller, action="department.created")
+    found = database.read_now(
+        audit_log.entries, PageOf(), by=acme.caller, action="department.created"
+    )
     assert len(found.items) == 1
 
 

@@ -13,7 +13,7 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.directory.people_rows import find
-from storage.events import notification_outbox, organisation_config
+from storage.events import admin_notifications, organisation_config
 from storage.leave import decisions, leave_requests
 from storage.slack import slack_profiles
 from storage.webhooks import endpoint_health, webhooks
@@ -258,7 +258,9 @@ def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, "It is *gone*.", now=world.clock.now)
-        notification_outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock.now)
+        admin_notifications.notify_of_disabled_webhook(
+            tx, world.acme.id, webhook.id, now=world.clock.now
+        )
 
     world.database.write_now(switch_off)
     world.deliver()
@@ -285,7 +287,7 @@ def test_an_admin_hears_of_a_webhook_that_keeps_failing(
     outside.run(database_url, f"UPDATE webhooks SET failing_since_at = {since}")
     world.clock.advance(hours=24)
     world.database.write_now(
-        notification_outbox.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
+        admin_notifications.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
     )
     if is_well_again:
         outside.run(database_url, "UPDATE webhooks SET failing_since_at = NULL")
@@ -319,7 +321,9 @@ def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, 
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, reason, now=world.clock())
-        notification_outbox.notify_of_webhook(tx, world.acme.id, webhook.id, now=world.clock())
+        admin_notifications.notify_of_disabled_webhook(
+            tx, world.acme.id, webhook.id, now=world.clock()
+        )
 
     world.database.write_now(switch_off)
     world.deliver()
@@ -334,7 +338,10 @@ def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
         webhooks.create, "https://example.com/", ["*"], by=owner, now=world.clock.now
     )
     world.database.write_now(
-        notification_outbox.notify_of_webhook, world.acme.id, webhook.id, now=world.clock.now
+        admin_notifications.notify_of_disabled_webhook,
+        world.acme.id,
+        webhook.id,
+        now=world.clock.now,
     )
 
     assert world.deliver() == 1

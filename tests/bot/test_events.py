@@ -20,7 +20,7 @@ from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows, slack_locales
-from storage.events import audit
+from storage.events import audit_log
 from storage.slack import join_policy, slack_events, slack_installations, slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
@@ -56,7 +56,7 @@ def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     locales = world.database.read_now(slack_locales.of_people, world.acme.id, [ada.id])
     assert locales == {ada.id: "it-IT"}
     found = world.database.read_now(
-        audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
+        audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
     )
     assert [(one.source, one.actor_id, one.subject_id) for one in found.items] == [
         ("slack", None, ada.id)
@@ -109,7 +109,7 @@ def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World
     with pytest.raises(Unauthenticated):
         world.database.read_now(authentication.authenticate, key, now=NOW)
     found = world.database.read_now(
-        audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
+        audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )
     assert [one.source for one in found.items] == ["slack"]
 

@@ -23,7 +23,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import SlackInstallationRow
 from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
-from storage.events import audit
+from storage.events import audit_log
 from storage.slack import slack_installations, slack_workspaces
 from storage.slack.slack_installations import NewInstallation
 from tests.bot.browser import Browser, by_oauth, said
@@ -158,7 +158,7 @@ def test_the_token_is_kept_encrypted_and_the_audit_trail_does_not_know_it(world:
         scopes=frozenset(),
         source="cli",
     )
-    entries = world.database.read_now(audit.entries, PageOf(limit=100), by=by).items
+    entries = world.database.read_now(audit_log.entries, PageOf(limit=100), by=by).items
     assert "slack_installation.created" in [entry.action for entry in entries]
     assert token not in str(entries)
 
@@ -611,6 +611,6 @@ def test_two_installations_at_once_link_one_organisation_once(world: World) -> N
         organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
     )
     linked = world.database.read_now(
-        audit.entries, PageOf(), by=by, action="organisation.slack_linked"
+        audit_log.entries, PageOf(), by=by, action="organisation.slack_linked"
     )
     assert len(linked.items) == 1

@@ -12,7 +12,7 @@ from storage.admin.people_import import Imported
 from storage.base.values import User
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import previews
 from storage.leave.drafts import Draft
 from storage.rules import people_file
@@ -208,7 +208,7 @@ def test_linking_is_audited_as_the_directorys(world: World) -> None:
     scheduler_runs(world)
 
     entries = world.database.read_now(
-        audit.entries, PageOf(limit=10), by=world.acme.caller, subject_id=mona.id
+        audit_log.entries, PageOf(limit=10), by=world.acme.caller, subject_id=mona.id
     ).items
     assert [(one.action, one.source) for one in entries if one.source == "slack"] == [
         ("user.linked_to_slack", "slack")

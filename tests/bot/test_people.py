@@ -12,7 +12,7 @@ from storage.base.values import Organisation
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.directory.people_rows import find_by_slack_id
-from storage.events import audit
+from storage.events import audit_log
 from storage.slack import slack_workspaces
 from tests.bot.world import ADA, GRACE, World
 from tests.builders import NOW, a_person, an_organisation
@@ -258,7 +258,7 @@ def test_two_processes_that_begin_at_once_both_find_the_organisation(database: D
     assert codes == []
     assert [one and one.id for one in found] == [acme.id, acme.id]
     linked = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, action="organisation.slack_linked"
+        audit_log.entries, PageOf(), by=acme.caller, action="organisation.slack_linked"
     )
     assert len(linked.items) == 1
 

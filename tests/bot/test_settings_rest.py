@@ -16,7 +16,7 @@ from storage.base.calendar_values import HolidayOverride
 from storage.base.event_values import Webhook
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.events import notification_outbox, organisation_config
+from storage.events import admin_notifications, organisation_config
 from storage.webhooks import webhooks
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADA, World
@@ -204,7 +204,7 @@ def test_an_admin_switches_it_on_from_the_message_that_tells_of_it(world: World)
         webhooks.disable, world.acme.id, made.id, "It answered 410.", now=world.clock()
     )
     world.database.write_now(
-        notification_outbox.notify_of_webhook, world.acme.id, made.id, now=world.clock()
+        admin_notifications.notify_of_disabled_webhook, world.acme.id, made.id, now=world.clock()
     )
     world.deliver()
     told = world.slack.wait_for_dm(ADMIN, showing="switched off")

@@ -13,7 +13,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import decisions, leave_reading
 from storage.slack import slack_profiles
 from tests.builders import (
@@ -228,7 +228,7 @@ def test_what_waits_goes_to_a_manager_whose_account_becomes_known(database: Data
 
     assert [one.id for one in waiting.items] == [request.id]
     entries = database.read_now(
-        audit.entries, PageOf(limit=10), by=acme.caller, action="leave_request.rerouted"
+        audit_log.entries, PageOf(limit=10), by=acme.caller, action="leave_request.rerouted"
     ).items
     assert [one.subject_id for one in entries] == [request.id]
 

@@ -10,7 +10,7 @@ from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import AuditRow
-from storage.events import audit
+from storage.events import audit_log
 from tests import outside
 from tests.builders import NOW, an_organisation
 from tests.plans import plans_of
@@ -57,11 +57,11 @@ def test_a_page_is_read_from_an_index_in_its_order(
     outside.run(database_url, "ANALYZE")
     cursor = None
     if is_later:
-        first = database.read_now(audit.entries, PageOf(), by=acme.caller, **filters)
+        first = database.read_now(audit_log.entries, PageOf(), by=acme.caller, **filters)
         cursor = first.next_cursor
 
     (plan,) = plans_of(
-        *(database, database_url, audit.entries, PageOf(cursor=cursor)),
+        *(database, database_url, audit_log.entries, PageOf(cursor=cursor)),
         has_few_rows=False,
         by=acme.caller,
         **filters,

@@ -22,7 +22,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.decisions import NotYourApproval
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
@@ -62,7 +62,7 @@ def test_an_approval_says_who_and_when(database: Database) -> None:
     )
     assert approved.version == request.version + 1
     entry = database.read_now(
-        audit.entries, PageOf(limit=1), by=acme.caller, subject_id=request.id
+        audit_log.entries, PageOf(limit=1), by=acme.caller, subject_id=request.id
     ).items[0]
     assert (entry.action, entry.actor_id) == ("leave_request.approved", grace.id)
     assert entry.changes["status"] == {"before": "pending", "after": "approved"}
@@ -91,7 +91,7 @@ def test_an_edit_that_changes_nothing_is_no_change(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada, note="At the sea")
-    entries = database.read_now(audit.entries, PageOf(), by=acme.caller)
+    entries = database.read_now(audit_log.entries, PageOf(), by=acme.caller)
 
     for changes in ({}, {"note": "At the sea", "end_date": request.end_date}):
         edited = database.write_now(
@@ -99,7 +99,7 @@ def test_an_edit_that_changes_nothing_is_no_change(database: Database) -> None:
         )
         assert edited == request
 
-    assert database.read_now(audit.entries, PageOf(), by=acme.caller) == entries
+    assert database.read_now(audit_log.entries, PageOf(), by=acme.caller) == entries
 
 
 def test_an_edit_cannot_move_onto_other_leave(database: Database) -> None:
@@ -236,6 +236,6 @@ def test_two_decisions_at_once_give_one(database: Database) -> None:
     stored = database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
     assert stored.version == 2
     decisions = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, subject_id=request.id
+        audit_log.entries, PageOf(), by=acme.caller, subject_id=request.id
     ).items
     assert len(decisions) == 2

@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.leave import decisions
 from storage.webhooks import (
     deliveries,
@@ -433,7 +433,7 @@ def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Data
         for kind in ("webhook_failing", "webhook_disabled")
         for user_id in (grace.id, acme.owner.id)
     }
-    entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
+    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
     (entry,) = [found for found in entries if found.action == "webhook.disabled"]
     assert (entry.source, entry.actor_id) == ("scheduler", None)
 

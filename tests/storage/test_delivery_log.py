@@ -14,7 +14,7 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.events import audit
+from storage.events import audit_log
 from storage.webhooks import (
     deliveries,
     delivery_log,
@@ -146,7 +146,7 @@ def test_a_redelivery_sends_the_same_bytes_under_the_same_id(
     assert (found.status, len(found.attempts)) == ("delivered", 2)
     assert "webhook.redelivery_requested" in {
         entry.action
-        for entry in database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
+        for entry in database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
     }
 
 

@@ -13,7 +13,7 @@ from storage.base.values import SCOPES
 from storage.cli import demo
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import leave_reading
 from tests.builders import NOW, an_organisation
 
@@ -51,12 +51,12 @@ def test_a_second_run_keeps_the_data_and_shows_the_same_keys(database: Database)
     first = database.write_now(demo.ensure, now=NOW)
     assert first is not None
     owner = database.read_now(authentication.authenticate, first.api_key, now=NOW).caller
-    entries = len(database.read_now(audit.entries, PageOf(limit=100), by=owner).items)
+    entries = len(database.read_now(audit_log.entries, PageOf(limit=100), by=owner).items)
 
     second = database.write_now(demo.ensure, now=NOW + timedelta(days=3))
 
     assert second == first
-    assert len(database.read_now(audit.entries, PageOf(limit=100), by=owner).items) == entries
+    assert len(database.read_now(audit_log.entries, PageOf(limit=100), by=owner).items) == entries
 
 
 def test_other_organisations_are_left_alone(database: Database) -> None:

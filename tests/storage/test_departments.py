@@ -15,7 +15,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import people_rows
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, dry_run
 from tests.refusals import codes_of, crossing
 
@@ -48,7 +48,7 @@ def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
         database.read_now(organisation_config.of_organisation, acme.id).departments[made.id]
         == after
     )
-    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.subject_id) == ("department.updated", made.id)
     assert newest.changes == {
         "name": {"before": "Engineering", "after": "Research"},
@@ -161,7 +161,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     with pytest.raises(NotFound):
         database.read_now(departments.get, made.id, by=acme.caller)
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
-    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert newest.action == "department.deleted"
     assert newest.changes["name"] == {"before": "Engineering", "after": None}
 
@@ -191,7 +191,9 @@ def test_archived_people_do_not_keep_a_department(database: Database) -> None:
         found = database.read_now(people_rows.get, former.id, by=acme.caller)
         assert (found.department_id, found.status, found.updated_at) == (None, "archived", LATER)
         assert found.version == former.version + 1
-        entries = database.read_now(audit.entries, PageOf(), by=acme.caller, subject_id=former.id)
+        entries = database.read_now(
+            audit_log.entries, PageOf(), by=acme.caller, subject_id=former.id
+        )
         assert entries.items[0].changes == {"department_id": {"before": made.id, "after": None}}
     assert database.read_now(people_rows.get, other.id, by=acme.caller) == other
 

@@ -19,7 +19,7 @@ from storage.base.values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of
 
@@ -270,7 +270,7 @@ def test_overrides_are_audited(database: Database) -> None:
     france = own_set(database, acme, "FR").id
     database.write_now(holiday_set_removal.remove, france, by=acme.caller, now=NOW)
 
-    found = database.read_now(audit.entries, PageOf(), by=acme.caller).items
+    found = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
 
     entries = {(one.action, one.subject_id): one.changes for one in found}
     assert entries["holiday_override.created", made.id] == {

@@ -15,7 +15,7 @@ from storage.base.values import LeaveType
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import leave_types
 from tests.builders import (
@@ -219,7 +219,7 @@ def test_a_change_is_kept_and_audited(database: Database) -> None:
 
     assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
     assert known_of(database, acme).leave_types[study.id] == after
-    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.changes) == (
         "leave_type.updated",
         {"min_notice_days": {"before": 0, "after": 7}},

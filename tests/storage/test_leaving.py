@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import NotificationRow, OrganisationRow
 from storage.directory import approvers
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from tests.builders import (
@@ -122,7 +122,7 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
     found = as_it_is(database, acme, request)
     assert (found.status, found.cancelled_at) == ("cancelled", LATER)
     entries = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, action="leave_request.cancelled"
+        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.cancelled"
     ).items
     assert [(one.subject_id, one.changes["why"]["after"]) for one in entries] == [
         (request.id, "user_archived")
@@ -175,7 +175,7 @@ def test_requests_are_reassigned_to_the_next_level(
     # Grace's card loses its buttons, Hedy gets one.
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
     entries = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
+        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
     ).items
     assert [(one.subject_id, one.changes) for one in entries] == [
         (request.id, {"approvers": {"before": [grace.id], "after": [hedy.id]}})
@@ -234,7 +234,7 @@ def test_a_new_approver_is_asked_and_a_former_one_no_longer(database: Database) 
     database.write_now(people.update, grace.id, {"role": "member"}, by=acme.caller, now=LATER)
 
     entries = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
+        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
     ).items
     assert [one.changes["approvers"] for one in entries] == [
         {"before": [grace.id], "after": [acme.owner.id]},

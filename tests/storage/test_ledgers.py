@@ -12,7 +12,7 @@ from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFoun
 from storage.base.values import Adjustment, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import adjustments, decisions, leave_requests, ledgers
 from storage.leave.ledgers import Balance
 from tests.builders import (
@@ -224,7 +224,7 @@ def test_adjustments_are_listed_newest_first_and_audited(database: Database) -> 
     assert rest.next_cursor is None
     assert second.reason == "Wrong person"
     (entry,) = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, subject_id=second.id
+        audit_log.entries, PageOf(), by=acme.caller, subject_id=second.id
     ).items
     assert entry.action == "allowance_adjustment.created"
     assert entry.changes["days"] == {"before": None, "after": -1.5}

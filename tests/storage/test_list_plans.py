@@ -15,7 +15,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import leave_reading, leave_types
 from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
@@ -136,8 +136,8 @@ def test_the_small_lists_are_found_by_an_index(
         (feeds.page, {}),
         (api_keys.page, {}),
         (api_keys.page, {"user_id": owner, "is_revoked": False}),
-        (audit.entries, {}),
-        (audit.entries, {"subject_id": owner}),
+        (audit_log.entries, {}),
+        (audit_log.entries, {"subject_id": owner}),
     ]
     for use_case, filters in lists:
         found = plan(database, database_url, use_case, by=by, **filters)

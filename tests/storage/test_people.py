@@ -23,7 +23,7 @@ from storage.db.pages import PageOf
 from storage.directory import people_changes, people_rows
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit
+from storage.events import audit_log
 from storage.slack import join_policy, slack_profiles
 from storage.slack.join_policy import NotAMember
 from tests import outside
@@ -64,7 +64,9 @@ def updated(database: Database, acme: Acme, user: User, **changes: Any) -> User:
 
 def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
     """Sorted by name: entries of one millisecond have no order."""
-    page = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller, subject_id=user.id)
+    page = database.read_now(
+        audit_log.entries, PageOf(limit=100), by=acme.caller, subject_id=user.id
+    )
     return sorted(entry.action for entry in page.items)
 
 
@@ -241,7 +243,7 @@ def test_a_change_raises_version_and_time_and_is_audited(database: Database) -> 
         version=ada.version + 1,
     )
     assert database.read_now(people_rows.get, ada.id, by=acme.caller) == after
-    newest = database.read_now(audit.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.actor_id) == ("user.updated", acme.owner.id)
     assert newest.changes == {
         "job_title": {"before": None, "after": "Countess"},

@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import people_rows
-from storage.events import audit
+from storage.events import audit_log
 from storage.rules import people_file
 from storage.rules.people_file import BadLines
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
@@ -84,7 +84,7 @@ def test_each_person_and_department_is_audited_once(database: Database) -> None:
     a_department(database, acme, name="Sales")
     before = {
         entry.id
-        for entry in database.read_now(audit.entries, PageOf(limit=9), by=acme.caller).items
+        for entry in database.read_now(audit_log.entries, PageOf(limit=9), by=acme.caller).items
     }
 
     bring_in(
@@ -93,7 +93,7 @@ def test_each_person_and_department_is_audited_once(database: Database) -> None:
         "email,first_name,last_name,department\na@x.ie,A,B,sales\nb@x.ie,A,B,Lab\n",
     )
 
-    entries = database.read_now(audit.entries, PageOf(limit=9), by=acme.caller).items
+    entries = database.read_now(audit_log.entries, PageOf(limit=9), by=acme.caller).items
     made = [entry for entry in entries if entry.id not in before]
     assert {(entry.source, entry.actor_id) for entry in made} == {("cli", None)}
     assert sorted(entry.action for entry in made) == [

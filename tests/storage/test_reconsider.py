@@ -19,7 +19,7 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import Decision, NotYourApproval
 from storage.rules.request_rules import REVERSAL_WINDOW
@@ -70,7 +70,7 @@ def test_a_decision_is_changed_into_the_other(
 
     assert (after.status, after.decided_at, after.decision_reason) == (then, LAST_MOMENT, None)
     assert (after.version, after.total_half_days) == (3, before.total_half_days)
-    (entry, *_) = database.read_now(audit.entries, PageOf(limit=10), by=case.acme.caller).items
+    (entry, *_) = database.read_now(audit_log.entries, PageOf(limit=10), by=case.acme.caller).items
     assert entry.action == f"leave_request.{then}"
     assert entry.changes["status"] == {"before": first, "after": then}
     assert entry.changes["why"]["after"] == "decision_changed"

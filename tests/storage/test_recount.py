@@ -21,7 +21,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.webhooks import webhooks
@@ -295,7 +295,7 @@ def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
     a_holiday(database, acme, WEDNESDAY, half="am")
 
     found = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, action="leave_request.recounted"
+        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.recounted"
     ).items
     assert [(one.subject_id, one.actor_id) for one in found] == [(request.id, acme.owner.id)]
     assert found[0].changes == {

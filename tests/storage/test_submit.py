@@ -22,7 +22,7 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NotificationRow
-from storage.events import audit
+from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
 from storage.webhooks import webhooks
@@ -116,7 +116,7 @@ def test_a_sole_owner_is_approved_at_once_and_the_audit_says_why(database: Datab
 
     assert request.status == "approved"
     entries = database.read_now(
-        audit.entries, PageOf(), by=acme.caller, subject_id=request.id
+        audit_log.entries, PageOf(), by=acme.caller, subject_id=request.id
     ).items
     assert [entry.action for entry in entries] == [
         "leave_request.approved",
@@ -235,7 +235,7 @@ def test_a_refusal_names_the_field_and_changes_nothing(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    before = database.read_now(audit.entries, PageOf(), by=acme.caller).items
+    before = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
 
     with pytest.raises(InvalidInput) as refused:
         database.write_now(
@@ -247,7 +247,7 @@ def test_a_refusal_names_the_field_and_changes_nothing(
 
     assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
     assert database.read_now(leave_reading.page, PageOf(), by=acme.caller).items == []
-    assert database.read_now(audit.entries, PageOf(), by=acme.caller).items == before
+    assert database.read_now(audit_log.entries, PageOf(), by=acme.caller).items == before
 
 
 def test_another_organisations_leave_type_is_unknown(database: Database) -> None:

@@ -19,7 +19,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.events import audit, organisation_config
+from storage.events import audit_log, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.webhooks import webhook_secrets, webhooks
@@ -100,7 +100,7 @@ def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
     webhook, first = a_webhook(database, acme)
     _, second = database.write_now(webhook_secrets.rotate, webhook.id, by=acme.caller, now=NOW)
 
-    entries = database.read_now(audit.entries, PageOf(limit=100), by=acme.caller).items
+    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
 
     assert {"webhook.created", "webhook.secret_rotated"} <= {entry.action for entry in entries}
     assert first not in repr(entries)
@@ -292,7 +292,7 @@ def test_disabling_is_the_systems_doing_and_happens_once(database: Database) -> 
     second = database.write_now(webhooks.disable, acme.id, webhook.id, "Other.", now=LATER)
 
     entries = database.read_now(
-        audit.entries, PageOf(limit=100), by=acme.caller, action="webhook.disabled"
+        audit_log.entries, PageOf(limit=100), by=acme.caller, action="webhook.disabled"
     ).items
     assert (first, second) == (True, False)
     assert [(entry.actor_id, entry.source) for entry in entries] == [(None, "scheduler")]
