@@ -13,7 +13,7 @@ from typing import Any
 
 from storage.access import feed_owners, personal_feeds
 from storage.access.feed_owners import FeedOwner
-from storage.admin import departments, organisations, people, people_status
+from storage.admin import departments, organisation_settings, organisations, people, people_status
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
 from storage.base.values import (
@@ -89,7 +89,7 @@ def an_organisation(
         )
         owner = people_changes.activate(tx, owner, by=caller, now=now)
         if settings:
-            organisation = organisations.update(tx, settings, by=caller, now=now)
+            organisation = organisation_settings.update(tx, settings, by=caller, now=now)
         return Acme(organisation=organisation, owner=owner, caller=caller)
 
     return database.write_now(make)

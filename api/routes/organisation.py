@@ -11,7 +11,7 @@ from api.schemas import effects, records
 from api.schemas.answers import HolidaySetRecord, Listing, listing
 from api.schemas.bodies import NewHolidaySet, OrganisationChanges
 from api.schemas.records import OrganisationRecord
-from storage.admin import organisations
+from storage.admin import organisation_settings, organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
 from storage.db.database import Transaction
@@ -27,7 +27,7 @@ def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
 def update(
     tx: Transaction, context: RequestContext, body: OrganisationChanges
 ) -> OrganisationRecord:
-    organisation = organisations.update(
+    organisation = organisation_settings.update(
         tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
     return records.organisation(organisation)

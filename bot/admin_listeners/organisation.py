@@ -13,7 +13,7 @@ from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from storage.admin import organisations
+from storage.admin import organisation_settings, organisations
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import InvalidInput
 from storage.db.database import Transaction
@@ -36,7 +36,7 @@ async def save_organisation(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return organisations.update(
+        return organisation_settings.update(
             tx, _settings(form), by=by, now=interaction.now, recorder=recorder
         )
 

@@ -13,7 +13,7 @@ import pytest
 
 from api.service import app
 from storage.access import feeds, personal_feeds
-from storage.admin import departments, organisations, people, people_status
+from storage.admin import departments, organisation_settings, people, people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests, leave_types
@@ -231,7 +231,7 @@ def hides_type(world: World) -> None:
 
 
 def renames_organisation(world: World) -> None:
-    world.write(organisations.update, {"name": "Acme Ltd"})
+    world.write(organisation_settings.update, {"name": "Acme Ltd"})
 
 
 def heads_department(world: World) -> None:
@@ -244,7 +244,7 @@ def heads_department(world: World) -> None:
 
 
 def changes_country(world: World) -> None:
-    world.write(organisations.update, {"country_code": "FR"})
+    world.write(organisation_settings.update, {"country_code": "FR"})
 
 
 @pytest.mark.parametrize(

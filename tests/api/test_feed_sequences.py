@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from icalendar import Calendar
 
 from api.service import app
-from storage.admin import departments, holiday_overrides, organisations, people
+from storage.admin import departments, holiday_overrides, organisation_settings, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
@@ -176,11 +176,11 @@ codes = st.sampled_from(["annual", "sick"])
 
 def set_hours(world: World, hours: tuple[str, str, str]) -> None:
     changed = dict(zip(("day_starts_at", "midday_at", "day_ends_at"), hours, strict=True))
-    world.write(organisations.update, changed)
+    world.write(organisation_settings.update, changed)
 
 
 def set_organisation(world: World, changes: dict[str, Any]) -> None:
-    world.write(organisations.update, changes)
+    world.write(organisation_settings.update, changes)
 
 
 def set_person(world: World, which: int, changes: dict[str, str | None]) -> None:

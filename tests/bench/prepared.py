@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from storage.access import api_keys
-from storage.admin import organisations, people
+from storage.admin import organisation_settings, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets
 from storage.base.values import SCOPES, Caller, User
@@ -174,7 +174,9 @@ def organisation(tx: Transaction, number: int, people_count: int) -> Organisatio
         scopes=frozenset(SCOPES),
         source="api",
     )
-    organisations.update(tx, {"default_leave_allowance_half_days": MAX_HALF_DAYS}, by=by, now=now)
+    organisation_settings.update(
+        tx, {"default_leave_allowance_half_days": MAX_HALF_DAYS}, by=by, now=now
+    )
     webhooks.create(tx, "https://receiver.example.com/hiatus", ["*"], by=by, now=now)
     leave_type_id = _deducting_type(tx, by)
     members: list[User] = []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import departments, organisations, people, people_status
+from storage.admin import departments, organisation_settings, people, people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Database, Transaction
 from storage.leave import adjustments, decisions, leave_requests, leave_types
@@ -230,7 +230,7 @@ def allowance_of_the_department(tx: Transaction, world: World) -> None:
 
 def allowance_of_the_organisation(tx: Transaction, world: World) -> None:
     changes = {"default_leave_allowance_half_days": 54}
-    organisations.update(tx, changes, by=world.acme.caller, now=world.clock())
+    organisation_settings.update(tx, changes, by=world.acme.caller, now=world.clock())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.views import digest as views
 from playground.loopback.limits import problems_of_message
-from storage.admin import organisations
+from storage.admin import organisation_settings
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
@@ -32,7 +32,10 @@ TODAY = NINE.date()
 def choose(world: World, channel: str | None = CHANNEL) -> None:
     world.link()
     world.database.write_now(
-        organisations.update, {"digest_channel": channel}, by=world.acme.caller, now=world.clock()
+        organisation_settings.update,
+        {"digest_channel": channel},
+        by=world.acme.caller,
+        now=world.clock(),
     )
 
 

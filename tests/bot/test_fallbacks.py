@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import organisations
+from storage.admin import organisation_settings
 from storage.leave import leave_requests
 from tests.bot.world import ADA, GRACE, HEDY, World
 
@@ -31,7 +31,10 @@ def test_every_message_says_in_its_text_who_what_and_when(world: World) -> None:
     world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
     request = world.a_request()
     world.database.write_now(
-        organisations.update, {"digest_channel": CHANNEL}, by=world.acme.caller, now=world.clock()
+        organisation_settings.update,
+        {"digest_channel": CHANNEL},
+        by=world.acme.caller,
+        now=world.clock(),
     )
     world.database.write_now(
         leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()

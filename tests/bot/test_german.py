@@ -18,7 +18,7 @@ from bot.base import ids
 from bot.listeners import commands, registered
 from playground.loopback.blocks import is_empty, is_stateful, located
 from storage.access import api_keys, feeds
-from storage.admin import departments, holiday_overrides, organisations, people
+from storage.admin import departments, holiday_overrides, organisation_settings, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, slack_locales
@@ -254,7 +254,7 @@ def german(world: World) -> World:
         people.update(tx, world.people[ADA].id, {"manager_id": anna.id}, by=by, now=now)
         managed = {"manager_id": world.people[GRACE].id}
         people.update(tx, anna.id, managed, by=by, now=now)
-        organisations.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
+        organisation_settings.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
         mine = world.caller(ANNA)
         for number in range(100):
             departments.create(tx, {"name": f"Team {number:02}"}, by=by, now=now)

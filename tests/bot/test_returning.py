@@ -13,7 +13,7 @@ from bot.base import ids
 from bot.base.settings import SlackSettings
 from bot.messages.notifications import drain
 from bot.service.app import build_app
-from storage.admin import organisations
+from storage.admin import organisation_settings
 from storage.db.database import Database, Transaction
 from storage.db.tables import NotificationRow, ReminderRow
 from storage.leave import decisions
@@ -315,7 +315,7 @@ def test_reminders_start_over_after_a_time_without_the_app(world: World) -> None
 def test_a_digest_is_neither_claimed_nor_posted_while_the_app_is_gone(world: World) -> None:
     world.slack.add_channel("CDIGEST", "who-is-out", is_member=True)
     world.database.write_now(
-        organisations.update, {"digest_channel": "CDIGEST"}, by=world.acme.caller, now=NOW
+        organisation_settings.update, {"digest_channel": "CDIGEST"}, by=world.acme.caller, now=NOW
     )
     world.submit_over_rest(
         leave_type_id=world.leave_type("sick"), start_date=TUESDAY.date(), end_date=TUESDAY.date()

@@ -16,7 +16,7 @@ from storage.admin import (
     departments,
     holiday_overrides,
     holiday_set_removal,
-    organisations,
+    organisation_settings,
     people,
     people_status,
 )
@@ -89,11 +89,11 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
         changes={"manager_id": scene.ada.id, "default_leave_allowance_half_days": 3},
     ),
     ("organisation.update", "country and days"): lambda scene: partial(
-        organisations.update,
+        organisation_settings.update,
         changes={"country_code": "DE-BY", "working_days": ["tuesday", "wednesday:pm", "friday"]},
     ),
     ("organisation.update", "allowances"): lambda scene: partial(
-        organisations.update,
+        organisation_settings.update,
         changes={
             "default_leave_allowance_half_days": 3,
             "carry_over_half_days": 0,

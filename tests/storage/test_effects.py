@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from storage.admin import departments, holiday_overrides, organisations, people, people_status
+from storage.admin import (
+    departments,
+    holiday_overrides,
+    organisation_settings,
+    people,
+    people_status,
+)
 from storage.admin.effects import Effects
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import User
@@ -76,7 +82,7 @@ def test_balances_are_foreseen_as_they_then_are(
     trials: dict[str, Change] = {
         "archive": people_status.archive,
         "holiday": holiday_overrides.add,
-        "country": organisations.update,
+        "country": organisation_settings.update,
     }
     change = trials.get(kind, people.update)
     given: dict[str, Any] = {"user_id": ada.id}
@@ -128,7 +134,7 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
 def test_what_is_granted_to_many_is_said_to_change(database: Database) -> None:
     acme = an_organisation(database)
     research = a_department(database, acme)
-    of_organisation = organisations.update
+    of_organisation = organisation_settings.update
     of_department = partial(departments.update, department_id=research.id)
     trials: list[tuple[Change, dict[str, Any], bool]] = [
         (of_organisation, {"name": "Acme Ltd"}, False),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from storage.access import feed_owners, feeds
-from storage.admin import organisations
+from storage.admin import organisation_settings
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
@@ -62,7 +62,7 @@ def pair() -> Iterator[Pair]:
 
 
 def rename(tx: Transaction, acme: Acme, name: str) -> None:
-    organisations.update(tx, {"name": name}, by=acme.caller, now=NOW)
+    organisation_settings.update(tx, {"name": name}, by=acme.caller, now=NOW)
 
 
 def name_of(tx: Transaction, acme: Acme) -> str:

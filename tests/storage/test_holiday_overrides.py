@@ -9,7 +9,7 @@ import pytest
 from storage.admin import (
     holiday_overrides,
     holiday_set_removal,
-    organisations,
+    organisation_settings,
     people_status,
 )
 from storage.admin.holiday_overrides import NewOverride
@@ -254,7 +254,7 @@ def test_a_country_that_the_organisation_left_can_go(database: Database) -> None
     britain = own_set(database, acme).id
     change = {"country_code": "IE"}
 
-    database.write_now(organisations.update, change, by=acme.caller, now=NOW)
+    database.write_now(organisation_settings.update, change, by=acme.caller, now=NOW)
     database.write_now(holiday_set_removal.remove, britain, by=acme.caller, now=NOW)
 
     known = database.read_now(organisation_config.of_organisation, acme.id)

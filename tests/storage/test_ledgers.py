@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import organisations, people_status
+from storage.admin import organisation_settings, people_status
 from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFound
 from storage.base.values import Adjustment, User
 from storage.db.database import Database
@@ -201,7 +201,7 @@ def test_an_adjustment_stays_in_its_leave_year_when_leave_years_move(database: D
     ada = a_person(database, acme, start_date=date(2021, 9, 15))
     an_adjustment(database, acme, ada)
     move = {"leave_year_type": "anniversary"}
-    database.write_now(organisations.update, move, by=acme.caller, now=NOW)
+    database.write_now(organisation_settings.update, move, by=acme.caller, now=NOW)
 
     assert shown(balance_of(database, acme, ada, date(2026, 9, 14)))[1:] == []
     assert shown(balance_of(database, acme, ada, date(2026, 9, 15)))[1:] == [("adjustment", 3)]

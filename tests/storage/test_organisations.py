@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import organisations
+from storage.admin import organisation_settings, organisations
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
 from storage.base.values import Organisation, User
@@ -33,7 +33,7 @@ def created(database: Database, **changes: Any) -> tuple[Organisation, User]:
 
 
 def updated(database: Database, acme: Acme, **changes: Any) -> Organisation:
-    return database.write_now(organisations.update, changes, by=acme.caller, now=LATER)
+    return database.write_now(organisation_settings.update, changes, by=acme.caller, now=LATER)
 
 
 def test_a_new_organisation_has_everything_it_needs(database: Database) -> None:
@@ -198,7 +198,7 @@ def test_only_admins_change_settings(database: Database) -> None:
     by = caller_for(acme, a_person(database, acme, role="approver"))
 
     with pytest.raises(InsufficientRole):
-        database.write_now(organisations.update, {"name": "Mine"}, by=by, now=LATER)
+        database.write_now(organisation_settings.update, {"name": "Mine"}, by=by, now=LATER)
 
 
 def test_the_only_organisation_is_found_while_it_is_the_only_one(database: Database) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from storage.admin import holiday_overrides, organisations, people
+from storage.admin import holiday_overrides, organisation_settings, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import locks
@@ -144,7 +144,7 @@ def test_the_organisations_working_days_count_for_those_without_their_own(
     theirs = [a_request(database, acme, one, start_date=WEDNESDAY) for one in (ada, hedy)]
     change = {"working_days": ["monday", "tuesday", "wednesday:am"]}
 
-    database.write_now(organisations.update, change, by=acme.caller, now=LATER)
+    database.write_now(organisation_settings.update, change, by=acme.caller, now=LATER)
 
     found = [as_it_is(database, acme, one).counted_halves for one in theirs]
     assert found == ["1", "3"]
@@ -157,7 +157,9 @@ def test_the_organisations_country_counts_for_those_without_their_own(database: 
     day = date(2026, 7, 14)
     theirs = [a_request(database, acme, one, start_date=day) for one in (ada, hedy)]
 
-    database.write_now(organisations.update, {"country_code": "FR"}, by=acme.caller, now=LATER)
+    database.write_now(
+        organisation_settings.update, {"country_code": "FR"}, by=acme.caller, now=LATER
+    )
 
     assert [as_it_is(database, acme, one).total_half_days for one in theirs] == [0, 2]
 
@@ -170,7 +172,9 @@ def test_what_changes_nothing_that_counts_leaves_leave_alone(database: Database)
     # It goes by the same days, only in other words.
     change = {"working_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]}
     database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
-    database.write_now(organisations.update, {"name": "Acme Ltd"}, by=acme.caller, now=LATER)
+    database.write_now(
+        organisation_settings.update, {"name": "Acme Ltd"}, by=acme.caller, now=LATER
+    )
     a_holiday(database, acme, date(2026, 8, 8))
 
     assert as_it_is(database, acme, week) == week
@@ -376,8 +380,8 @@ def test_foreseen_is_what_happens(database: Database) -> None:
     week = {"working_days": ["monday:am", "thursday"]}
     of_everyone = {"working_days": ["monday", "tuesday:am", "wednesday", "saturday"]}
     trials: list[Change] = [
-        partial(organisations.update, changes=of_everyone),
-        partial(organisations.update, changes={"country_code": "FR"}),
+        partial(organisation_settings.update, changes=of_everyone),
+        partial(organisation_settings.update, changes={"country_code": "FR"}),
         partial(people.update, user_id=cast[2].id, changes=week),
         partial(holiday_overrides.add, set_id=set_id, new=new),
         partial(holiday_overrides.add, set_id=set_id, new=off),

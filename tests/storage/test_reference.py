@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from storage.admin import organisations
+from storage.admin import organisation_settings
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 def rename(tx: Transaction, acme: Acme, name: str) -> None:
-    organisations.update(tx, {"name": name}, by=acme.caller, now=NOW)
+    organisation_settings.update(tx, {"name": name}, by=acme.caller, now=NOW)
 
 
 def name_of(tx: Transaction, acme: Acme) -> str:

@@ -1,0 +1,229 @@
+"""The settings of an organisation: checked, changed, and what a change does to leave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, get_args
+
+import orjson
+from peewee import Select
+
+from storage.admin import effects, recalculation
+from storage.admin.effects import EffectsRecorder
+from storage.base import fields
+from storage.base.amounts import check_half_days
+from storage.base.clock import local_day
+from storage.base.errors import InvalidInput, NotFound
+from storage.base.event_values import AuditAction
+from storage.base.fields import Checked
+from storage.base.values import Caller, LeaveYearType, Organisation, User
+from storage.db import locks, rows
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
+from storage.db.tables import OrganisationRow
+from storage.directory import holiday_sets, people_changes, people_rows
+from storage.events import audit, digest_queue, feed_changes, organisation_config
+from storage.leave import card_refreshes
+from storage.rules import holiday_calendar, request_rules, working_week
+from storage.rules.leave_years import check_leave_year_start
+
+_CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
+
+
+def _check_channel(value: object, field: str) -> str:
+    """A Slack channel's id. Raises InvalidInput ``invalid_channel``, also for a name."""
+    if not isinstance(value, str) or not _CHANNEL_ID.fullmatch(value):
+        raise InvalidInput.of(
+            field, "invalid_channel", "Use the id of a Slack channel, such as C024BE91L."
+        )
+    return value
+
+
+_CHECKS: Final[Mapping[str, fields.Check]] = {
+    "name": fields.name,
+    "country_code": holiday_calendar.check_country,
+    "timezone": fields.timezone,
+    "working_days": working_week.check_working_days,
+    "leave_year_type": fields.one_of(*get_args(LeaveYearType)),
+    "leave_year_start_month": fields.whole_number(1, 12),
+    "leave_year_start_day": fields.whole_number(1, 31),
+    "default_leave_allowance_half_days": check_half_days,
+    "carry_over_half_days": check_half_days,
+    "carry_over_expiry_month": fields.optional(fields.whole_number(1, 12)),
+    "day_starts_at": fields.clock_time,
+    "midday_at": fields.clock_time,
+    "day_ends_at": fields.clock_time,
+    "slack_members_join": fields.boolean,
+    "digest_channel": fields.optional(_check_channel),
+}
+
+
+# Settings that decide what people are granted, and in which leave year.
+_OF_ALLOWANCES: Final = (
+    "leave_year_type",
+    "leave_year_start_month",
+    "leave_year_start_day",
+    "default_leave_allowance_half_days",
+    "carry_over_half_days",
+    "carry_over_expiry_month",
+)
+
+
+# Settings that decide when the events of calendar feeds begin and end.
+_IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
+# More of these makes no balance negative.
+_AMOUNTS: Final = ("default_leave_allowance_half_days", "carry_over_half_days")
+
+
+def checked(settings: Mapping[str, object]) -> Checked:
+    """The settings as they are stored. Raises InvalidInput."""
+    return fields.checked(settings, _CHECKS)
+
+
+def record_created(
+    tx: Transaction, organisation: Organisation, *, by: Caller, now: datetime
+) -> None:
+    """Audit a new organisation with its settings."""
+    after = {name: getattr(organisation, name, None) for name in _CHECKS}
+    after |= {"slug": organisation.slug, "domain": organisation.domain}
+    _record(tx, "organisation.created", {}, after, by=by, now=now)
+
+
+def update(
+    tx: Transaction,
+    changes: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
+    recorder: EffectsRecorder | None = None,
+) -> Organisation:
+    """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
+
+    A new country gets a holiday set where it has none; future leave is recalculated where the
+    country or the working days change (recalculation.py). Raises InsufficientRole or InvalidInput;
+    then nothing has changed.
+    """
+    request_rules.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    before, after = _checked_update(tx, changes, by=by)
+    if "digest_channel" in changes:
+        # Also the same channel: an admin may have put right what Slack refused it for.
+        digest_queue.retry(tx, by.organisation_id, now=now)
+    reference_before = organisation_config.of_organisation(tx, by.organisation_id)
+    if after == before:
+        return reference_before.organisation
+    differing = {name for name in after if after[name] != before[name]}
+    if "country_code" in differing:
+        holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
+    columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}
+    if not tx.update(OrganisationRow, columns, id=by.organisation_id):
+        raise people_changes.ChangedMeanwhile
+    _record(tx, "organisation.updated", before, after, by=by, now=now)
+    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    affected = recalculation.AffectedPeople(
+        default_country="country_code" in differing, default_week="working_days" in differing
+    )
+    users = recalculation.lock_people(tx, by.organisation_id, affected)
+    leave = recalculation.plan(tx, reference, users, now=now)
+    owners = effects.owners(leave)
+    granted: list[User] = []
+    if recorder is not None:
+        today = local_day(now, reference.organisation.timezone)
+        if _may_lower_balances(before, after):
+            granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
+        people_by_id = {user.id: user for user in (*owners, *granted)}
+        recorder.read_balances_before(tx, reference_before, people_by_id.values(), today=today)
+    cause = recalculation.cause_of_settings(
+        other_week=affected.default_week, other_country=affected.default_country
+    )
+    if cause is not None:
+        recalculation.apply(tx, reference, leave, cause, by=by, now=now)
+    if not differing.isdisjoint(_OF_ALLOWANCES):
+        card_refreshes.enqueue(tx, reference=reference, now=now)
+    if not differing.isdisjoint(_IN_EVENTS):
+        feed_changes.raise_sequence(tx, by.organisation_id, now=now)
+    if recorder is not None:
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, granted))
+        balances = recorder.balance_changes(tx, reference, owners)
+        # Negative balances first, as the list may be cut off.
+        listed = tuple(dict.fromkeys((*overdrawn, *balances)))
+        recorder.effects = replace(
+            recorder.effects,
+            leave=tuple(leave),
+            chosen_country_code=after["country_code"] if affected.default_country else None,
+            balances=listed[: effects.MAX_BALANCES] if overdrawn else balances,
+            changes_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
+            overdrawn=overdrawn,
+        )
+    return reference.organisation
+
+
+def _may_lower_balances(before: Checked, after: Checked) -> bool:
+    """Whether changed settings may make a balance negative: not where they only grant more."""
+    return any(
+        after[name] != before[name] and not (name in _AMOUNTS and after[name] > before[name])
+        for name in _OF_ALLOWANCES
+    )
+
+
+def _checked_update(
+    tx: Transaction, changes: Mapping[str, object], *, by: Caller
+) -> tuple[Checked, Checked]:
+    """The settings before and after, once everything about the change is sound."""
+    values = fields.checked(changes, _CHECKS)
+    before = _settings(tx, by.organisation_id)
+    after = before | values
+    check_leave_year_start(after["leave_year_start_month"], after["leave_year_start_day"])
+    _check_working_hours(after)
+    return before, after
+
+
+def _check_working_hours(settings: Checked) -> None:
+    if not settings["day_starts_at"] < settings["midday_at"] < settings["day_ends_at"]:
+        raise InvalidInput.of(
+            "midday_at",
+            "working_hours_out_of_order",
+            "The day must start before midday and end after midday.",
+        )
+
+
+def _settings(tx: Transaction, organisation_id: str) -> Checked:
+    """What ``update`` can change, by name."""
+    row = tx.first(_settings_of, organisation_id=organisation_id)
+    if row is None:
+        raise NotFound("organisation")
+    settings: Checked = dict(zip(_CHECKS, row, strict=True))
+    settings["working_days"] = tuple(orjson.loads(settings["working_days"]))
+    settings["slack_members_join"] = bool(settings["slack_members_join"])
+    return settings
+
+
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    audit.record(
+        tx,
+        action,
+        "organisation",
+        by.organisation_id,
+        by=by,
+        now=now,
+        before=before,
+        after=after,
+    )
+    organisation_config.changed(tx, by.organisation_id)
+
+
+@compiled
+def _settings_of(organisation_id: Param[str]) -> Select:
+    columns = [getattr(OrganisationRow, name) for name in _CHECKS]
+    return OrganisationRow.select(*columns).where(OrganisationRow.id == organisation_id)
