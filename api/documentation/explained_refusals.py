@@ -15,7 +15,7 @@ from storage.access.idempotency import (
 from storage.admin import (
     holiday_overrides,
     holiday_set_removal,
-    people,
+    people_checks,
     people_import,
     people_status,
 )
@@ -212,7 +212,7 @@ EXPLAINED: Final = (
         "them.",
     ),
     Explained(
-        example=people.UserArchived(),
+        example=people_checks.UserArchived(),
         meaning="An archived person is kept for the record and cannot be changed.",
         cure="Restore the person first (`POST /users/{id}/restore`), or create a new one.",
     ),

@@ -13,14 +13,14 @@ from api.schemas.answers import PagedUserListing, UserListing, pagination
 from api.schemas.bodies import NewUser, UserChanges
 from api.schemas.queries import ListOfUsers
 from api.schemas.records import UserRecord
-from storage.admin import people, people_status
+from storage.admin import people, people_checks, people_status
 from storage.base import errors
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.records import user_summary
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_changes, people_rows
+from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
 from storage.slack import slack_profiles
 
@@ -36,9 +36,9 @@ def list_all(
     tx: Transaction, context: RequestContext, query: ListOfUsers
 ) -> Result[list[UserRecord] | UserListing | PagedUserListing]:
     variant = _variant(context)
-    page = people.page(
+    page = people_lists.page(
         tx,
-        query.page if query.is_paged else PageOf(limit=people.MAX_LIST),
+        query.page if query.is_paged else PageOf(limit=people_lists.MAX_LIST),
         by=context.caller,
         status=query.status,
         department_id=query.department_id,
@@ -233,7 +233,7 @@ OPERATIONS = (
             errors.InsufficientRole,
             errors.NotYourField,
             errors.LastOwner,
-            people.UserArchived,
+            people_checks.UserArchived,
             people_changes.ChangedMeanwhile,
         ),
         rules=_RULES,
@@ -279,7 +279,7 @@ OPERATIONS = (
         refusals=(
             errors.LastOwner,
             errors.CannotArchiveSelf,
-            people.UserArchived,
+            people_checks.UserArchived,
             people_changes.ChangedMeanwhile,
         ),
     ),
@@ -299,7 +299,11 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        refusals=(people.UserArchived, people_status.UserPending, people_changes.ChangedMeanwhile),
+        refusals=(
+            people_checks.UserArchived,
+            people_status.UserPending,
+            people_changes.ChangedMeanwhile,
+        ),
     ),
     Operation(
         method="POST",
@@ -338,7 +342,7 @@ OPERATIONS = (
         scope="users:write",
         role="admin",
         kind="user",
-        refusals=(people.UserArchived, people_changes.ChangedMeanwhile),
+        refusals=(people_checks.UserArchived, people_changes.ChangedMeanwhile),
         is_long=True,
     ),
 )

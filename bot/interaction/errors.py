@@ -23,7 +23,7 @@ from storage.access.idempotency import (
 from storage.access.personal_feeds import FeedTokenUnreadable
 from storage.admin.holiday_overrides import TooManyOverrides
 from storage.admin.holiday_set_removal import HolidaySetInUse
-from storage.admin.people import UserArchived
+from storage.admin.people_checks import UserArchived
 from storage.admin.people_status import UserPending
 from storage.base import errors
 from storage.base.errors import DomainError, Figure, HalfDays, InvalidInput, Sentence

@@ -1,38 +1,28 @@
-"""The people of an organisation: made, read, changed. Joining and leaving are elsewhere."""
+"""People created and changed, and what a change does to their leave and to others'."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Literal, TypedDict
+from typing import Final
 
-from storage.admin import effects, reassignment, recalculation
+from storage.admin import effects, people_checks, reassignment, recalculation
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
 from storage.base.errors import (
-    Conflict,
     InsufficientRole,
-    InvalidInput,
-    LastOwner,
-    NotFound,
 )
-from storage.base.values import ROLES, Caller, LeaveRequest, Role, User, UserStatus
-from storage.db import locks, rows
+from storage.base.values import ROLES, Caller, LeaveRequest, Role, User
+from storage.db import locks
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
 from storage.rules import holiday_calendar, request_rules, working_week
-
-# The most that the unpaged list holds.
-Sort = Literal["created_at", "-created_at"]
-# The most people in one answer.
-MAX_LIST: Final = 10_000
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "first_name": fields.name,
@@ -50,29 +40,17 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
 }
 _NO_SUCH_FIELD: Final = object()
 _CREATE_CHECKS: Final = {"email": fields.email, **_UPDATE_CHECKS}
-# These look at other people, their leave or the organisation, so they go one after the other: of
-# two changes at once of what a day counts, or of who decides, the later one sees the earlier.
-_LOOKING_AROUND: Final = (
+# Checking or applying these reads other people or leave. They lock the organisation, so that of two
+# concurrent changes the second sees the first.
+_NEED_LOCK: Final = (
     "role",
     "department_id",
     "manager_id",
     "working_days",
     "public_holiday_country_code",
 )
-# These decide about the balance and the colleagues on the cards of a person's own requests.
+# What the balance and the colleagues on the cards of a person's own requests depend on.
 _ON_CARDS: Final = ("leave_allowance_half_days", "start_date", "department_id", "manager_id")
-
-
-class UserArchived(Conflict):
-    """An archived person stays as they were, readable, until they are restored."""
-
-    code = "user_archived"
-    title = "The user is archived."
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This user is archived and cannot be changed. Restore them first, or create a new user."
-        )
 
 
 def create(
@@ -87,10 +65,10 @@ def create(
     fields.require(fields_of_user, "email", "first_name", "last_name")
     values = fields.checked(fields_of_user, _CREATE_CHECKS)
     role: Role = values.pop("role", "member")
-    check_may_manage(by, None, role)
+    people_checks.check_may_manage(by, None, role)
     locks.organisation(tx, by.organisation_id)
-    check_department(tx, values.get("department_id"), by=by)
-    check_manager(tx, values.get("manager_id"), by=by)
+    people_checks.check_department(tx, values.get("department_id"), by=by)
+    people_checks.check_manager(tx, values.get("manager_id"), by=by)
     return people_changes.add(tx, values | {"role": role}, "pending", by=by, now=now)
 
 
@@ -116,8 +94,8 @@ def update(
     if after == user:
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    pending = _concerned(tx, reference, user, after, now)
-    asked_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    pending = _pending_with_other_approvers(tx, reference, user, after, now)
+    approvers_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
     if recorder is not None:
         today = local_day(now, reference.organisation.timezone)
         recorder.read_balances_before(tx, reference, [user], today=today)
@@ -126,8 +104,8 @@ def update(
     leave = [] if cause is None else recalculation.plan(tx, reference, [after], now=now)
     if cause is not None:
         recalculation.apply(tx, reference, leave, cause, by=by, now=now)
-    asked_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
-    reassigned = reassignment.difference(pending, asked_before, asked_after)
+    approvers_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    reassigned = reassignment.difference(pending, approvers_before, approvers_after)
     reassignment.apply(tx, reference, reassigned, by=by, now=now)
     _refresh_cards(tx, reference, user, after, now)
     if recorder is not None:
@@ -147,39 +125,39 @@ def update(
 def _refresh_cards(
     tx: Transaction, reference: Reference, user: User, after: User, now: datetime
 ) -> None:
-    """Redraw open cards on which the change shows another balance or other colleagues."""
+    """Refresh open cards whose balance or colleagues the change alters."""
     if any(getattr(user, name) != getattr(after, name) for name in _ON_CARDS):
         card_refreshes.enqueue(tx, reference=reference, now=now, user_ids={user.id})
     if user.department_id != after.department_id:
-        # Former and new colleagues: their cards list this person's leave no longer, or from now on.
+        # The cards of former and new colleagues list this person's leave.
         for department_id in {user.department_id, after.department_id} - {None}:
             card_refreshes.enqueue(tx, reference=reference, now=now, department_id=department_id)
     if user.manager_id != after.manager_id:
-        managers = {one for one in (user.manager_id, after.manager_id) if one is not None}
+        managers = {manager for manager in (user.manager_id, after.manager_id) if manager}
         card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=managers)
 
 
-def _concerned(
+def _pending_with_other_approvers(
     tx: Transaction, reference: Reference, user: User, after: User, now: datetime
 ) -> list[LeaveRequest]:
-    """Pending requests that may go to other approvers, read before the change.
+    """Pending requests that the change may give other approvers, read before it.
 
     The person's own, and those of people whose approver they are before or after the change.
     """
-    concerned: list[LeaveRequest] = []
+    requests: list[LeaveRequest] = []
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
-        concerned += reassignment.pending_of(tx, reference, user_id=user.id)
-    if _is_another_approver(user, after):
-        concerned += reassignment.assigned_to(tx, reference, user, now=now)
+        requests += reassignment.pending_of(tx, reference, user_id=user.id)
+    if _has_other_requesters(user, after):
+        requests += reassignment.assigned_to(tx, reference, user, now=now)
         if after.role in ("admin", "owner"):
-            concerned += reassignment.pending_of(tx, reference)
+            requests += reassignment.pending_of(tx, reference)
         elif after.role == "approver" and after.department_id is not None:
-            concerned += reassignment.pending_of(tx, reference, department_id=after.department_id)
-    return list({request.id: request for request in concerned}.values())
+            requests += reassignment.pending_of(tx, reference, department_id=after.department_id)
+    return list({request.id: request for request in requests}.values())
 
 
-def _is_another_approver(user: User, after: User) -> bool:
-    """Whether the person may decide on other people's leave than before, by their role."""
+def _has_other_requesters(user: User, after: User) -> bool:
+    """Whether the role or department lets the person decide on other people's leave than before."""
     if after.role != user.role:
         return True
     return after.role == "approver" and after.department_id != user.department_id
@@ -188,146 +166,34 @@ def _is_another_approver(user: User, after: User) -> bool:
 def _checked_update(
     tx: Transaction, user_id: str, changes: Mapping[str, object], *, by: Caller
 ) -> tuple[User, User]:
-    """The person before and after the change, once everything about it is sound."""
+    """The person before and after the change, checked and locked."""
     if not by.is_admin:
         if user_id != by.user_id:
             raise InsufficientRole("admin")
         user = people_rows.get(tx, user_id, by=by)
         request_rules.check_own_fields(_differing(user, changes))
     values = fields.checked(changes, _UPDATE_CHECKS)
-    if not values.keys().isdisjoint(_LOOKING_AROUND):
+    if not values.keys().isdisjoint(_NEED_LOCK):
         locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     if by.is_admin:
-        check_may_manage(by, user, values.get("role"))
+        people_checks.check_may_manage(by, user, values.get("role"))
     if user.status == "archived":
-        raise UserArchived
+        raise people_checks.UserArchived
     after = replace(user, **values)
     if after.role != user.role:
-        check_owner_remains(tx, user, by=by)
+        people_checks.check_owner_remains(tx, user, by=by)
     if after.department_id != user.department_id:
-        check_department(tx, after.department_id, by=by)
+        people_checks.check_department(tx, after.department_id, by=by)
     if after.manager_id != user.manager_id:
-        check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
+        people_checks.check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
     return user, after
 
 
 def _differing(user: User, changes: Mapping[str, object]) -> dict[str, object]:
-    """The changes that change something: a client may send a whole object back."""
+    """Without values that are the same: clients may send a whole object back."""
     return {
         name: value
         for name, value in changes.items()
         if getattr(user, name, _NO_SUCH_FIELD) != (tuple(value) if type(value) is list else value)
     }
-
-
-def list_all(tx: Transaction, /, *, by: Caller) -> list[User]:
-    """At most 10,000 people."""
-    return page(tx, PageOf(limit=MAX_LIST), by=by).items
-
-
-class _PageFilters(TypedDict):
-    status: str | None
-    department_id: str | None
-    role: str | None
-    manager_id: str | None
-    email_key: str | None
-
-
-def page(
-    tx: Transaction,
-    page: PageOf,
-    *,
-    by: Caller,
-    status: UserStatus | None = None,
-    department_id: str | None = None,
-    role: Role | None = None,
-    manager_id: str | None = None,
-    email: str | None = None,
-    sort: Sort = "created_at",
-) -> Page[User]:
-    """One page of the people who pass the filters, by the time at which they were added.
-
-    Raises NotFound for an unknown department or manager, UnusableCursor.
-    """
-    _check_filter(tx, department_id, by=by)
-    if manager_id is not None:
-        people_rows.get(tx, manager_id, by=by)
-    filters = _PageFilters(
-        status=status,
-        department_id=department_id,
-        role=role,
-        manager_id=manager_id,
-        email_key=None if email is None else email.casefold(),
-    )
-    bound_to = ("users", by.organisation_id, *filters.values(), sort)
-    after = position(tx, page, *bound_to)
-    found = tx.all(
-        people_rows.users,
-        organisation_id=by.organisation_id,
-        descends=sort == "-created_at",
-        after_at=after[0] if after else None,
-        after_id=after[1] if after else None,
-        limit=page.limit + 1,
-        **filters,
-    )
-    return page_of(tx, page, found, rows.user, lambda row: [row.created_at, row.id], *bound_to)
-
-
-def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
-    """The person with that address, case-insensitive, in any status."""
-    return people_rows.find_by_email(tx, organisation_id, email)
-
-
-def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
-    """The person who was linked to that Slack user, in any status."""
-    return people_rows.find_by_slack_id(tx, organisation_id, slack_user_id)
-
-
-def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
-    """Raises InsufficientRole unless ``by`` may make, change or archive that person."""
-    target_role = None if user is None else user.role
-    if not request_rules.may_manage(by.role, target_role, new_role):
-        raise InsufficientRole(request_rules.role_needed_to_manage(target_role, new_role))
-
-
-def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
-    """Raises LastOwner when no other active owner would remain; needs the organisation's lock."""
-    if user.role != "owner" or user.status in ("deactivated", "archived"):
-        return
-    if not people_rows.has_other_active_owner(tx, by.organisation_id, user.id):
-        raise LastOwner
-
-
-def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
-    """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
-    if department_id is not None and not people_rows.has_department(
-        tx, by.organisation_id, department_id, for_update=True
-    ):
-        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
-
-
-def check_manager(
-    tx: Transaction, manager_id: str | None, *, by: Caller, of_user_id: str | None = None
-) -> None:
-    """Refuse a manager who is unknown, archived or managed by the person.
-
-    Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
-    the organisation's lock.
-    """
-    people_rows.check_can_manage(tx, by.organisation_id, manager_id)
-    if manager_id is None or of_user_id is None:
-        return
-    if people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
-        raise InvalidInput.of(
-            "manager_id",
-            "manager_cycle",
-            "This manager already reports to this person, directly or indirectly.",
-        )
-
-
-def _check_filter(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
-    if department_id is not None and not people_rows.has_department(
-        tx, by.organisation_id, department_id
-    ):
-        raise NotFound("department")

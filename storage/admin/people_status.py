@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from storage.access import api_keys, feeds
-from storage.admin import offboarding, people, reassignment
+from storage.admin import offboarding, people_checks, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.errors import (
@@ -96,7 +96,7 @@ def deactivate(
     """
     user = _to_be_stopped(tx, user_id, by=by)
     if user.status == "archived":
-        raise people.UserArchived
+        raise people_checks.UserArchived
     if user.status == "deactivated":
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)
@@ -123,9 +123,9 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people.check_may_manage(by, user)
+    people_checks.check_may_manage(by, user)
     if user.status == "archived":
-        raise people.UserArchived
+        raise people_checks.UserArchived
     if user.status == "pending":
         raise UserPending
     if user.status == "active":
@@ -148,7 +148,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people.check_may_manage(by, user)
+    people_checks.check_may_manage(by, user)
     if user.status != "archived":
         return user
     if people_rows.has_email(tx, by.organisation_id, user.email):
@@ -182,9 +182,9 @@ def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people.check_may_manage(by, user)
+    people_checks.check_may_manage(by, user)
     # First: only the last owner can try this on the last owner, and needs this reason.
-    people.check_owner_remains(tx, user, by=by)
+    people_checks.check_owner_remains(tx, user, by=by)
     if user.id == by.user_id:
         raise CannotArchiveSelf
     return user

@@ -10,14 +10,13 @@ from typing import Final
 
 from peewee import Delete, Update
 
-from storage.admin import people
 from storage.base.clock import local_day
 from storage.base.values import SCOPES, Caller, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
-from storage.directory import approvers, slack_syncs
+from storage.directory import approvers, people_lists, slack_syncs
 from storage.events import notification_outbox, organisation_config
 from storage.leave import leave_reading
 from storage.slack import slack_workspaces
@@ -83,7 +82,7 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
 
 
 def _staff(tx: Transaction, organisation_id: str) -> list[User]:
-    users = people.page(tx, PageOf(limit=_MAX_PEOPLE), by=_system(organisation_id)).items
+    users = people_lists.page(tx, PageOf(limit=_MAX_PEOPLE), by=_system(organisation_id)).items
     return [user for user in users if user.status in ("pending", "active")]
 
 

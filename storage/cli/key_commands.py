@@ -9,7 +9,6 @@ from typing import Annotated, Final
 import typer
 
 from storage.access import api_keys
-from storage.admin import people
 from storage.base import records
 from storage.base.errors import NotFound
 from storage.base.values import ApiKey
@@ -17,6 +16,7 @@ from storage.cli import console
 from storage.cli.console import AsJson, Clock, Env, OptionalSlug
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
+from storage.directory import people_lists, people_rows
 
 _KEYS_PER_READ: Final = 100
 
@@ -101,7 +101,7 @@ def _create_key(
     now: datetime,
 ) -> tuple[ApiKey, str]:
     organisation = console.chosen_organisation(tx, slug)
-    user = people.find_by_email(tx, organisation.id, email.strip())
+    user = people_rows.find_by_email(tx, organisation.id, email.strip())
     if user is None:
         raise NotFound(f"user as {email}")
     return api_keys.create_key(
@@ -119,7 +119,7 @@ def _create_key(
 def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
     """Every key with its owner's e-mail address."""
     by = console.operator(console.chosen_organisation(tx, slug))
-    emails = {user.id: user.email for user in people.list_all(tx, by=by)}
+    emails = {user.id: user.email for user in people_lists.list_all(tx, by=by)}
     page = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ), by=by)
     keys = page.items
     while page.next_cursor is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
 
-from peewee import SQL, Case, Select, Tuple
+from peewee import SQL, Case, Select
 
 from storage.base import fields
 from storage.base.errors import InvalidInput, NotFound
@@ -211,36 +210,6 @@ def _user_of_slack_id(organisation_id: Param[str], slack_user_id: Param[str]) ->
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
     )
     return _not_archived_first(query)
-
-
-@compiled
-def users(
-    organisation_id: Param[str],
-    status: Param[str] | None,
-    department_id: Param[str] | None,
-    role: Param[str] | None,
-    manager_id: Param[str] | None,
-    email_key: Param[str] | None,
-    descends: bool,
-    after_at: Param[datetime] | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = UserRow.select(*rows.USER).where(UserRow.organisation_id == organisation_id)
-    for column, param in (
-        (UserRow.status, status),
-        (UserRow.department_id, department_id),
-        (UserRow.role, role),
-        (UserRow.manager_id, manager_id),
-        (UserRow.email_key, email_key),
-    ):
-        if param is not None:
-            query = query.where(column == param)
-    order = (UserRow.created_at, UserRow.id)
-    if after_at is not None:
-        after = Tuple(after_at, after_id)
-        query = query.where(Tuple(*order) < after if descends else Tuple(*order) > after)
-    return query.order_by(*(one.desc() for one in order) if descends else order).limit(limit)
 
 
 @compiled

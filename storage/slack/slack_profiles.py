@@ -12,7 +12,7 @@ from typing import Final
 
 from peewee import JOIN, OP, Expression, Select
 
-from storage.admin import people, people_status, reassignment
+from storage.admin import people, people_checks, people_status, reassignment
 from storage.base import fields
 from storage.base.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.base.event_values import AuditAction
@@ -282,9 +282,9 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     request_rules.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people.check_may_manage(by, user)
+    people_checks.check_may_manage(by, user)
     if user.status == "archived":
-        raise people.UserArchived
+        raise people_checks.UserArchived
     if user.slack_user_id is None:
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)

@@ -16,7 +16,7 @@ from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.directory import people_rows, slack_locales, slack_syncs
+from storage.directory import people_lists, people_rows, slack_locales, slack_syncs
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
@@ -107,11 +107,11 @@ def test_the_sync_adds_no_users_and_ignores_guests(world: World) -> None:
     world.link()
     world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
     world.slack.change_person(EVE, real_name="Guy Guest", is_restricted=True)
-    before = world.database.read_now(people.list_all, by=world.acme.caller)
+    before = world.database.read_now(people_lists.list_all, by=world.acme.caller)
 
     next_day(world)
 
-    after = world.database.read_now(people.list_all, by=world.acme.caller)
+    after = world.database.read_now(people_lists.list_all, by=world.acme.caller)
     assert len(after) == len(before)
     assert person(world, EVE).name == "Eve Elsewhere"
 
@@ -319,7 +319,7 @@ def all_names(world: World, team_id: str) -> list[str]:
     by = Caller(
         organisation_id=found.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
     )
-    return [user.name for user in world.database.read_now(people.list_all, by=by)]
+    return [user.name for user in world.database.read_now(people_lists.list_all, by=by)]
 
 
 @pytest.mark.both_engines

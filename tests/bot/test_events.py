@@ -13,13 +13,13 @@ import pytest
 from bot.interaction.interaction import ANSWER_SECONDS, Interaction
 from bot.interaction.listening import Listener
 from storage.access import api_keys, authentication
-from storage.admin import people, people_status
+from storage.admin import people_status
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.values import User
 from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import people_rows, slack_locales
+from storage.directory import people_lists, people_rows, slack_locales
 from storage.events import audit_log
 from storage.slack import join_policy, slack_events, slack_installations, slack_profiles
 from tests.bot.browser import Browser, by_oauth
@@ -276,7 +276,7 @@ def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> N
     )
 
     assert codes == []
-    found = database.read_now(people.list_all, by=acme.caller)
+    found = database.read_now(people_lists.list_all, by=acme.caller)
     assert [one.id for one in found if one.slack_user_id == "U1"] == [grace.id]
 
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 
 from bot.base import ids
-from storage.admin import people, people_import
+from storage.admin import people_import
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_changes
+from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
 from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
@@ -65,7 +65,7 @@ def crowd(world: World, admin: User) -> None:
             is_update=False,
             progress=lambda _: None,
         )
-        found = people.find_by_email(tx, world.acme.id, boss.email)
+        found = people_rows.find_by_email(tx, world.acme.id, boss.email)
         assert found is not None
         return people_changes.activate(tx, found, by=world.acme.caller, now=world.clock())
 
@@ -83,8 +83,9 @@ def _values(number: int, first_name: str, last_name: str) -> dict[str, Any]:
 
 def requests(world: World, number: int) -> None:
     """A week of leave for as many of the boss's reports."""
+    boss_id = world.people[BOSS].id
     reports = world.database.read_now(
-        people.page, PageOf(limit=number), by=world.acme.caller, manager_id=world.people[BOSS].id
+        people_lists.page, PageOf(limit=number), by=world.acme.caller, manager_id=boss_id
     ).items
     annual = world.leave_type("annual")
 
@@ -152,7 +153,7 @@ def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
     room = offered.body["options"][1]
     quick(world.slack.submit(ADMIN, form, values | {"department_id": room}))
 
-    made = world.database.read_now(people.find_by_email, world.acme.id, "new@example.com")
+    made = world.database.read_now(people_rows.find_by_email, world.acme.id, "new@example.com")
     assert made is not None
     assert made.department_id == room["value"]
 

@@ -11,7 +11,7 @@ from storage.access import api_keys
 from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.directory import people_search
+from storage.directory import people_lists, people_search
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, person
 from tests.bot.world import ADA, EVE, GRACE, World
@@ -24,12 +24,12 @@ NEW = "UNEW"
 
 
 def all_users(world: World) -> list[User]:
-    return world.database.read_now(people.list_all, by=world.acme.caller)
+    return world.database.read_now(people_lists.list_all, by=world.acme.caller)
 
 
 def newest(world: World) -> User:
     page = world.database.read_now(
-        people.page, PageOf(limit=1), by=world.acme.caller, sort="-created_at"
+        people_lists.page, PageOf(limit=1), by=world.acme.caller, sort="-created_at"
     )
     return page.items[0]
 

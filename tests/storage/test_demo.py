@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storage.access import api_keys, authentication
-from storage.admin import people
 from storage.base.values import SCOPES
 from storage.cli import demo
 from storage.db.database import Database
 from storage.db.pages import PageOf
+from storage.directory import people_lists
 from storage.events import audit_log
 from storage.leave import leave_reading
 from tests.builders import NOW, an_organisation
@@ -23,7 +23,7 @@ def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
 
     owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
     member = database.read_now(authentication.authenticate, made.member_api_key, now=NOW).caller
-    staff = database.read_now(people.list_all, by=owner)
+    staff = database.read_now(people_lists.list_all, by=owner)
     requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
     statuses = Counter(request.status for request in requests)
     assert (owner.role, owner.scopes) == ("owner", frozenset(SCOPES))

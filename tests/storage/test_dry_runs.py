@@ -27,7 +27,7 @@ from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
-from storage.directory import approvers, holiday_sets
+from storage.directory import approvers, holiday_sets, people_lists
 from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, ledgers
 from storage.webhooks import webhooks
@@ -180,7 +180,7 @@ def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
 
 def asked(database: Database, acme: Acme) -> dict[str, list[str]]:
     """The approvers of every person's leave."""
-    everyone = database.read_now(people.list_all, by=acme.caller)
+    everyone = database.read_now(people_lists.list_all, by=acme.caller)
     found = database.read_now(
         approvers.of_people, acme.id, [user.id for user in everyone], today=LATER.date()
     )

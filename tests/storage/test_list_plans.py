@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys, feeds
-from storage.admin import departments, people
+from storage.admin import departments
 from storage.base.secrets import Secrets
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets
+from storage.directory import holiday_sets, people_lists
 from storage.events import audit_log
 from storage.leave import leave_reading, leave_types
 from storage.webhooks import webhooks
@@ -118,7 +118,7 @@ def test_people_are_found_by_an_index(
     }
     filters = {name: known[name]} if name else {}
 
-    found = plan(database, database_url, people.page, by=acme.caller, sort=sort, **filters)
+    found = plan(database, database_url, people_lists.page, by=acme.caller, sort=sort, **filters)
 
     assert not reads_a_whole_table(found), found
 

@@ -20,7 +20,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, User, as_dict
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_changes, people_rows
+from storage.directory import people_changes, people_lists, people_rows
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log
@@ -197,7 +197,7 @@ def test_of_two_equal_addresses_at_once_one_wins(database: Database) -> None:
     codes = at_once(*[lambda: created(database, acme)] * 2)
 
     assert codes == ["email_taken"]
-    assert len(database.read_now(people.list_all, by=acme.caller)) == 2
+    assert len(database.read_now(people_lists.list_all, by=acme.caller)) == 2
 
 
 @pytest.mark.parametrize("role", ["member", "approver"])
@@ -430,7 +430,7 @@ def test_of_two_owners_demoted_at_once_one_remains(database: Database) -> None:
     )
 
     assert codes == ["last_owner"]
-    owners = database.read_now(people.page, PageOf(limit=10), by=acme.caller, role="owner")
+    owners = database.read_now(people_lists.page, PageOf(limit=10), by=acme.caller, role="owner")
     assert len(owners.items) == 1
 
 
@@ -537,7 +537,7 @@ def test_the_list_is_filtered_and_in_the_order_of_creation(database: Database) -
     )
 
     def ids(**filters: Any) -> list[str]:
-        found = database.read_now(people.page, PageOf(), by=acme.caller, **filters)
+        found = database.read_now(people_lists.page, PageOf(), by=acme.caller, **filters)
         return [user.id for user in found.items]
 
     assert ids() == [acme.owner.id, grace.id, ada.id]
@@ -552,19 +552,19 @@ def test_filtering_by_a_foreign_department_is_not_found(database: Database) -> N
     elsewhere = a_department(database, globex)
 
     with pytest.raises(NotFound):
-        database.read_now(people.page, PageOf(), by=acme.caller, department_id=elsewhere.id)
+        database.read_now(people_lists.page, PageOf(), by=acme.caller, department_id=elsewhere.id)
 
 
 def test_pages_contain_every_person_once(database: Database) -> None:
     acme = an_organisation(database)
     made = [acme.owner.id, *[a_person(database, acme).id for _ in range(4)]]
 
-    first = database.read_now(people.page, PageOf(limit=2), by=acme.caller)
+    first = database.read_now(people_lists.page, PageOf(limit=2), by=acme.caller)
     second = database.read_now(
-        people.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
+        people_lists.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
     )
     third = database.read_now(
-        people.page, PageOf(limit=2, cursor=second.next_cursor), by=acme.caller
+        people_lists.page, PageOf(limit=2, cursor=second.next_cursor), by=acme.caller
     )
 
     found = [user.id for page in (first, second, third) for user in page.items]
@@ -575,11 +575,11 @@ def test_pages_contain_every_person_once(database: Database) -> None:
 def test_a_cursor_belongs_to_its_filters(database: Database) -> None:
     acme = an_organisation(database)
     a_person(database, acme)
-    cursor = database.read_now(people.page, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = database.read_now(people_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
 
     with pytest.raises(UnusableCursor):
         database.read_now(
-            people.page, PageOf(limit=1, cursor=cursor), by=acme.caller, role="member"
+            people_lists.page, PageOf(limit=1, cursor=cursor), by=acme.caller, role="member"
         )
 
 
@@ -622,7 +622,7 @@ def test_an_unconfirmed_address_proves_nothing(database: Database) -> None:
     with pytest.raises(NotAMember, match="Confirm it in your Slack account settings"):
         joined(database, acme, email="new@example.com", is_email_confirmed=False)
 
-    assert database.read_now(people.list_all, by=acme.caller) == [acme.owner]
+    assert database.read_now(people_lists.list_all, by=acme.caller) == [acme.owner]
 
 
 def test_a_second_slack_account_never_replaces_the_first(database: Database) -> None:
@@ -721,7 +721,7 @@ def test_the_first_words_of_one_slack_member_make_one_person(database: Database)
     )
 
     assert codes == []
-    assert len(database.read_now(people.list_all, by=acme.caller)) == 2
+    assert len(database.read_now(people_lists.list_all, by=acme.caller)) == 2
 
 
 def test_a_user_changed_while_joining_is_changed_and_joins(database: Database) -> None:
@@ -751,7 +751,7 @@ def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) 
     )
 
     assert codes == []
-    found = database.read_now(people.list_all, by=acme.caller)
+    found = database.read_now(people_lists.list_all, by=acme.caller)
     assert [user.id for user in found if user.slack_user_id == "U1"] == [ada.id]
 
 
@@ -767,7 +767,7 @@ def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) 
         lambda: database.write_now(slack_profiles.link, acme.id, ada.id, says, now=LATER),
     )
 
-    found = database.read_now(people.list_all, by=acme.caller)
+    found = database.read_now(people_lists.list_all, by=acme.caller)
     assert [user.id for user in found if user.slack_user_id == "U1"] == [grace.id]
 
 

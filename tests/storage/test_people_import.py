@@ -16,7 +16,7 @@ from storage.base.values import SCOPES, Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
-from storage.directory import people_rows
+from storage.directory import people_lists, people_rows
 from storage.events import audit_log
 from storage.rules import people_file
 from storage.rules.people_file import BadLines
@@ -49,7 +49,7 @@ def faults(call: Any) -> list[tuple[int, str, str]]:
 
 
 def all_users(database: Database, acme: Acme) -> dict[str, User]:
-    found = database.read_now(people.list_all, by=acme.caller)
+    found = database.read_now(people_lists.list_all, by=acme.caller)
     return {user.email: user for user in found}
 
 
