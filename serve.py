@@ -6,12 +6,11 @@ Modules that only a server needs are imported where they are used, so that comma
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,7 +21,7 @@ import typer
 
 from api.base.settings import ApiSettings, public_url
 from api.base.version import VERSION
-from api.service.stopping import end_before_long
+from api.service.process import exempt_from_collection, stop_event
 from bot.base.settings import SlackSettings
 from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
@@ -54,7 +53,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
-        """Read all of them. Raises SettingsError with every problem at once."""
+        """Raises SettingsError with every problem at once."""
         environment = Environment({**env, "BASE_URL": public_url(env)})
         settings = cls(
             storage=StorageSettings.read(environment),
@@ -66,24 +65,9 @@ class Settings:
 
 
 def utc_now() -> datetime:
-    """The only clock, in the database's whole milliseconds. Other modules get it passed in."""
+    """The only clock, in whole milliseconds, as the database stores them."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
-
-
-@contextmanager
-def made_for_good() -> Iterator[None]:
-    """Exempt what is made inside, modules above all, from garbage collection.
-
-    It lives as long as the process. A full collection of it takes 70 ms, in which the event loop
-    answers no request.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def build(
@@ -124,7 +108,7 @@ def build(
             ]
             if slack is not None:
                 await stack.enter_async_context(slack.running())
-                dispatchers.append(notice_dispatcher(slack))
+                dispatchers.append(notification_dispatcher(slack))
             if settings.api.scheduler_on:
                 jobs = [] if slack is None else slack.jobs
                 await stack.enter_async_context(running(database, dispatchers, clock, jobs))
@@ -145,13 +129,13 @@ def slack_app(
     from api.webhooks.webhook_urls import resolve_and_check
     from bot.service.app import build_app
 
-    # A webhook that is added in Slack has its address checked as over REST.
+    # Webhooks that are added in Slack are checked like those of the API.
     check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
     return build_app(settings, database, clock, check_webhook_url=check)
 
 
-def notice_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
-    """The dispatcher that keeps people in Slack up to date."""
+def notification_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
+    """The dispatcher that sends notifications in Slack."""
     from api.base.dispatcher import Dispatcher
 
     notifier = slack.notifier
@@ -185,45 +169,31 @@ def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
                 err=True,
             )
             raise typer.Exit(1)
-        settings = prepared({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
-        # uvicorn raises the signal that stopped it once more when it is done.
+        settings = prepare({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
+        # uvicorn raises the signal that stopped it again at its end.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = open_database(settings)
         with closing(database), ExitStack() as stack:
-            leave_playground(database, settings)
-            more_routes: list[BaseRoute] = []
+            unlink_playground(database, settings)
+            more_routes: Sequence[BaseRoute] = ()
             if demo:
-                settings, more_routes = open_demo(database, settings, address, stack)
-            with made_for_good():
+                from playground import demo as demo_server
+
+                slack, more_routes = demo_server.start(
+                    database,
+                    settings.slack,
+                    base_url=settings.api.base_url,
+                    address=address,
+                    now=utc_now(),
+                    stack=stack,
+                )
+                settings = replace(settings, slack=slack)
+            with exempt_from_collection():
                 application = build(settings, database, utc_now, more_routes)
             proxies = [*settings.api.trusted_proxies]
             server.run(application, host, port, trusted_proxies=proxies)
 
     return serve
-
-
-def open_demo(
-    database: Database, settings: Settings, address: str, stack: ExitStack
-) -> tuple[Settings, list[BaseRoute]]:
-    """Fill an empty database and say what to try; ``stack`` closes the playground, if any.
-
-    Returns the settings with the playground's Slack, and its routes.
-    """
-    from playground import demo
-    from storage.cli import demo as demo_data
-
-    now, base_url = utc_now(), settings.api.base_url
-    organisation = database.write_now(demo_data.ensure, now=now)
-    playground = demo.open_playground(
-        database, organisation, settings.slack, base_url=base_url, address=address, now=now
-    )
-    typer.echo(demo.banner(organisation, playground, settings.slack, base_url))
-    if playground is None:
-        return settings, []
-    playground.slack.start()
-    stack.callback(playground.slack.stop)
-    slack = replace(playground.settings, base_url=base_url)
-    return replace(settings, slack=slack), demo.routes(playground)
 
 
 def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
@@ -253,7 +223,7 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
         """Serve Slack over Socket Mode: no public address is needed."""
         from bot.service.socket import CannotServe
 
-        settings = prepared(env)
+        settings = prepare(env)
         if settings.slack is None or settings.slack.app_token is None:
             if idle_without_slack:
                 asyncio.run(idle())
@@ -261,17 +231,16 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             typer.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
             raise typer.Exit(1)
         database = open_database(settings)
-        leave_playground(database, settings)
-        with made_for_good():
+        unlink_playground(database, settings)
+        with exempt_from_collection():
             slack = slack_app(settings.slack, settings.api, database, utc_now)
         try:
-            health_at = None if health_port is None else (health_host, health_port)
-            asyncio.run(
-                serve_socket(slack, settings.slack.app_token, settings.api, database, health_at)
-            )
-        except CannotServe as refused:
-            typer.echo(str(refused), err=True)
-            raise typer.Exit(1) from refused
+            health_address = None if health_port is None else (health_host, health_port)
+            app_token = settings.slack.app_token
+            asyncio.run(serve_socket(slack, app_token, settings.api, database, health_address))
+        except CannotServe as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from error
         finally:
             database.close()
 
@@ -280,9 +249,7 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
 
 async def idle() -> None:
     """Wait for SIGTERM or SIGINT, with one line in the log that says why."""
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = stop_event()
     log = structlog.stdlib.get_logger("hiatus.bot")
     log.info("idle until stopped: HIATUS_SLACK_APP_TOKEN is not set, so there is no Socket Mode")
     await stop.wait()
@@ -293,36 +260,29 @@ async def serve_socket(
     app_token: str,
     settings: ApiSettings,
     database: Database,
-    health_at: tuple[str, int] | None = None,
+    health_address: tuple[str, int] | None = None,
 ) -> None:
     """Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
     from api.service.scheduler import running
     from bot.service import socket
     from bot.service.socket_health import Health
 
-    stop = asyncio.Event()
-
-    def stop_before_long() -> None:
-        end_before_long()
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop_before_long)
+    stop = stop_event()
     health = Health()
     async with AsyncExitStack() as stack:
-        if health_at is not None:
+        if health_address is not None:
             try:
-                await stack.enter_async_context(health.served(*health_at))
+                await stack.enter_async_context(health.served(*health_address))
             except OSError as error:
                 raise socket.CannotServe(f"No health checks: {error.strerror}.") from error
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
-            dispatchers = [notice_dispatcher(slack)]
+            dispatchers = [notification_dispatcher(slack)]
             await stack.enter_async_context(running(database, dispatchers, utc_now, slack.jobs))
         await socket.run(slack, app_token, stop, health=health)
 
 
-def prepared(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
+def prepare(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
     """The settings, after logging is configured and the schema is checked.
 
     Exits with a message if the settings are wrong or the schema is out of date.
@@ -356,7 +316,7 @@ def open_database(settings: Settings) -> Database:
     return database
 
 
-def leave_playground(database: Database, settings: Settings) -> None:
+def unlink_playground(database: Database, settings: Settings) -> None:
     """Unlink the demo from the playground if a real Slack is set up."""
     from storage.cli import demo_slack
 
@@ -364,8 +324,8 @@ def leave_playground(database: Database, settings: Settings) -> None:
         database.write_now(demo_slack.leave, now=utc_now())
 
 
-def print_version(is_asked: bool) -> None:
-    if is_asked:
+def print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"hiatus {VERSION}")
         raise typer.Exit
 

@@ -3,23 +3,52 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+import typer
 from starlette.routing import BaseRoute
 
 from bot.base.ids import COMMAND
 from bot.base.settings import SlackSettings
 from playground import page, playground_http
 from playground.playground import Playground, player
+from storage.cli import demo as demo_data
 from storage.cli import demo_slack
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database
 
 # The people whom the page shows first: an employee, an approver and an owner.
 _FIRST_PLAYERS: Final = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")
+
+
+def start(
+    database: Database,
+    slack: SlackSettings | None,
+    *,
+    base_url: str,
+    address: str,
+    now: datetime,
+    stack: ExitStack,
+) -> tuple[SlackSettings | None, list[BaseRoute]]:
+    """Fill an empty database, print what to try, and start the playground if there may be one.
+
+    Returns the Slack settings to use, and the playground's routes. ``stack`` stops the playground.
+    """
+    organisation = database.write_now(demo_data.ensure, now=now)
+    playground = open_playground(
+        database, organisation, slack, base_url=base_url, address=address, now=now
+    )
+    typer.echo(banner(organisation, playground, slack, base_url))
+    if playground is None:
+        return slack, []
+    playground.slack.start()
+    stack.callback(playground.slack.stop)
+    return replace(playground.settings, base_url=base_url), routes(playground)
 
 
 def open_playground(
@@ -33,8 +62,8 @@ def open_playground(
 ) -> Playground | None:
     """A playground for the demo organisation's people. ``address`` is a host and a port.
 
-    None where there is a real Slack, and where others can reach Hiatus: the playground would let
-    them act as any of these people.
+    None if there is a real Slack or if other machines can reach Hiatus: the playground lets its
+    users act as any of these people.
     """
     if organisation is None or slack is not None or not is_loopback(base_url):
         return None
@@ -45,7 +74,7 @@ def open_playground(
 
 
 def is_loopback(url: str) -> bool:
-    """Whether only programs on this machine reach the URL."""
+    """Whether only programs on this machine can reach the URL."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback
@@ -89,9 +118,9 @@ def _where_slack_is(
     playground: Playground | None, slack: SlackSettings | None, base_url: str
 ) -> str:
     if playground is not None:
-        return f"{base_url}/playground plays it, for three people at once"
+        return f"{base_url}/playground, a Slack for three people at once"
     if slack is not None:
-        return "the workspace of your settings; there is no playground beside a real Slack"
+        return "the workspace of your settings, so there is no playground"
     if not is_loopback(base_url):
         return "none: BASE_URL is not on this machine, so there is no playground"
     return "none: the demo organisation belongs to a real workspace, so there is no playground"

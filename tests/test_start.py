@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import gc
 
-from serve import made_for_good
+from api.service.process import exempt_from_collection
 
 
-def test_what_is_made_at_the_start_is_exempt_from_garbage_collection() -> None:
+def test_objects_created_at_the_start_are_exempt_from_garbage_collection() -> None:
     before = gc.get_freeze_count()
     try:
-        with made_for_good():
+        with exempt_from_collection():
             assert not gc.isenabled()
-            made = [[number] for number in range(1_000)]
+            objects = [[number] for number in range(1_000)]
 
         assert gc.isenabled()
-        assert gc.get_freeze_count() >= before + len(made)
+        assert gc.get_freeze_count() >= before + len(objects)
     finally:
         gc.unfreeze()

@@ -42,7 +42,7 @@ from api.routes import metrics as metrics_route
 from api.service.request_middleware import RequestMiddleware
 from storage.db.database import Database
 
-# Entered when the application starts, left when it stops.
+# Entered when the application starts, exited when it stops.
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 # In the order in which the documentation shows them.
@@ -78,8 +78,8 @@ def routes(
 ) -> list[BaseRoute]:
     """All REST routes. ``clock`` returns aware UTC datetimes.
 
-    ``rate_limits`` are the caller's to close; without them they are made from the settings.
-    ``metrics`` are those that ``middleware`` and the dispatchers count in.
+    The caller closes ``rate_limits``; by default they are made from the settings. ``metrics`` are
+    those of the middleware and the dispatchers.
     """
     rate_limits = rate_limits or RateLimits(
         settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
@@ -109,10 +109,10 @@ def application(
     lifespan: Lifespan | None = None,
 ) -> Starlette:
     """The routes as one ASGI application with its ``lifespan``."""
-    counting = {} if metrics is None else {"observe": metrics.observe_request}
+    options = {} if metrics is None else {"observe": metrics.observe_request}
     application = Starlette(
         routes=routes,
-        middleware=[Middleware(RequestMiddleware, settings.base_url, **counting)],
+        middleware=[Middleware(RequestMiddleware, settings.base_url, **options)],
         exception_handlers=exception_handlers(settings.base_url),
         lifespan=lifespan,
     )
@@ -125,7 +125,7 @@ def operation_routes(operations: tuple[Operation, ...], services: Services) -> l
     """One route per path, fixed paths before those with ids.
 
     No ``Mount``: it matches only below its path, and ``/users`` is a path itself. Each route takes
-    every method: a path with an id must not take what a fixed path before it refuses.
+    every method: otherwise a path with an id would serve a method that a fixed path refuses.
     """
     in_order = sorted(operations, key=lambda operation: ("{" in operation.path, operation.path))
     return [

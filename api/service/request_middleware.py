@@ -17,7 +17,7 @@ from api.http.auth import header
 from api.http.problems import http_problem
 from storage.base.random_bytes import random_bytes
 
-_SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
+_VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
 # To keep the connection open, the server has to receive the rest of a refused body. It does so for
 # bodies up to this size, which have mostly arrived with the headers.
@@ -33,9 +33,9 @@ Observe = Callable[[str, str | None, int, float], None]
 class RequestMiddleware:
     """Gives every request an id and one log line, and responds to unexpected errors with 500.
 
-    ``X-Request-Id`` is taken or generated, and returned. The line names the route's template and
-    not the path, because a feed's path holds its token. Leaves ``request_id`` in the scope, and
-    reads ``route``, ``caller`` and the headers in ``rate_limit`` from it.
+    ``X-Request-Id`` is taken from the request or generated, and returned. The line has the route's
+    template instead of the path, because a feed's path holds its token. Leaves ``request_id`` in
+    the scope, and reads ``route``, ``caller`` and the headers in ``rate_limit`` from it.
     """
 
     def __init__(self, app: ASGIApp, base_url: str, observe: Observe = lambda *_: None) -> None:
@@ -76,9 +76,9 @@ class RequestMiddleware:
             if not status:
                 # Log the traceback with the request id that the client gets.
                 _log.error("request failed", request_id=request_id, exc_info=error)
-                answer = http_problem(Request(scope), self._base_url, 500)
-                await answer(scope, receive_body, send_with_id)
-                scope["is_error_answered"] = True
+                response = http_problem(Request(scope), self._base_url, 500)
+                await response(scope, receive_body, send_with_id)
+                scope["is_error_reported"] = True
             raise
         finally:
             seconds = time.perf_counter() - started
@@ -88,17 +88,17 @@ class RequestMiddleware:
 
 
 def for_server(app: ASGIApp) -> ASGIApp:
-    """The outermost application: errors that were answered and logged end here.
+    """The outermost application, which stops errors that have a response and a log line.
 
-    Inside, errors are raised to the wrapping middleware, such as Sentry. A server would log
-    them a second time and close the connection.
+    Middleware such as Sentry, which wraps ``app``, sees them raised. The server would log them a
+    second time and close the connection.
     """
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await app(scope, receive, send)
         except Exception:
-            if "is_error_answered" not in scope:
+            if "is_error_reported" not in scope:
                 raise
 
     return served
@@ -115,9 +115,9 @@ def _is_body_long(scope: Scope) -> bool:
 
 
 def _request_id(scope: Scope) -> str:
-    given = header(scope["headers"], b"x-request-id")
-    if given is not None and _SANE_ID.fullmatch(given):
-        return given
+    request_id = header(scope["headers"], b"x-request-id")
+    if request_id is not None and _VALID_ID.fullmatch(request_id):
+        return request_id
     return random_bytes(16).hex()
 
 

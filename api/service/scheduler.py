@@ -44,12 +44,12 @@ async def running(
 ) -> AsyncIterator[None]:
     """Wake the dispatchers after commits, and regularly for work that has become due.
 
-    ``jobs`` are done twice a minute; one that was begun is finished before this ends. What was
-    settled long ago is pruned every hour, by each process that runs this.
+    ``jobs`` run twice a minute; a running job is finished before this ends. Every process that runs
+    this prunes old data every hour.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-    # Coroutines run on the event loop; functions would wait for a thread.
+    # Coroutines, because APScheduler runs plain functions on a thread.
     async def tick() -> None:
         for dispatcher in dispatchers:
             dispatcher.wake()
@@ -64,40 +64,42 @@ async def running(
     for dispatcher in dispatchers:
         database.on_notify(dispatcher.name, dispatcher.wake)
         dispatcher.start()
-    under_way: set[asyncio.Task[object]] = set()
+    running_jobs: set[asyncio.Task[object]] = set()
     for job in jobs:
-        scheduler.add_job(_noted(job, under_way), "interval", seconds=job_seconds)
-    scheduler.add_job(_noted(prune, under_way), "interval", hours=1)
+        scheduler.add_job(_tracked(job, running_jobs), "interval", seconds=job_seconds)
+    scheduler.add_job(_tracked(prune, running_jobs), "interval", hours=1)
     # Overlapping runs are harmless, because waking twice has the effect of waking once.
-    scheduler.add_job(_noted(tick, under_way), "interval", seconds=tick_seconds, max_instances=10)
+    scheduler.add_job(
+        _tracked(tick, running_jobs), "interval", seconds=tick_seconds, max_instances=10
+    )
     scheduler.start()
-    hearing = asyncio.create_task(database.listen(), name="hear-wakes")
+    listener = asyncio.create_task(database.listen(), name="listen")
     try:
         yield
     finally:
-        hearing.cancel()
+        listener.cancel()
         scheduler.pause()
-        # Jobs that are about to start are waited for, too.
+        # Let jobs start that are due now, to wait for them as well.
         await asyncio.sleep(0)
         await asyncio.gather(*(dispatcher.stop() for dispatcher in dispatchers))
-        if under_way:
-            await asyncio.wait(under_way, timeout=FINISH_SECONDS)
+        if running_jobs:
+            await asyncio.wait(running_jobs, timeout=FINISH_SECONDS)
         scheduler.shutdown(wait=False)
 
 
-def _noted(
-    job: Callable[[], Awaitable[None]], under_way: set[asyncio.Task[object]]
+def _tracked(
+    job: Callable[[], Awaitable[None]], running_jobs: set[asyncio.Task[object]]
 ) -> Callable[[], Awaitable[None]]:
-    """The job, with its task in ``under_way`` while it runs."""
+    """The job, which adds its task to ``running_jobs`` while it runs."""
 
-    async def noted() -> None:
+    async def tracked() -> None:
         task = asyncio.current_task()
         assert task is not None
-        under_way.add(task)
-        task.add_done_callback(under_way.discard)
+        running_jobs.add(task)
+        task.add_done_callback(running_jobs.discard)
         try:
             await job()
         except Exception:  # noqa: BLE001  # the next run may succeed
             _log.exception("scheduler.job_failed", job=getattr(job, "__qualname__", repr(job)))
 
-    return noted
+    return tracked

@@ -11,8 +11,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.config import STARTUP_FAILURE
 
+from api.service.process import DRAIN_SECONDS, force_exit_after
 from api.service.request_middleware import for_server
-from api.service.stopping import DRAIN_SECONDS, end_before_long
 
 # Wildcard addresses, and the loopback address that then reaches the server.
 WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -23,7 +23,7 @@ KEEP_ALIVE_SECONDS: Final = 5
 
 class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        end_before_long()
+        force_exit_after()
         super().handle_exit(sig, frame)
 
 

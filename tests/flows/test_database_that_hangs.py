@@ -82,9 +82,9 @@ def test_a_sqlite_file_that_another_process_holds_is_503_before_long(
 
 _HANGING = """
 import threading
-from api.service import stopping
+from api.service import process
 threading.Thread(target=threading.Event().wait).start()
-stopping.end_before_long(0.5)
+process.force_exit_after(0.5)
 """
 
 
