@@ -28,7 +28,7 @@ from storage.leave import decisions, leave_reading
 from storage.leave.decisions import Decision, NotYourApproval
 from storage.notifications import approval_cards, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.slack_messages import Posted
+from storage.notifications.slack_messages import PostedMessage
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -164,8 +164,8 @@ def _decided(
     leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
     place = (by.organisation_id, clicked.value, str(by.user_id))
     if slack_messages.find(tx, *place) is None:
-        slack_messages.remember(
-            tx, *place, Posted(channel=clicked.channel, ts=clicked.ts), now=interaction.now
+        slack_messages.save(
+            tx, *place, PostedMessage(channel=clicked.channel, ts=clicked.ts), now=interaction.now
         )
     decide(tx)
 

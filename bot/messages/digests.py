@@ -18,7 +18,7 @@ from bot.client.workspaces import Workspaces
 from bot.views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.notifications import digests
+from storage.notifications import digest_attempts, digests
 from storage.notifications.digests import Digest
 
 # Errors that people have to fix; a retry would meet them again.
@@ -52,7 +52,7 @@ class Digests:
         """Process every due digest. Raises DatabaseUnavailable."""
         while True:
             now = self._clock()
-            claimed = await self._database.write_long(digests.claim, now=now)
+            claimed = await self._database.write_long(digest_attempts.claim, now=now)
             if not claimed:
                 return
             for organisation_id in claimed:
@@ -68,7 +68,7 @@ class Digests:
             raise
         except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.digest_failed", organisation_id=organisation_id)
-            await self._database.write(digests.back_off, organisation_id, now=now)
+            await self._database.write(digest_attempts.back_off, organisation_id, now=now)
 
     async def _shown(self, digest: Digest) -> None:
         try:
@@ -78,10 +78,13 @@ class Digests:
             _log.warning("slack.digest_not_posted", reason=slack_web.summary(failure))
             write, now = self._database.write, self._clock()
             if code in REFUSED:
-                await write(digests.refuse, digest, str(code), now=now)
+                await write(digest_attempts.refuse, digest, str(code), now=now)
                 return
             await write(
-                digests.postpone, digest, slack_web.retry_after_seconds(failure) or 0, now=now
+                digest_attempts.postpone,
+                digest,
+                slack_web.retry_after_seconds(failure) or 0,
+                now=now,
             )
 
     async def _attempted(self, digest: Digest) -> None:
@@ -95,14 +98,16 @@ class Digests:
         if ts is None and digest.out:
             if await _is_shared(workspace.client, digest.channel):
                 _log.warning("slack.digest_not_posted", reason=views.SHARED)
-                await self._database.write(digests.refuse, digest, views.SHARED, now=self._clock())
+                await self._database.write(
+                    digest_attempts.refuse, digest, views.SHARED, now=self._clock()
+                )
                 return
             answer = await workspace.client.chat_postMessage(channel=digest.channel, **message)
             ts = answer["ts"]
         elif ts is not None and shown != digest.shown_sha256:
             await _update(workspace.client, digest.channel, ts, message)
         await self._database.write(
-            digests.record_result,
+            digest_attempts.record_result,
             digest,
             ts=ts,
             shown_sha256=shown if ts is not None else None,

@@ -28,15 +28,22 @@ from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import User
 from storage.db.database import Database
-from storage.notifications import notification_data, notifications
-from storage.notifications.notification_data import (
+from storage.notifications import (
+    admin_notification_data,
+    notification_data,
+    notification_queue,
+    notifications,
+    reminder_summaries,
+)
+from storage.notifications.admin_notification_data import (
     DigestNotificationData,
-    NotificationData,
-    SummaryNotificationData,
     WebhookNotificationData,
 )
-from storage.notifications.notifications import Drawn, Notification, Outcome
-from storage.notifications.slack_messages import Posted
+from storage.notifications.notification_data import NotificationData
+from storage.notifications.notification_queue import Notification
+from storage.notifications.notifications import Outcome, SentCard
+from storage.notifications.reminder_summaries import SummaryNotificationData
+from storage.notifications.slack_messages import PostedMessage
 from storage.slack import slack_profiles
 
 # The card no longer exists, or belongs to an earlier installation of the app.
@@ -66,7 +73,7 @@ class Notifier:
     async def claim(self, limit: int) -> list[Notification]:
         """Claim due notifications."""
         return await self._database.write(
-            notifications.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
+            notification_queue.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
         )
 
     async def record_results(self, outcomes: Sequence[tuple[Notification, Outcome]]) -> None:
@@ -90,14 +97,14 @@ class Notifier:
 
     async def _delivered(self, notification: Notification) -> Outcome:
         if notification.kind in ("webhook_disabled", "webhook_failing"):
-            webhook = await self._database.read(notification_data.load_webhook, notification)
+            webhook = await self._database.read(admin_notification_data.load_webhook, notification)
             if webhook is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
                 notification, webhook.team_id, webhook.locale, partial(self._webhook, webhook)
             )
         if notification.kind == "digest_refused":
-            refused = await self._database.read(notification_data.load_digest, notification)
+            refused = await self._database.read(admin_notification_data.load_digest, notification)
             if refused is None:
                 return Outcome(verdict="delivered")
             return await self._attempted(
@@ -105,7 +112,7 @@ class Notifier:
             )
         if notification.kind == "reminder_summary":
             summary = await self._database.read(
-                notification_data.load_summary, notification, now=self._clock()
+                reminder_summaries.load, notification, now=self._clock()
             )
             if summary is None:
                 return Outcome(verdict="delivered")
@@ -162,7 +169,7 @@ class Notifier:
     async def _card(
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        gone = None
+        deleted = None
         if notification.is_refresh and not _is_worth_refreshing(data):
             return Outcome(verdict="delivered")
         if data.message is not None:
@@ -171,18 +178,18 @@ class Notifier:
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE:
                     raise
-                gone = data.message
+                deleted = data.message
         if not data.card.may_decide or notification.is_refresh:
             # Already decided, no longer this person's to decide, or nothing new.
-            return Outcome(verdict="delivered", gone=gone)
-        drawn = await self._posted(notification, data, workspace)
-        return replace(drawn, gone=gone)
+            return Outcome(verdict="delivered", deleted_message=deleted)
+        outcome = await self._posted(notification, data, workspace)
+        return replace(outcome, deleted_message=deleted)
 
     async def _refreshed(
         self,
         notification: Notification,
         data: NotificationData,
-        message: Posted,
+        message: PostedMessage,
         client: AsyncWebClient,
     ) -> Outcome:
         picture = cards.message(data.card)
@@ -195,7 +202,8 @@ class Notifier:
                 text=replies.changed_reply(data.card),
             )
         return Outcome(
-            verdict="delivered", drawn=Drawn(message=message, version=data.card.request.version)
+            verdict="delivered",
+            sent_card=SentCard(message=message, version=data.card.request.version),
         )
 
     async def _posted(
@@ -207,15 +215,16 @@ class Notifier:
         answer = await workspace.client.chat_postMessage(
             channel=slack_user_id, **cards.message(data.card)
         )
-        message = Posted(channel=answer["channel"], ts=answer["ts"])
+        message = PostedMessage(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
-            verdict="delivered", drawn=Drawn(message=message, version=data.card.request.version)
+            verdict="delivered",
+            sent_card=SentCard(message=message, version=data.card.request.version),
         )
 
     async def _requester_notice(
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        if replies.requester_notice(data.card, notification.event_type, data.news) is None:
+        if replies.requester_notice(data.card, notification.event_type, data.total_change) is None:
             return Outcome(verdict="delivered")
         if data.recipient.status not in ("pending", "active"):
             return Outcome(verdict="failed", error="the person is switched off")
@@ -224,14 +233,15 @@ class Notifier:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have set the person's language.
         message: Message = replies.requester_notice(
-            data.card, notification.event_type, data.news
+            data.card, notification.event_type, data.total_change
         ) or {"text": ""}
         if data.message is not None:
             await updated(data.message, replies.superseded(data.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-        posted = Posted(channel=answer["channel"], ts=answer["ts"])
+        posted = PostedMessage(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
-            verdict="delivered", drawn=Drawn(message=posted, version=data.card.request.version)
+            verdict="delivered",
+            sent_card=SentCard(message=posted, version=data.card.request.version),
         )
 
     async def _own_message(

@@ -10,7 +10,7 @@ import structlog
 from bot.messages.digests import Digests
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.notifications import reminders
+from storage.notifications import reminder_checks, reminders
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -39,7 +39,7 @@ class PeriodicJobs:
     async def _remind_in(self, organisation_id: str) -> None:
         now = self._clock()
         try:
-            while await self._database.write_long(reminders.run, organisation_id, now=now):
+            while await self._database.write_long(reminder_checks.run, organisation_id, now=now):
                 pass
         except DatabaseUnavailable:
             raise

@@ -10,8 +10,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.block_kit import Message
 from bot.client import slack_web
-from storage.notifications.notifications import Notification, Outcome
-from storage.notifications.slack_messages import Posted
+from storage.notifications.notification_queue import Notification
+from storage.notifications.notifications import Outcome
+from storage.notifications.slack_messages import PostedMessage
 
 # Errors that a retry would meet again.
 FINAL_ERRORS: Final = frozenset(
@@ -33,7 +34,7 @@ FINAL_ERRORS: Final = frozenset(
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-async def updated(message: Posted, content: Message, client: AsyncWebClient) -> bool:
+async def updated(message: PostedMessage, content: Message, client: AsyncWebClient) -> bool:
     """Update a message; False if Slack refuses it for good."""
     try:
         await client.chat_update(channel=message.channel, ts=message.ts, **content)

@@ -9,7 +9,7 @@ from typing import Final
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.blocks import text, words
-from storage.notifications.digests import Digest, Out
+from storage.notifications.digests import Digest, PersonOut
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
 _MAX_LIST: Final = 2_600
@@ -60,7 +60,7 @@ def refused(channel: str, because: str) -> Message:
     }
 
 
-def _line(absence: Out, today: date) -> str:
+def _line(absence: PersonOut, today: date) -> str:
     name = text.cut(absence.name, text.MAX_NAME)
     what = (
         gettext("Away") if absence.type_name is None else text.cut(absence.type_name, text.MAX_NAME)

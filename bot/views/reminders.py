@@ -7,7 +7,7 @@ from bot.base.language import gettext, ngettext
 from bot.blocks import text, words
 from bot.views import card as cards
 from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.notification_data import SummaryNotificationData, WaitingRequest
+from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
 
 
 def reminder(card: ApprovalCard) -> str:

@@ -1,6 +1,6 @@
 """The queue of digests, and the retry of one that Slack refused.
 
-Attempts are recorded by ``notifications.digests``.
+``notifications.digest_attempts`` claims digests and records the results.
 """
 
 from __future__ import annotations
@@ -31,6 +31,17 @@ QUEUE: Final = LeasedQueue(
     returned=(DigestRow.organisation_id,),
     owner="due_at",
 )
+
+
+def release(
+    tx: Transaction,
+    organisation_id: str,
+    lease_expires_at: datetime,
+    due_at: datetime,
+    **changes: str,
+) -> bool:
+    """End a claim; False when it no longer holds."""
+    return QUEUE.release(tx, (organisation_id,), lease_expires_at, {"due_at": due_at, **changes})
 
 
 def retry(tx: Transaction, organisation_id: str, *, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What is shown of a request to those who decide on it, and to its owner: read in one go."""
+"""What the approvers and the requester of a leave request see of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from storage.rules.year_balances import Deduction
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YearBalance:
-    """What is left of a leave year once this request is taken; negative when overdrawn."""
+    """The balance of a leave year after this request; negative when overdrawn."""
 
     year_name: str
     remaining_half_days: int
@@ -35,13 +35,11 @@ class YearBalance:
 class ApprovalCard:
     """A request as one person may see it.
 
-    ``awaited_names``: whose decision it awaits, by name; empty unless it is pending.
-    ``may_decide``: whether the viewer could approve or decline it now; ``may_reconsider``: whether
-    they could reverse the decision. ``balances``: a line for
-    each leave year that it touches, oldest first; none for types that do not deduct and for
-    requests that came to nothing. ``colleagues``: at most ten, by first day, of
-    ``colleagues_count``. ``timezone`` is the viewer's. ``cancelled_by_name``: None unless a person
-    cancelled the request.
+    ``awaited_names`` are the approvers of a pending request. ``may_decide``: whether the viewer
+    could approve or decline it now; ``may_reconsider``: whether they could reverse the decision.
+    ``balances`` has the leave years of a pending or approved request, oldest first, unless its type
+    does not deduct. ``colleagues``: at most ten, by first day, of ``colleagues_count``.
+    ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it.
     """
 
     request: LeaveRequest
@@ -70,7 +68,7 @@ def card(
 ) -> ApprovalCard | None:
     """The request as it is now; None when there is no such request or viewer.
 
-    Whether the viewer may see it at all is for the caller to know.
+    The caller checks that the viewer may see it.
     """
     row = (
         tx.first(_request, organisation_id=organisation_id, request_id=request_id)
@@ -86,16 +84,16 @@ def card(
         return None
     reference = organisation_config.of_organisation(tx, organisation_id)
     today = local_day(now, reference.organisation.timezone)
-    asked = []
+    pending_approvers = []
     if request.status == "pending":
-        asked = pending_approvals.of_request(tx, organisation_id, request, today=today)
+        pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
     off = colleagues.off_with(tx, organisation_id, requester, _span(request))
     return ApprovalCard(
         request=request,
         requester=requester,
         leave_type=reference.leave_types[request.leave_type_id],
         decided_by_name=_name_of(tx, organisation_id, request.decided_by),
-        awaited_names=tuple(approver.name for approver in asked),
+        awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
         balances=_balances(tx, reference, request, requester),
@@ -152,7 +150,9 @@ def _balances(
     if not deducts or request.status not in ("pending", "approved"):
         return ()
     inputs = balances.read_inputs(tx, reference, requester, request.start_date, request.end_date)
-    others = balances.deducting(reference, (one for one in inputs.leave if one.id != request.id))
+    others = balances.deducting(
+        reference, (other for other in inputs.leave if other.id != request.id)
+    )
     requested = Deduction(
         counted_halves=request.counted_halves,
         start_date=request.start_date,

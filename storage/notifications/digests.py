@@ -1,8 +1,7 @@
-"""Who is out today, for one channel of an organisation: what to say, and when.
+"""The daily digest of who is out, for one channel of an organisation.
 
-A row for each organisation with a channel. The process that moves its ``due_at`` on posts
-the message; a process that dies meanwhile is followed by another one after the lease. The message
-is compared with what was shown last, so that leave needs no event of its own to get in.
+``digest_attempts`` claims the organisation's row. The message is compared with what the channel
+shows, so changes of leave need no events.
 """
 
 from __future__ import annotations
@@ -12,37 +11,32 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from peewee import JOIN, SQL, Delete, Insert, Select, fn
+from peewee import Delete, Select, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
-from storage.db.compiled import Expr, Param, compiled
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
-from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, OrganisationRow, UserRow
+from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import holiday_sets, people_rows, slack_locales
-from storage.events import admin_notifications, organisation_config
-from storage.events.digest_queue import QUEUE
+from storage.events import digest_queue, organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules import working_week
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING
 
 # On the organisation's clock.
 POSTED_AT: Final = time(9)
-# How soon a change of leave shows on a day that has its digest.
-LOOK_AGAIN: Final = timedelta(minutes=1)
-# When an organisation is looked at again whose data met an error.
-BACK_OFF: Final = timedelta(minutes=15)
 MAX_SHOWN: Final = 100
-# No request is longer, so leave that began earlier is over.
+# No request is longer, so leave that started earlier has ended.
 _MAX_DURATION: Final = timedelta(days=366)
 _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Out:
-    """A person's approved leave. ``type_name`` is None where the type is private, ``half`` where
-    it takes the whole day."""
+class PersonOut:
+    """A person's approved leave today. ``type_name`` is None for a private type, ``half`` for the
+    whole day."""
 
     name: str
     type_name: str | None
@@ -52,15 +46,15 @@ class Out:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Digest:
-    """What to show in which channel. ``ts`` is today's message in it, if there is one;
-    ``shown_sha256`` tells what it shows. ``total`` counts those who are not named, too."""
+    """``ts`` is today's message in the channel, ``shown_sha256`` the hash of its content; None
+    without one. ``total`` also counts people who are not in ``out``."""
 
     organisation_id: str
     team_id: str
     channel: str
     locale: str | None
     day: date
-    out: tuple[Out, ...]
+    out: tuple[PersonOut, ...]
     total: int
     ts: str | None
     shown_sha256: str | None
@@ -68,105 +62,37 @@ class Digest:
     tomorrow_at: datetime
 
 
-def claim(tx: Transaction, *, now: datetime, limit: int = 20) -> list[str]:
-    """Claim due digests; the ids of their organisations."""
-    tx.change(_begin, limit=limit)
-    return [organisation_id for (organisation_id,) in QUEUE.claim(tx, now=now, limit=limit)]
-
-
 def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | None:
-    """What a claimed organisation's digest shows; None, and moved on, where there is nothing to do.
+    """The digest of a claimed organisation; None, and due later, where there is nothing to post.
 
-    ``now`` is that of the claim. A transaction of its own: another organisation's may fail.
+    ``now`` is that of the claim. Call it in a transaction for each organisation: one may fail.
     """
-    return _look(tx, organisation_config.of_organisation(tx, organisation_id), now)
-
-
-def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Look at a claimed organisation again later: its digest met an error. ``now`` as for look."""
-    _release(tx, organisation_id, now + QUEUE.lease, now + BACK_OFF)
-
-
-def record_result(
-    tx: Transaction, digest: Digest, *, ts: str | None, shown_sha256: str | None, now: datetime
-) -> None:
-    """Record what the channel shows; None where nothing is shown today. Looked at again soon."""
-    _release(
-        tx,
-        digest.organisation_id,
-        digest.lease_expires_at,
-        now + LOOK_AGAIN,
-        channel=digest.channel,
-        day=digest.day.isoformat(),
-        ts=ts or "",
-        shown_sha256=shown_sha256 or "",
-    )
-
-
-def postpone(tx: Transaction, digest: Digest, seconds: float, *, now: datetime) -> None:
-    """Slack did not take it: look again after that time."""
-    at = now + timedelta(seconds=max(seconds, LOOK_AGAIN.total_seconds()))
-    _release(tx, digest.organisation_id, digest.lease_expires_at, at)
-
-
-def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> None:
-    """Slack refused the channel: admins are notified, and it is not tried again there."""
-    is_released = _release(
-        tx,
-        digest.organisation_id,
-        digest.lease_expires_at,
-        digest.tomorrow_at,
-        refused_channel=digest.channel,
-        refused_because=because[:64],
-    )
-    if is_released:
-        admin_notifications.notify_of_refused_digest(tx, digest.organisation_id, now=now)
-
-
-def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
-    """The channel of the organisation's choice and why Slack refused it; None where it did not."""
-    row = tx.first(_row, organisation_id=organisation_id)
-    channel = organisation_config.of_organisation(tx, organisation_id).organisation.digest_channel
-    if row is None or channel is None or row.refused_channel != channel:
-        return None
-    return channel, row.refused_because
-
-
-def is_digest_day(reference: Reference, day: date) -> bool:
-    """Whether the organisation works that day: a working day of its own, and no public holiday."""
+    reference = organisation_config.of_organisation(tx, organisation_id)
     organisation = reference.organisation
-    week = working_week.working_week(organisation.working_days)
-    holidays = holiday_sets.holidays_between(reference, organisation.country_code, day, day)
-    off = holidays[day].halves if day in holidays else NOTHING
-    return week[day.weekday()] & ~off != NOTHING
-
-
-def _look(tx: Transaction, reference: Reference, now: datetime) -> Digest | None:
-    organisation = reference.organisation
-    local = now.astimezone(ZoneInfo(organisation.timezone))
-    today = local.date()
-    row = tx.first(_row, organisation_id=organisation.id)
+    local_now = now.astimezone(ZoneInfo(organisation.timezone))
+    today = local_now.date()
+    row = tx.first(_digest, organisation_id=organisation.id)
     channel, team_id = organisation.digest_channel, organisation.slack_team_id
     if row is None or channel is None:
-        # Choosing a channel again starts over.
-        tx.change(_forget, organisation_id=organisation.id)
+        # A channel that is chosen later starts a new schedule.
+        tx.change(_delete, organisation_id=organisation.id)
         return None
-    due_at = _next_look(reference, today, local.time())
+    due_at = _next_digest_at(reference, today, local_now.time())
     if (
         due_at is not None
         or row.refused_channel == channel
         or team_id is None
         or not reference.is_in_slack
     ):
-        _release(
+        digest_queue.release(
             tx,
             organisation.id,
-            now + QUEUE.lease,
-            due_at or min(_tomorrow(organisation, today), now + timedelta(hours=1)),
+            now + digest_queue.QUEUE.lease,
+            due_at or min(_tomorrow_at(organisation, today), now + timedelta(hours=1)),
         )
         return None
     is_todays = row.day == today.isoformat() and row.channel == channel
-    found = tx.all(
+    out_rows = tx.all(
         _out,
         organisation_id=organisation.id,
         today=today.isoformat(),
@@ -179,42 +105,50 @@ def _look(tx: Transaction, reference: Reference, now: datetime) -> Digest | None
         channel=channel,
         locale=_locale(tx, organisation.id),
         day=today,
-        out=tuple(_absent(one, today) for one in found),
-        total=found[0].total if found else 0,
+        out=tuple(_person_out(row, today) for row in out_rows),
+        total=out_rows[0].total if out_rows else 0,
         ts=(row.ts or None) if is_todays else None,
         shown_sha256=(row.shown_sha256 or None) if is_todays else None,
-        lease_expires_at=now + QUEUE.lease,
-        tomorrow_at=_tomorrow(organisation, today),
+        lease_expires_at=now + digest_queue.QUEUE.lease,
+        tomorrow_at=_tomorrow_at(organisation, today),
     )
 
 
-def _next_look(reference: Reference, today: date, clock: time) -> datetime | None:
-    """When the next digest begins; None while today's stands."""
+def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
+    """The organisation's channel and why Slack refused it; None where Slack did not."""
+    row = tx.first(_digest, organisation_id=organisation_id)
+    channel = organisation_config.of_organisation(tx, organisation_id).organisation.digest_channel
+    if row is None or channel is None or row.refused_channel != channel:
+        return None
+    return channel, row.refused_because
+
+
+def is_digest_day(reference: Reference, day: date) -> bool:
+    """Whether the day is one of the organisation's working days and no public holiday."""
+    organisation = reference.organisation
+    week = working_week.working_week(organisation.working_days)
+    holidays = holiday_sets.holidays_between(reference, organisation.country_code, day, day)
+    off = holidays[day].halves if day in holidays else NOTHING
+    return week[day.weekday()] & ~off != NOTHING
+
+
+def _next_digest_at(reference: Reference, today: date, local_time: time) -> datetime | None:
+    """When the next digest is due; None when today's is due or posted."""
     if not is_digest_day(reference, today):
-        return _tomorrow(reference.organisation, today)
-    return _begins(reference.organisation, today) if clock < POSTED_AT else None
+        return _tomorrow_at(reference.organisation, today)
+    return _due_at(reference.organisation, today) if local_time < POSTED_AT else None
 
 
-def _begins(organisation: Organisation, day: date) -> datetime:
+def _due_at(organisation: Organisation, day: date) -> datetime:
     return datetime.combine(day, POSTED_AT, ZoneInfo(organisation.timezone)).astimezone(UTC)
 
 
-def _tomorrow(organisation: Organisation, today: date) -> datetime:
-    return _begins(organisation, today + timedelta(days=1))
-
-
-def _release(
-    tx: Transaction,
-    organisation_id: str,
-    lease_expires_at: datetime,
-    due_at: datetime,
-    **changes: str,
-) -> bool:
-    return QUEUE.release(tx, (organisation_id,), lease_expires_at, {"due_at": due_at, **changes})
+def _tomorrow_at(organisation: Organisation, today: date) -> datetime:
+    return _due_at(organisation, today + timedelta(days=1))
 
 
 def _locale(tx: Transaction, organisation_id: str) -> str | None:
-    """A channel has no language that we may ask for: that of one of the owners, always the same."""
+    """A channel has no language in Slack: that of the first owner whose language is known."""
     owners = sorted(
         user_id
         for (user_id,) in tx.all(
@@ -225,9 +159,9 @@ def _locale(tx: Transaction, organisation_id: str) -> str | None:
     return next((locales[user_id] for user_id in owners if user_id in locales), None)
 
 
-def _absent(row: Row, today: date) -> Out:
+def _person_out(row: Row, today: date) -> PersonOut:
     mask = int(row.counted_halves[(today - rows.day(row.start_date)).days])
-    return Out(
+    return PersonOut(
         name=f"{row.first_name} {row.last_name}".strip(),
         type_name=None if row.is_private else row.type_name,
         half=_HALVES.get(mask),
@@ -236,26 +170,12 @@ def _absent(row: Row, today: date) -> Out:
 
 
 @compiled
-def _begin(limit: Param[int]) -> Insert:
-    """Rows for organisations that have named a channel since."""
-    new: Expr = (
-        OrganisationRow.select(OrganisationRow.id, SQL("0"))
-        .join(DigestRow, JOIN.LEFT_OUTER, on=(DigestRow.organisation_id == OrganisationRow.id))
-        .where(OrganisationRow.digest_channel.is_null(False), DigestRow.organisation_id.is_null())
-        .limit(limit)
-    )
-    return DigestRow.insert_from(
-        new, [DigestRow.organisation_id, DigestRow.due_at]
-    ).on_conflict_ignore()
-
-
-@compiled
-def _forget(organisation_id: Param[str]) -> Delete:
+def _delete(organisation_id: Param[str]) -> Delete:
     return DigestRow.delete().where(DigestRow.organisation_id == organisation_id)
 
 
 @compiled
-def _row(organisation_id: Param[str]) -> Select:
+def _digest(organisation_id: Param[str]) -> Select:
     return DigestRow.select(
         DigestRow.channel,
         DigestRow.day,
@@ -270,7 +190,7 @@ def _row(organisation_id: Param[str]) -> Select:
 def _out(
     organisation_id: Param[str], today: Param[str], earliest_start: Param[str], limit: Param[int]
 ) -> Select:
-    """Approved leave on a day, by name; each row tells how much there is."""
+    """Approved leave on a day, by name; each row has the number of rows without the limit."""
     return (
         rows.with_names(
             LeaveRequestRow.select(

@@ -28,24 +28,26 @@ def escalate(
 ) -> None:
     """Assign requests to the next level too; ``unanswered`` maps them to their requesters."""
     organisation_id = reference.organisation.id
-    found = tx.all(_requests, organisation_id=organisation_id, request_ids=sorted(unanswered))
+    request_rows = tx.all(
+        _requests, organisation_id=organisation_id, request_ids=sorted(unanswered)
+    )
     requests = [
-        request for request in map(rows.leave_request, found) if request.status == "pending"
+        request for request in map(rows.leave_request, request_rows) if request.status == "pending"
     ]
     chains = approvers.chains(tx, organisation_id, set(unanswered.values()), today=today)
-    asked: dict[str, set[str]] = defaultdict(set)
+    assigned: dict[str, set[str]] = defaultdict(set)
     for request_id, user_id in tx.all(
-        _asked, organisation_id=organisation_id, request_ids=sorted(unanswered)
+        _assigned, organisation_id=organisation_id, request_ids=sorted(unanswered)
     ):
-        asked[request_id].add(user_id)
+        assigned[request_id].add(user_id)
     added = {
-        request.id: next_level(chains.get(request.user_id, []), asked[request.id])
+        request.id: next_level(chains.get(request.user_id, []), assigned[request.id])
         for request in requests
     }
     added = {request_id: user_ids for request_id, user_ids in added.items() if user_ids}
     if not added:
         return
-    new = [
+    reminder_rows = [
         {
             "organisation_id": organisation_id,
             "leave_request_id": request_id,
@@ -58,12 +60,12 @@ def escalate(
         for request_id, user_ids in added.items()
         for user_id in user_ids
     ]
-    tx.insert_all(ReminderRow, new)
+    tx.insert_all(ReminderRow, reminder_rows)
     changes = [
         (
             request_id,
-            {"approvers": sorted(asked[request_id])},
-            {"approvers": sorted(asked[request_id] | set(user_ids))},
+            {"approvers": sorted(assigned[request_id])},
+            {"approvers": sorted(assigned[request_id] | set(user_ids))},
         )
         for request_id, user_ids in added.items()
     ]
@@ -85,16 +87,16 @@ def escalate(
     )
 
 
-def next_level(chain: Sequence[tuple[int, User]], asked: Collection[str]) -> list[str]:
-    """The ids of the people on the first level above all who were asked; empty at the top."""
-    highest = max((level for level, user in chain if user.id in asked), default=0)
+def next_level(chain: Sequence[tuple[int, User]], assigned: Collection[str]) -> list[str]:
+    """The ids of the first level above everyone who is assigned; empty at the top."""
+    highest = max((level for level, user in chain if user.id in assigned), default=0)
     above = [(level, user.id) for level, user in chain if level > highest]
     lowest = min((level for level, _ in above), default=0)
     return [user_id for level, user_id in above if level == lowest][:MAX_APPROVERS]
 
 
 @compiled
-def _asked(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
+def _assigned(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
     return ReminderRow.select(ReminderRow.leave_request_id, ReminderRow.user_id).where(
         ReminderRow.organisation_id == organisation_id,
         any_of(ReminderRow.leave_request_id, request_ids),

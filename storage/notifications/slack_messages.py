@@ -1,4 +1,4 @@
-"""Where in Slack the card of a request stands, for each person who has one."""
+"""The messages in Slack that show the card of a request, one for each person who has the card."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from storage.db.tables import SlackMessageRow
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Posted:
-    """A message of ours: the conversation's id and the message's time stamp, both Slack's own."""
+class PostedMessage:
+    """Slack's id of the conversation, and the time stamp that identifies the message in it."""
 
     channel: str
     ts: str
@@ -23,29 +23,29 @@ class Posted:
 
 def find(
     tx: Transaction, organisation_id: str, leave_request_id: str, user_id: str
-) -> Posted | None:
-    """The card that this person has of this request."""
+) -> PostedMessage | None:
+    """The message with the person's card of the request."""
     row = tx.first(
         _message,
         organisation_id=organisation_id,
         leave_request_id=leave_request_id,
         user_id=user_id,
     )
-    return None if row is None else Posted(channel=row.channel, ts=row.ts)
+    return None if row is None else PostedMessage(channel=row.channel, ts=row.ts)
 
 
-def remember(
+def save(
     tx: Transaction,
     organisation_id: str,
     leave_request_id: str,
     user_id: str,
-    message: Posted,
+    message: PostedMessage,
     *,
     now: datetime,
 ) -> None:
-    """Keep where the card stands, in place of where it stood before."""
+    """Save the message of a card; it replaces the card's earlier message."""
     tx.change(
-        _remember,
+        _save,
         organisation_id=organisation_id,
         message_id=new_id(now),
         leave_request_id=leave_request_id,
@@ -56,12 +56,16 @@ def remember(
     )
 
 
-def forget(
-    tx: Transaction, organisation_id: str, leave_request_id: str, user_id: str, message: Posted
+def delete(
+    tx: Transaction,
+    organisation_id: str,
+    leave_request_id: str,
+    user_id: str,
+    message: PostedMessage,
 ) -> None:
-    """Drop what is known of a message that is gone; of another one nothing is dropped."""
+    """Delete a message that Slack no longer has, unless the card has another one by now."""
     tx.change(
-        _forget,
+        _delete,
         organisation_id=organisation_id,
         leave_request_id=leave_request_id,
         user_id=user_id,
@@ -70,13 +74,13 @@ def forget(
     )
 
 
-def forget_all_of(tx: Transaction, organisation_id: str, user_id: str) -> None:
-    """Forget the messages that show one person's cards, so that the next cards are new ones."""
-    tx.change(_forget_all_of, organisation_id=organisation_id, user_id=user_id)
+def delete_all_of(tx: Transaction, organisation_id: str, user_id: str) -> None:
+    """Delete the messages of a person's cards, so that their next cards are new messages."""
+    tx.change(_delete_all_of, organisation_id=organisation_id, user_id=user_id)
 
 
 @compiled
-def _forget_all_of(organisation_id: Param[str], user_id: Param[str]) -> Delete:
+def _delete_all_of(organisation_id: Param[str], user_id: Param[str]) -> Delete:
     return SlackMessageRow.delete().where(
         SlackMessageRow.organisation_id == organisation_id, SlackMessageRow.user_id == user_id
     )
@@ -94,7 +98,7 @@ def _message(
 
 
 @compiled
-def _remember(
+def _save(
     organisation_id: Param[str],
     message_id: Param[str],
     leave_request_id: Param[str],
@@ -103,26 +107,26 @@ def _remember(
     ts: Param[str],
     now: Param[datetime],
 ) -> Insert:
-    # One statement: a click and a delivery may both learn of a card at the same moment.
-    place = {"channel": channel, "ts": ts, "posted_at": now}
+    # One statement: a click and a delivery may report a card at the same moment.
+    columns = {"channel": channel, "ts": ts, "posted_at": now}
     return SlackMessageRow.insert(
         organisation_id=organisation_id,
         id=message_id,
         leave_request_id=leave_request_id,
         user_id=user_id,
-        **place,
+        **columns,
     ).on_conflict(
         conflict_target=(
             SlackMessageRow.organisation_id,
             SlackMessageRow.leave_request_id,
             SlackMessageRow.user_id,
         ),
-        update=place,
+        update=columns,
     )
 
 
 @compiled
-def _forget(
+def _delete(
     organisation_id: Param[str],
     leave_request_id: Param[str],
     user_id: Param[str],

@@ -295,7 +295,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     )
     unlinked = replace(user, slack_user_id=None)
     # Their messages stand in a conversation with the former account: never updated there again.
-    slack_messages.forget_all_of(tx, by.organisation_id, user_id)
+    slack_messages.delete_all_of(tx, by.organisation_id, user_id)
     slack_locales.forget(tx, by.organisation_id, user_id)
     unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
     reassignment.apply(tx, reference, reassigned, by=by, now=now)

@@ -15,8 +15,8 @@ from storage.admin import organisation_settings
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
-from storage.notifications import digests, reminders
-from storage.notifications.digests import Digest, Out
+from storage.notifications import digest_attempts, digests, reminders
+from storage.notifications.digests import Digest, PersonOut
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_person, a_request, an_organisation
@@ -298,7 +298,7 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
 @given(
     st.lists(
         st.builds(
-            Out,
+            PersonOut,
             name=NAMES,
             type_name=st.none() | NAMES,
             half=st.sampled_from([None, "am", "pm"]),
@@ -307,7 +307,7 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
         max_size=100,
     )
 )
-def test_the_longest_digest_is_within_limits_and_harmless(out: list[Out]) -> None:
+def test_the_longest_digest_is_within_limits_and_harmless(out: list[PersonOut]) -> None:
     found = views.message(
         Digest(
             organisation_id="o",
@@ -343,14 +343,14 @@ def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_digest(
 
     assert len(posted) == 1
     due = f"SELECT due_at FROM digests WHERE organisation_id = '{bad.id}'"
-    backed_off_to = NINE + digests.BACK_OFF
+    backed_off_to = NINE + digest_attempts.BACK_OFF
     assert outside.rows(database_url, due) == [(round(backed_off_to.timestamp() * 1000),)]
 
 
 def test_reminders_that_fail_hold_up_no_digest(acme: World, database_url: str) -> None:
     bad = an_organisation(acme.database, now=acme.clock())
     request = a_request(acme.database, bad, a_person(acme.database, bad))
-    acme.database.write_now(reminders.watch, bad.id, request.id, bad.owner.id, now=acme.clock())
+    acme.database.write_now(reminders.start, bad.id, request.id, bad.owner.id, now=acme.clock())
     damaged(database_url, bad, "working_days = '{'")
     off(acme, ADA, TODAY, TODAY)
 

@@ -16,15 +16,16 @@ from storage.db.engines import open_database
 from storage.events.organisation_config import of_organisation
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
-from storage.notifications import notifications, slack_messages
-from storage.notifications.notifications import Drawn, Notification, Outcome
-from storage.notifications.slack_messages import Posted
+from storage.notifications import notification_queue, notifications, slack_messages
+from storage.notifications.notification_queue import Notification
+from storage.notifications.notifications import Outcome, SentCard
+from storage.notifications.slack_messages import PostedMessage
 from storage.slack import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
 pytestmark = pytest.mark.both_engines
 
-CARD = Posted(channel="D1", ts="1.1")
+CARD = PostedMessage(channel="D1", ts="1.1")
 
 
 class Asked:
@@ -62,7 +63,7 @@ class Asked:
     ) -> list[Notification]:
         """What is due about requests; refreshes of other cards have tests of their own."""
         found = self.database.write_now(
-            notifications.claim, limit=limit, claim_id=claim_id, now=now
+            notification_queue.claim, limit=limit, claim_id=claim_id, now=now
         )
         return [one for one in found if one.kind != "cover_changed"]
 
@@ -72,7 +73,7 @@ class Asked:
         done = [(notification, outcome) for notification in claimed]
         self.database.write_now(notifications.record_results, done, now=now)
 
-    def card(self, request: LeaveRequest) -> Posted | None:
+    def card(self, request: LeaveRequest) -> PostedMessage | None:
         return self.database.read_now(slack_messages.find, self.acme.id, request.id, self.grace.id)
 
 
@@ -156,7 +157,8 @@ def test_a_card_drawn_at_another_version_is_drawn_again(asked: Asked) -> None:
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
 
     asked.record_results(
-        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version - 1))
+        [card],
+        Outcome(verdict="delivered", sent_card=SentCard(message=CARD, version=request.version - 1)),
     )
 
     (again,) = asked.claim(claim_id="two")
@@ -169,7 +171,8 @@ def test_a_card_drawn_as_it_is_needs_no_other(asked: Asked) -> None:
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
 
     asked.record_results(
-        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
+        [card],
+        Outcome(verdict="delivered", sent_card=SentCard(message=CARD, version=request.version)),
     )
 
     assert asked.claim(claim_id="two") == []
@@ -179,14 +182,16 @@ def test_a_card_that_is_gone_is_forgotten(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
     asked.record_results(
-        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
+        [card],
+        Outcome(verdict="delivered", sent_card=SentCard(message=CARD, version=request.version)),
     )
 
     asked.record_results(
-        [card], Outcome(verdict="delivered", gone=Posted(channel="D1", ts="another"))
+        [card],
+        Outcome(verdict="delivered", deleted_message=PostedMessage(channel="D1", ts="another")),
     )
     kept = asked.card(request)
-    asked.record_results([card], Outcome(verdict="delivered", gone=CARD))
+    asked.record_results([card], Outcome(verdict="delivered", deleted_message=CARD))
 
     assert (kept, asked.card(request)) == (CARD, None)
 
@@ -195,7 +200,8 @@ def test_every_card_is_refreshed(asked: Asked) -> None:
     request = asked.ask()
     (card,) = [one for one in asked.claim() if one.kind == "approval_card"]
     asked.record_results(
-        [card], Outcome(verdict="delivered", drawn=Drawn(message=CARD, version=request.version))
+        [card],
+        Outcome(verdict="delivered", sent_card=SentCard(message=CARD, version=request.version)),
     )
 
     asked.database.write_now(decisions.approve, request.id, by=asked.acme.caller, now=NOW)
@@ -233,7 +239,7 @@ def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str)
         other = threading.Thread(target=lambda: later.extend(asked.claim(limit=1)))
 
         def claim_meanwhile(tx: Transaction) -> tuple[list[Notification], bool]:
-            first = notifications.claim(tx, limit=1, claim_id="another", now=NOW)
+            first = notification_queue.claim(tx, limit=1, claim_id="another", now=NOW)
             other.start()
             other.join(10)
             return first, other.is_alive()
@@ -270,4 +276,4 @@ def test_an_organisation_without_a_workspace_gets_no_notifications(database: Dat
         now=NOW,
     )
 
-    assert database.write_now(notifications.claim, limit=10, claim_id="one", now=NOW) == []
+    assert database.write_now(notification_queue.claim, limit=10, claim_id="one", now=NOW) == []

@@ -13,7 +13,7 @@ from storage.admin import people
 from storage.base.errors import NotFound
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
-from storage.notifications import reminders
+from storage.notifications import reminder_checks, reminders
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request, an_organisation
@@ -202,7 +202,7 @@ def test_two_processes_remind_once(world: World) -> None:
 
     def load() -> None:
         barrier.wait()
-        world.database.write_now(reminders.run, world.acme.id, now=TUESDAY)
+        world.database.write_now(reminder_checks.run, world.acme.id, now=TUESDAY)
 
     threads = [threading.Thread(target=load) for _ in range(4)]
     for thread in threads:
@@ -273,8 +273,8 @@ def test_two_processes_ask_the_next_step_once(world: World) -> None:
     overlapping(
         world.database,
         # One looks at Grace's row, the other at Hedy's.
-        lambda tx: reminders.run(tx, world.acme.id, now=last, limit=1),
-        lambda: world.database.write_now(reminders.run, world.acme.id, now=last, limit=1),
+        lambda tx: reminder_checks.run(tx, world.acme.id, now=last, limit=1),
+        lambda: world.database.write_now(reminder_checks.run, world.acme.id, now=last, limit=1),
     )
 
     assert world.audited("leave_request.next_step_asked") == 1
@@ -287,7 +287,7 @@ def test_a_request_decided_meanwhile_is_not_escalated(world: World) -> None:
     overlapping(
         world.database,
         lambda tx: decisions.approve(tx, request.id, by=world.acme.caller, now=last),
-        lambda: world.database.write_now(reminders.run, world.acme.id, now=last),
+        lambda: world.database.write_now(reminder_checks.run, world.acme.id, now=last),
     )
 
     assert world.audited("leave_request.next_step_asked") == 0
@@ -299,9 +299,9 @@ def test_an_approver_who_got_the_card_meanwhile_gets_no_escalation(world: World)
 
     overlapping(
         world.database,
-        lambda tx: reminders.watch(tx, world.acme.id, request.id, owner, now=TUESDAY),
+        lambda tx: reminders.start(tx, world.acme.id, request.id, owner, now=TUESDAY),
         lambda: world.database.write_now(
-            reminders.run, world.acme.id, now=TUESDAY + timedelta(days=7)
+            reminder_checks.run, world.acme.id, now=TUESDAY + timedelta(days=7)
         ),
     )
 
@@ -349,7 +349,7 @@ def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_reminders(
     request = a_request(world.database, bad, a_person(world.database, bad))
     # Due before everything else.
     world.database.write_now(
-        reminders.watch, bad.id, request.id, bad.owner.id, now=TUESDAY - timedelta(days=5)
+        reminders.start, bad.id, request.id, bad.owner.id, now=TUESDAY - timedelta(days=5)
     )
     damaged(database_url, bad, damage)
 

@@ -31,7 +31,8 @@ from storage.db.pages import PageOf
 from storage.events import audit_log, organisation_config
 from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
-from storage.notifications.notifications import Notification, Outcome
+from storage.notifications.notification_queue import Notification
+from storage.notifications.notifications import Outcome
 from storage.slack import slack_workspaces
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View

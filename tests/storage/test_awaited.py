@@ -18,7 +18,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
 from storage.directory import pending_approvals, people_rows
 from storage.leave import decisions, leave_reading
-from storage.notifications import approval_cards, reminders
+from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.slack import slack_workspaces
 from tests.builders import (
     NOW,
@@ -222,19 +222,19 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
     team = a_department(database, acme, manager_id=head.id)
     ada = a_person(database, acme, department_id=team.id, manager_id=manager.id)
     request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
-    database.write_now(reminders.watch, acme.id, request.id, manager.id, now=NOW)
+    database.write_now(reminders.start, acme.id, request.id, manager.id, now=NOW)
     setting = Setting(acme=acme, ada=ada, others=[head, manager], request=request)
     before = seen(database, setting, leave_reading.awaiting, head)
 
     # Six of the manager's working days later, at work.
-    while database.write_now(reminders.run, acme.id, now=NOW + timedelta(days=8)):
+    while database.write_now(reminder_checks.run, acme.id, now=NOW + timedelta(days=8)):
         pass
     after = seen(database, setting, leave_reading.awaiting, head)
     # Five minutes before Head's day begins and the reminder is looked at again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
     database.write_now(decisions.approve, request.id, by=caller_for(acme, head), now=decided_at)
     looked_at = [
-        database.write_now(reminders.run, acme.id, now=decided_at + timedelta(minutes=minute))
+        database.write_now(reminder_checks.run, acme.id, now=decided_at + timedelta(minutes=minute))
         for minute in (6, 7)
     ]
     database.write_now(

@@ -6,8 +6,9 @@ from storage.base.values import User
 from storage.cli import demo, demo_slack
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
-from storage.notifications import notifications
-from storage.notifications.notifications import Notification, Outcome
+from storage.notifications import notification_queue, notifications
+from storage.notifications.notification_queue import Notification
+from storage.notifications.notifications import Outcome
 from storage.slack import slack_workspaces
 from tests.builders import NOW
 from tests.refusals import overlapping
@@ -22,7 +23,7 @@ def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
 
 
 def delivered(database: Database) -> list[Notification]:
-    found = database.write_now(notifications.claim, limit=100, claim_id="a test", now=NOW)
+    found = database.write_now(notification_queue.claim, limit=100, claim_id="a test", now=NOW)
     database.write_now(
         notifications.record_results,
         [(one, Outcome(verdict="delivered")) for one in found],
