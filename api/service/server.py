@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
@@ -22,13 +24,32 @@ KEEP_ALIVE_SECONDS: Final = 5
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_started()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         force_exit_after()
         super().handle_exit(sig, frame)
 
 
-def run(app: ASGIApp, host: str, port: int, *, trusted_proxies: list[str]) -> None:
-    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start."""
+def run(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    *,
+    trusted_proxies: list[str],
+    on_started: Callable[[], None],
+) -> None:
+    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start.
+
+    ``on_started`` is called once, when the server listens.
+    """
     server = _Server(
         uvicorn.Config(
             for_server(app),
@@ -40,7 +61,8 @@ def run(app: ASGIApp, host: str, port: int, *, trusted_proxies: list[str]) -> No
             forwarded_allow_ips=trusted_proxies,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=DRAIN_SECONDS,
-        )
+        ),
+        on_started,
     )
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
