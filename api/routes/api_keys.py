@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas.answers import ApiKeyWithSecretRecord, Listing, listing
+from api.schemas.api_key_records import ApiKeyWithSecretRecord
 from api.schemas.bodies import NewApiKey
+from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfApiKeys, is_true
 from storage.access import api_keys
 from storage.base import errors, records

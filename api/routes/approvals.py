@@ -5,8 +5,8 @@ from __future__ import annotations
 from api.http.fields import Paged
 from api.http.handlers import RequestContext
 from api.http.operations import Operation
-from api.schemas.answers import Listing, listing
-from api.schemas.bodies import Decline
+from api.schemas.leave_bodies import Decline
+from api.schemas.lists import Listing, listing
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext
 from api.http.operations import Operation
-from api.schemas import records
-from api.schemas.answers import Listing, listing
+from api.schemas import audit_records
+from api.schemas.audit_records import AuditRecord
+from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfAuditEntries
-from api.schemas.records import AuditRecord
 from storage.base import errors
 from storage.db.database import Transaction
 from storage.events import audit_log
@@ -26,7 +26,7 @@ def page(
         first_day=query.first_day,
         last_day=query.last_day,
     )
-    return listing(page, records.audit_entry)
+    return listing(page, audit_records.audit_entry)
 
 
 OPERATIONS = (

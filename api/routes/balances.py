@@ -5,10 +5,10 @@ from __future__ import annotations
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import balance_answers
-from api.schemas.answers import Listing, listing
-from api.schemas.balance_answers import AdjustmentRecord, BalanceRecord
-from api.schemas.bodies import NewAdjustment
+from api.schemas import balance_records
+from api.schemas.balance_records import AdjustmentRecord, BalanceRecord
+from api.schemas.leave_bodies import NewAdjustment
+from api.schemas.lists import Listing, listing
 from api.schemas.queries import OfOneDay
 from storage.base import errors
 from storage.base.amounts import adjustment_half_days_of
@@ -17,7 +17,7 @@ from storage.leave import adjustments, ledgers
 
 
 def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRecord:
-    return balance_answers.balance(
+    return balance_records.balance(
         ledgers.balance(tx, context.id, on=query.on, by=context.caller, now=context.now)
     )
 
@@ -26,7 +26,7 @@ def page_of_adjustments(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[AdjustmentRecord]:
     page = adjustments.page(tx, context.id, query.page, by=context.caller, now=context.now)
-    return listing(page, balance_answers.adjustment)
+    return listing(page, balance_records.adjustment)
 
 
 def add_adjustment(
@@ -42,11 +42,11 @@ def add_adjustment(
         now=context.now,
     )
     path = f"/api/v1/users/{added.user_id}/adjustments/{added.id}"
-    return created(path, balance_answers.adjustment(added))
+    return created(path, balance_records.adjustment(added))
 
 
 def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord:
-    return balance_answers.adjustment(
+    return balance_records.adjustment(
         adjustments.get(
             tx, context.id, context.ids["adjustment_id"], by=context.caller, now=context.now
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas.answers import CalendarFeedRecord, FeedTokenRecord, Listing, listing
 from api.schemas.bodies import NewCalendarFeed
+from api.schemas.feed_records import CalendarFeedRecord, FeedTokenRecord
+from api.schemas.lists import Listing, listing
 from storage.access import feeds, personal_feeds
 from storage.base import errors
 from storage.base.calendar_values import CalendarFeed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import effects, records
-from api.schemas.answers import Listing, listing
+from api.schemas import effects, user_records
 from api.schemas.bodies import DepartmentChanges, NewDepartment
+from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfDepartments
-from api.schemas.records import DepartmentRecord
+from api.schemas.user_records import DepartmentRecord
 from storage.admin import departments
 from storage.base import errors
 from storage.db.database import Transaction
@@ -19,25 +19,25 @@ def page(
     tx: Transaction, context: RequestContext, query: ListOfDepartments
 ) -> Listing[DepartmentRecord]:
     page = departments.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
-    return listing(page, records.department)
+    return listing(page, user_records.department)
 
 
 def create(
     tx: Transaction, context: RequestContext, body: NewDepartment
 ) -> Result[DepartmentRecord]:
     department = departments.create(tx, body.sent(), by=context.caller, now=context.now)
-    return created(f"/api/v1/departments/{department.id}", records.department(department))
+    return created(f"/api/v1/departments/{department.id}", user_records.department(department))
 
 
 def get(tx: Transaction, context: RequestContext) -> DepartmentRecord:
-    return records.department(departments.get(tx, context.id, by=context.caller))
+    return user_records.department(departments.get(tx, context.id, by=context.caller))
 
 
 def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) -> DepartmentRecord:
     department = departments.update(
         tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return records.department(department)
+    return user_records.department(department)
 
 
 def delete(tx: Transaction, context: RequestContext) -> None:

@@ -6,9 +6,10 @@ from typing import Final
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import answers
-from api.schemas.answers import LeaveListing, LeaveRecord, PagedLeaveListing, pagination
-from api.schemas.bodies import NewLeave
+from api.schemas import leave_records
+from api.schemas.leave_bodies import NewLeave
+from api.schemas.leave_records import LeaveListing, LeaveRecord, PagedLeaveListing
+from api.schemas.lists import pagination
 from api.schemas.queries import ListOfLeave
 from storage.base import errors
 from storage.base.values import LeaveRequest
@@ -37,7 +38,9 @@ def list_visible(
         starts_before=query.end_date,
     )
     types = _known(tx, context).leave_types
-    requests = [answers.leave(request, types[request.leave_type_id].code) for request in page.items]
+    requests = [
+        leave_records.leave(request, types[request.leave_type_id].code) for request in page.items
+    ]
     if query.is_paged or page.next_cursor is not None:
         return {"requests": requests, "pagination": pagination(page)}
     return {"requests": requests}
@@ -74,7 +77,7 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
 
 def _shown(tx: Transaction, context: RequestContext, request: LeaveRequest) -> LeaveRecord:
-    return answers.leave(request, _known(tx, context).leave_types[request.leave_type_id].code)
+    return leave_records.leave(request, _known(tx, context).leave_types[request.leave_type_id].code)
 
 
 def _known(tx: Transaction, context: RequestContext) -> Reference:

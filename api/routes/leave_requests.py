@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import preview_answers
-from api.schemas.answers import Listing, pagination
-from api.schemas.bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
-from api.schemas.preview_answers import DaysRecord, PreviewRecord
+from api.schemas import preview_records
+from api.schemas.leave_bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
+from api.schemas.lists import Listing, pagination
+from api.schemas.preview_records import DaysRecord, PreviewRecord
 from api.schemas.queries import ListOfLeaveRequests
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
@@ -43,7 +43,7 @@ def create(
 
 def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview) -> PreviewRecord:
     draft = _draft(body)
-    return preview_answers.preview(
+    return preview_records.preview(
         previews.preview(
             tx,
             by=context.caller,
@@ -67,7 +67,7 @@ def _draft(body: NewLeaveRequest) -> Draft:
 
 
 def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
-    return preview_answers.explained(
+    return preview_records.explained(
         previews.explain(tx, context.id, by=context.caller, now=context.now)
     )
 

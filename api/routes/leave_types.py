@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas.answers import Listing, listing
-from api.schemas.bodies import LeaveTypeChanges, NewLeaveType
+from api.schemas.leave_bodies import LeaveTypeChanges, NewLeaveType
+from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfLeaveTypes, is_true
 from storage.base import errors, records
 from storage.base.records import LeaveTypeRecord

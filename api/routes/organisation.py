@@ -7,10 +7,11 @@ from collections.abc import Callable
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import effects, records
-from api.schemas.answers import HolidaySetRecord, Listing, listing
+from api.schemas import effects, organisation_records
 from api.schemas.bodies import NewHolidaySet, OrganisationChanges
-from api.schemas.records import OrganisationRecord
+from api.schemas.holiday_records import HolidaySetRecord
+from api.schemas.lists import Listing, listing
+from api.schemas.organisation_records import OrganisationRecord
 from storage.admin import organisation_settings, organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
@@ -21,7 +22,7 @@ from storage.rules import holiday_calendar
 
 
 def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
-    return records.organisation(organisations.get(tx, by=context.caller))
+    return organisation_records.organisation(organisations.get(tx, by=context.caller))
 
 
 def update(
@@ -30,7 +31,7 @@ def update(
     organisation = organisation_settings.update(
         tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return records.organisation(organisation)
+    return organisation_records.organisation(organisation)
 
 
 def page_of_sets(

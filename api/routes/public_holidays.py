@@ -7,11 +7,11 @@ from typing import TypeVar
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
-from api.schemas import effects, records
-from api.schemas.answers import Listing, listing
+from api.schemas import effects, holiday_records
 from api.schemas.bodies import NewHolidayOverride
+from api.schemas.holiday_records import CountryRecord, HolidayOverrideRecord, HolidayRecord
+from api.schemas.lists import Listing, listing
 from api.schemas.queries import HolidaysOfYear
-from api.schemas.records import CountryRecord, HolidayOverrideRecord, HolidayRecord
 from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.holiday_overrides import NewOverride
 from storage.base import errors
@@ -36,14 +36,14 @@ def holidays(
     holiday_set = holiday_sets.get(reference, context.id)
     year = query.year or local_day(context.now, reference.organisation.timezone).year
     holidays = holiday_sets.year_of(reference, holiday_set.country_code, year)
-    return _whole(list(map(records.holiday, holidays)))
+    return _whole(list(map(holiday_records.holiday, holidays)))
 
 
 def page_of_overrides(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[HolidayOverrideRecord]:
     page = holiday_overrides.page(tx, context.id, query.page, by=context.caller)
-    return listing(page, records.holiday_override)
+    return listing(page, holiday_records.holiday_override)
 
 
 def add_override(
@@ -59,7 +59,7 @@ def add_override(
     )
     return created(
         f"/api/v1/organisation/public-holiday-sets/{context.id}/overrides",
-        records.holiday_override(added),
+        holiday_records.holiday_override(added),
     )
 
 
@@ -75,7 +75,7 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
 
 
 def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
-    return _whole(list(map(records.country, holiday_calendar.all_countries())))
+    return _whole(list(map(holiday_records.country, holiday_calendar.all_countries())))
 
 
 def _whole(items: list[T]) -> Listing[T]:

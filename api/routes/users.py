@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 from api.http.fields import MAX_PAGE
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation, lock_organisation
-from api.schemas import effects, records
-from api.schemas.answers import PagedUserListing, UserListing, pagination
+from api.schemas import effects, user_records
 from api.schemas.bodies import NewUser, UserChanges
+from api.schemas.lists import pagination
 from api.schemas.queries import ListOfUsers
-from api.schemas.records import UserRecord
+from api.schemas.user_records import PagedUserListing, UserListing, UserRecord
 from storage.admin import people, people_checks, people_status
 from storage.base import errors
 from storage.base.errors import FieldError, InvalidInput
@@ -118,7 +118,7 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[User], UserRec
     organisation = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     ).organisation
-    return lambda user: records.user(user, organisation.working_days)
+    return lambda user: user_records.user(user, organisation.working_days)
 
 
 def _link(

@@ -6,16 +6,17 @@ from api.http.fields import Body
 from api.http.handlers import RequestContext, Result, Services, created
 from api.http.operations import Operation
 from api.schemas import webhook_records
-from api.schemas.answers import (
-    Listing,
+from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
+from api.schemas.lists import Listing, listing
+from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
+from api.schemas.webhook_records import (
+    DeliveryRecord,
+    DeliveryWithBodyRecord,
     PingRecord,
     RedeliveredRecord,
+    WebhookRecord,
     WebhookWithSecretRecord,
-    listing,
 )
-from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
-from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
-from api.schemas.webhook_records import DeliveryRecord, DeliveryWithBodyRecord, WebhookRecord
 from api.webhooks import webhook_urls
 from storage.base import errors
 from storage.base.event_values import Webhook

@@ -1,5 +1,5 @@
 """The shapes of requests and responses: bodies, query parameters and records.
 
-``records`` and ``webhook_records`` have what only REST shows; ``storage.base.records`` has what
-webhooks and operators' commands show in the same shape.
+A module of records has the TypedDicts of one subject and the functions that make them from values.
+``storage.base.records`` has those that webhooks and operators' commands show in the same shape.
 """

@@ -1,4 +1,4 @@
-"""What each operation takes as its body. Rules that Slack shares are storage's to check."""
+"""Bodies of requests. Rules that Slack shares are checked in storage."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.http.fields import ABSENT, NO_NUL, Body, Day, Days, Instant, LongText, Name, Uuid, Word
+from api.http.fields import ABSENT, NO_NUL, Body, Day, Days, Instant, Name, Uuid, Word
 from storage.base.amounts import half_days_of
 from storage.base.values import HalfDay, LeaveYearType, Role
 
-# Every weekday in two halves; what repeats is refused with its index.
+# Every weekday in two halves; storage refuses repetitions with their index.
 WorkingDays = Annotated[
     list[Word],
     Field(
@@ -28,7 +28,6 @@ Url = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}
 ClockTime = Annotated[
     str, Field(max_length=5, description="`HH:MM`; used for half-days in calendars."), NO_NUL
 ]
-Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 KeyName = Annotated[str, Field(max_length=100), NO_NUL]
 Events = Annotated[
     list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
@@ -68,45 +67,6 @@ class NewUser(UserChanges):
     email: Email
     first_name: Name
     last_name: Name
-
-
-class LeaveRequestChanges(Body):
-    start_date: Day = ABSENT
-    end_date: Day = ABSENT
-    start_half_day: HalfDay | None = ABSENT
-    end_half_day: HalfDay | None = ABSENT
-    note: LongText | None = ABSENT
-
-
-class NewLeaveRequest(Body):
-    leave_type_id: Uuid
-    start_date: Day
-    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
-    start_half_day: Annotated[
-        HalfDay | None, Field(description="The half of the first day in which leave starts.")
-    ] = None
-    end_half_day: Annotated[
-        HalfDay | None, Field(description="The half of the last day in which leave ends.")
-    ] = None
-    note: LongText | None = None
-
-
-class LeaveRequestPreview(NewLeaveRequest):
-    replaces: Annotated[
-        Uuid | None,
-        Field(description="The pending leave request to change to these dates."),
-    ] = None
-
-
-class NewLeave(Body):
-    leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
-    start_date: Day
-    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
-    note: LongText | None = None
-
-
-class Decline(Body):
-    reason: LongText | None = None
 
 
 class DepartmentChanges(Body):
@@ -194,31 +154,6 @@ class NewHolidayOverride(Body):
     ] = None
 
 
-class LeaveTypeChanges(Body):
-    name: Name = ABSENT
-    code: Annotated[
-        Word,
-        Field(description="Lower-case letters, digits and hyphens; unique in the organisation."),
-    ] = ABSENT
-    colour: Colour = ABSENT
-    emoji: Annotated[Word | None, Field(description="A Slack short name such as `palm_tree`.")] = (
-        ABSENT
-    )
-    requires_approval: bool = ABSENT
-    deducts_allowance: bool = ABSENT
-    allow_overdraft: bool = ABSENT
-    is_paid: bool = ABSENT
-    is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
-    requires_note: bool = ABSENT
-    min_notice_days: int = ABSENT
-    max_consecutive_days: int | None = ABSENT
-    is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT
-
-
-class NewLeaveType(LeaveTypeChanges):
-    name: Name
-
-
 class WebhookChanges(Body):
     url: Url = ABSENT
     events: Events = ABSENT
@@ -234,28 +169,6 @@ class RedeliverFailed(Body):
 class NewWebhook(Body):
     url: Url
     events: Events
-
-
-class NewAdjustment(Body):
-    days: Annotated[
-        float,
-        Field(
-            description="Days to add, or to remove if negative, in half-day steps; not 0.",
-            json_schema_extra={
-                "minimum": -366,
-                "maximum": 366,
-                "multipleOf": 0.5,
-                "not": {"const": 0},
-            },
-        ),
-    ]
-    reason: Annotated[
-        str, Field(max_length=500, description="Shown in the ledger; not empty."), NO_NUL
-    ]
-    leave_year: Annotated[
-        int,
-        Field(description="The calendar year in which the leave year begins: 2026 for 2026/27."),
-    ]
 
 
 class NewApiKey(Body):

@@ -1,4 +1,4 @@
-"""What a dry run answers: what would follow from a change, bounded, with totals."""
+"""The effects of a change, which a dry run responds with: bounded lists, and totals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.schemas.balance_answers import LeaveYearRecord, leave_year
+from api.schemas.balance_records import LeaveYearRecord, leave_year
 from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
@@ -133,7 +133,7 @@ class EffectsRecord(TypedDict):
 
 
 def shown(reference: Reference, changes: Effects) -> EffectsRecord:
-    """The effects as a dry run answers them; ``reference`` is from before the change."""
+    """The effects as a response; ``reference`` is from before the change."""
     leave = changes.leave
     return {
         "dry_run": True,

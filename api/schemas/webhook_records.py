@@ -1,4 +1,4 @@
-"""The public shape of webhooks and of their deliveries."""
+"""Webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -83,6 +83,26 @@ class DeliveryWithBodyRecord(DeliveryRecord):
     """A delivery with the body that every attempt sends."""
 
     body: str
+
+
+class WebhookWithSecretRecord(WebhookRecord):
+    """A webhook with the secret that signs its deliveries, shown only once."""
+
+    secret: str
+
+
+class PingRecord(TypedDict):
+    """A queued ping; `id` is its `webhook-id`."""
+
+    id: Id
+    type: str
+
+
+class RedeliveredRecord(TypedDict):
+    """The number of deliveries that are sent again."""
+
+    count: int
+    has_more: Annotated[bool, Field(description="Whether more deliveries remain: repeat the call.")]
 
 
 def webhook(value: Webhook, health: WebhookHealth) -> WebhookRecord:

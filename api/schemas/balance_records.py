@@ -1,4 +1,4 @@
-"""Balances, their ledgers and adjustments, as answers show them."""
+"""Balances, their ledgers and adjustments."""
 
 from __future__ import annotations
 
@@ -176,14 +176,14 @@ def _line(line: Line) -> LedgerLine:
             return {"type": "pro_rata", "days": days, "start_date": day}
         case Line(from_year=LeaveYear() as year):
             return {"type": "carry_over", "days": days, "from_leave_year": year.name}
-        case Line(adjustment=Adjustment() as made):
+        case Line(adjustment=Adjustment() as adjustment):
             return {
                 "type": "adjustment",
                 "days": days,
-                "adjustment_id": made.id,
-                "reason": made.reason,
-                "created_by": made.created_by,
-                "created_at": made.created_at,
+                "adjustment_id": adjustment.id,
+                "reason": adjustment.reason,
+                "created_by": adjustment.created_by,
+                "created_at": adjustment.created_at,
             }
         case Line(leave=BookedLeave() as leave):
             return {

@@ -1,4 +1,4 @@
-"""What a preview of leave and the days of a request look like."""
+"""Previews of leave, and the days of a request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from api.http import errors
 from api.http.errors import FieldErrorRecord
-from api.schemas.balance_answers import LeaveYearRecord, leave_year
+from api.schemas.balance_records import LeaveYearRecord, leave_year
 from storage.base import records
 from storage.base.amounts import days_of
 from storage.base.errors import DomainError
@@ -222,11 +222,11 @@ def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
 
 
 def _refusal(refusal: DomainError) -> RefusalRecord:
-    shown = {
+    record = {
         "status": errors.status_of(type(refusal)),
         "code": refusal.code,
         "title": refusal.title,
         "detail": refusal.detail,
         **errors.extension_members(refusal),
     }
-    return cast(RefusalRecord, shown)
+    return cast(RefusalRecord, record)

@@ -1,0 +1,98 @@
+"""Bodies of requests about leave. Rules that Slack shares are checked in storage."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.http.fields import ABSENT, NO_NUL, Body, Day, LongText, Name, Uuid, Word
+from storage.base.values import HalfDay
+
+Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
+
+
+class LeaveRequestChanges(Body):
+    start_date: Day = ABSENT
+    end_date: Day = ABSENT
+    start_half_day: HalfDay | None = ABSENT
+    end_half_day: HalfDay | None = ABSENT
+    note: LongText | None = ABSENT
+
+
+class NewLeaveRequest(Body):
+    leave_type_id: Uuid
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the first day in which leave starts.")
+    ] = None
+    end_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the last day in which leave ends.")
+    ] = None
+    note: LongText | None = None
+
+
+class LeaveRequestPreview(NewLeaveRequest):
+    replaces: Annotated[
+        Uuid | None,
+        Field(description="The pending leave request to change to these dates."),
+    ] = None
+
+
+class NewLeave(Body):
+    leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
+    note: LongText | None = None
+
+
+class Decline(Body):
+    reason: LongText | None = None
+
+
+class LeaveTypeChanges(Body):
+    name: Name = ABSENT
+    code: Annotated[
+        Word,
+        Field(description="Lower-case letters, digits and hyphens; unique in the organisation."),
+    ] = ABSENT
+    colour: Colour = ABSENT
+    emoji: Annotated[Word | None, Field(description="A Slack short name such as `palm_tree`.")] = (
+        ABSENT
+    )
+    requires_approval: bool = ABSENT
+    deducts_allowance: bool = ABSENT
+    allow_overdraft: bool = ABSENT
+    is_paid: bool = ABSENT
+    is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
+    requires_note: bool = ABSENT
+    min_notice_days: int = ABSENT
+    max_consecutive_days: int | None = ABSENT
+    is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT
+
+
+class NewLeaveType(LeaveTypeChanges):
+    name: Name
+
+
+class NewAdjustment(Body):
+    days: Annotated[
+        float,
+        Field(
+            description="Days to add, or to remove if negative, in half-day steps; not 0.",
+            json_schema_extra={
+                "minimum": -366,
+                "maximum": 366,
+                "multipleOf": 0.5,
+                "not": {"const": 0},
+            },
+        ),
+    ]
+    reason: Annotated[
+        str, Field(max_length=500, description="Shown in the ledger; not empty."), NO_NUL
+    ]
+    leave_year: Annotated[
+        int,
+        Field(description="The calendar year in which the leave year begins: 2026 for 2026/27."),
+    ]

@@ -1,0 +1,87 @@
+"""The organisation and its settings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from storage.base.amounts import days_of
+from storage.base.records import Days, Id
+from storage.base.values import (
+    LeaveYearType,
+    Organisation,
+)
+
+
+class OrganisationRecord(TypedDict):
+    """The organisation that owns the API key."""
+
+    id: Id
+    name: str
+    slug: str
+    domain: str | None
+    logo_url: str | None
+    country_code: str
+    timezone: str
+    working_days: list[str]
+    leave_year_type: LeaveYearType
+    leave_year_start_month: int
+    leave_year_start_day: int
+    default_leave_allowance: Days
+    carry_over: Annotated[
+        float,
+        Field(description="The most days carried over into the next leave year; 0 for none."),
+    ]
+    carry_over_expiry_month: Annotated[
+        int | None,
+        Field(
+            description=(
+                "Days carried over expire at the end of this month, 1 to 12; null if they never "
+                "expire within the leave year."
+            )
+        ),
+    ]
+    day_starts_at: str
+    midday_at: str
+    day_ends_at: str
+    slack_members_join: Annotated[
+        bool,
+        Field(
+            description="Whether new full members of the Slack workspace are added "
+            "automatically, with the "
+            "role `member`."
+        ),
+    ]
+    digest_channel: Annotated[
+        str | None,
+        Field(description="Id of the Slack channel for the who's-out message; null for none."),
+    ]
+    created_at: datetime
+
+
+def organisation(value: Organisation) -> OrganisationRecord:
+    return {
+        "id": value.id,
+        "name": value.name,
+        "slug": value.slug,
+        "domain": value.domain,
+        "logo_url": value.logo_url,
+        "country_code": value.country_code,
+        "timezone": value.timezone,
+        "working_days": list(value.working_days),
+        "leave_year_type": value.leave_year_type,
+        "leave_year_start_month": value.leave_year_start_month,
+        "leave_year_start_day": value.leave_year_start_day,
+        "default_leave_allowance": days_of(value.default_leave_allowance_half_days),
+        "carry_over": days_of(value.carry_over_half_days),
+        "carry_over_expiry_month": value.carry_over_expiry_month,
+        "day_starts_at": value.day_starts_at,
+        "midday_at": value.midday_at,
+        "day_ends_at": value.day_ends_at,
+        "slack_members_join": value.slack_members_join,
+        "digest_channel": value.digest_channel,
+        "created_at": value.created_at,
+    }

@@ -1,0 +1,112 @@
+"""People and departments."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from api.schemas.lists import PaginationRecord
+from storage.base.amounts import days_of
+from storage.base.records import Id, UserSummaryRecord
+from storage.base.values import (
+    Department,
+    Role,
+    User,
+    UserStatus,
+)
+
+
+class UserRecord(TypedDict):
+    """A person of the organisation."""
+
+    id: Id
+    email: Annotated[str, Field(json_schema_extra={"format": "email"})]
+    first_name: str
+    last_name: str
+    role: Role
+    status: UserStatus
+    department_id: Id | None
+    manager_id: Id | None
+    job_title: str | None
+    start_date: date | None
+    working_days: Annotated[
+        list[str],
+        Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
+    ]
+    public_holiday_country_code: str | None
+    leave_allowance: Annotated[
+        float | None,
+        Field(
+            description="Days per leave year; null for the department's or organisation's "
+            "allowance."
+        ),
+    ]
+    avatar_url: str | None
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+class UserListing(TypedDict):
+    """Users in variant 2."""
+
+    users: list[UserSummaryRecord]
+
+
+class PagedUserListing(TypedDict):
+    """One page of users in either variant, if `limit` or `cursor` was sent."""
+
+    data: list[UserRecord] | list[UserSummaryRecord]
+    pagination: PaginationRecord
+
+
+class DepartmentRecord(TypedDict):
+    """A department."""
+
+    id: Id
+    name: str
+    manager_id: Id | None
+    default_leave_allowance: Annotated[
+        float | None,
+        Field(description="Days per leave year; null for the organisation's allowance."),
+    ]
+    created_at: datetime
+
+
+def user(value: User, organisation_working_days: tuple[str, ...]) -> UserRecord:
+    return {
+        "id": value.id,
+        "email": value.email,
+        "first_name": value.first_name,
+        "last_name": value.last_name,
+        "role": value.role,
+        "status": value.status,
+        "department_id": value.department_id,
+        "manager_id": value.manager_id,
+        "job_title": value.job_title,
+        "start_date": value.start_date,
+        "working_days": list(value.working_days or organisation_working_days),
+        "public_holiday_country_code": value.public_holiday_country_code,
+        "leave_allowance": _days_or_none(value.leave_allowance_half_days),
+        "avatar_url": value.avatar_url,
+        "is_active": value.status == "active",
+        "created_at": value.created_at,
+        "updated_at": value.updated_at,
+    }
+
+
+def department(value: Department) -> DepartmentRecord:
+    return {
+        "id": value.id,
+        "name": value.name,
+        "manager_id": value.manager_id,
+        "default_leave_allowance": _days_or_none(value.default_leave_allowance_half_days),
+        "created_at": value.created_at,
+    }
+
+
+def _days_or_none(half_days: int | None) -> float | None:
+    return None if half_days is None else days_of(half_days)
