@@ -17,6 +17,7 @@ from babel.messages.pofile import read_po, write_po
 from api.documentation.explained_refusals import EXPLAINED
 from bot.base import language
 from bot.interaction import errors
+from storage.base.errors import SecretKeysUnusable
 
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"
@@ -40,22 +41,25 @@ def of_errors() -> dict[str, set[str]]:
     """Messages of errors that Slack shows, in English, each with the files that contain it."""
     # Slack has another text for these.
     replaced = {
-        one.example.detail.template
-        for one in EXPLAINED
-        if errors.SENTENCES.get(type(one.example)) not in _SHOWN_AS_IS
+        explained.example.detail.template
+        for explained in EXPLAINED
+        if errors.SENTENCES.get(type(explained.example)) not in _SHOWN_AS_IS
     }
-    found: dict[str, set[str]] = {}
+    operators_only = {str(SecretKeysUnusable())}
+    paths: dict[str, set[str]] = {}
     for folder in (ROOT / "storage", ROOT / "api" / "webhooks"):
         for name, _, message, _, _ in extract_from_dir(
             folder, method_map=[("**.py", "python")], keywords=IN_ERRORS
         ):
-            is_shown = Path(name).name not in _OPERATORS_ONLY and message not in replaced
+            is_shown = (
+                Path(name).name not in _OPERATORS_ONLY and message not in replaced | operators_only
+            )
             if is_shown and str(message).strip():
-                found.setdefault(str(message), set()).add(f"{folder.relative_to(ROOT)}/{name}")
-    return found
+                paths.setdefault(str(message), set()).add(f"{folder.relative_to(ROOT)}/{name}")
+    return paths
 
 
-def said() -> Catalog:
+def messages() -> Catalog:
     """Every message that the code shows in Slack, with the files that contain it."""
     catalogue = Catalog(charset="utf-8")
     for name, _, message, comments, _ in extract_from_dir(
@@ -95,7 +99,7 @@ def write(name: str, catalogue: Catalog) -> None:
 def main(names: list[str]) -> None:
     for name in {*language.available(), *names}:
         catalogue = read(name)
-        catalogue.update(said(), no_fuzzy_matching=True, update_creation_date=False)
+        catalogue.update(messages(), no_fuzzy_matching=True, update_creation_date=False)
         catalogue.obsolete.clear()
         write(name, catalogue)
 

@@ -34,9 +34,7 @@ async def more_departments(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await modals.refresh(
-        interaction, await _departments(interaction, by, modals.clicked(interaction))
-    )
+    await modals.refresh(interaction, await _departments(interaction, by, interaction.value))
 
 
 async def new_department(interaction: Interaction) -> None:
@@ -52,7 +50,7 @@ async def edit_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
 
     def read(tx: Transaction) -> View:
-        department = departments.get(tx, modals.clicked(interaction), by=by)
+        department = departments.get(tx, interaction.value, by=by)
         return views.department(department, people_search.option(tx, department.manager_id, by=by))
 
     await interaction.open(await interaction.services.database.read(read))
@@ -76,7 +74,7 @@ async def save_department(interaction: Interaction) -> None:
             tx, form.about, values(), by=by, now=interaction.now, recorder=recorder
         )
 
-    if await forms.saved(interaction, form, save, by=by) is not None:
+    if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()
         await modals.refresh_below(interaction, await _departments(interaction, by))
 
@@ -87,7 +85,7 @@ async def delete_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     # Any number of archived people may have to be updated.
     await interaction.services.database.write_long(
-        departments.delete, modals.clicked(interaction), by=by, now=interaction.now
+        departments.delete, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(
         interaction, replies.notice(gettext("Department"), gettext("The department was deleted."))

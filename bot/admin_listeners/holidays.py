@@ -40,7 +40,7 @@ async def more_sets(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await modals.refresh(interaction, await _sets(interaction, by, modals.clicked(interaction)))
+    await modals.refresh(interaction, await _sets(interaction, by, interaction.value))
 
 
 async def new_set(interaction: Interaction) -> None:
@@ -54,7 +54,7 @@ async def add_set(interaction: Interaction) -> None:
     """Add a country or region."""
     by = await modals.admin(interaction)
     code = Form(interaction).chosen("country_code") or ""
-    added = await modals.sent(
+    added = await modals.run_once(
         interaction, lambda tx: holiday_sets.add(tx, code, by=by, now=interaction.now), is_long=True
     )
     if added is not None:
@@ -67,7 +67,7 @@ async def remove_set(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.services.database.write(
-        holiday_set_removal.remove, modals.clicked(interaction), by=by, now=interaction.now
+        holiday_set_removal.remove, interaction.value, by=by, now=interaction.now
     )
     done = replies.notice(gettext("Public holidays"), gettext("The country was removed."))
     await modals.refresh(interaction, done)
@@ -78,14 +78,14 @@ async def list_overrides(interaction: Interaction) -> None:
     """Open the days on which a set differs from its country."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await interaction.open(await _overrides(interaction, by, modals.clicked(interaction)))
+    await interaction.open(await _overrides(interaction, by, interaction.value))
 
 
 async def more_overrides(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    shown = await _overrides(interaction, by, modals.kept(interaction), modals.clicked(interaction))
+    shown = await _overrides(interaction, by, interaction.private_metadata, interaction.value)
     await modals.refresh(interaction, shown)
 
 
@@ -93,7 +93,7 @@ async def new_override(interaction: Interaction) -> None:
     """Open the form that changes a day."""
     await interaction.ack()
     await modals.admin(interaction)
-    await interaction.open(views.override_form(modals.clicked(interaction)))
+    await interaction.open(views.override_form(interaction.value))
 
 
 async def add_override(interaction: Interaction) -> None:
@@ -103,7 +103,7 @@ async def add_override(interaction: Interaction) -> None:
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
         return _add(tx, interaction, form, recorder, by=by)
 
-    if await forms.saved(interaction, form, save, by=by) is not None:
+    if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()
         await modals.refresh_below(interaction, await _overrides(interaction, by, form.about))
 
@@ -136,9 +136,9 @@ async def ask_removal(interaction: Interaction) -> None:
     """Show the effects of removing an override and ask to confirm."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    set_id, override_id = modals.kept(interaction), modals.clicked(interaction)
+    set_id, override_id = interaction.private_metadata, interaction.value
 
-    def try_out(tx: Transaction) -> View:
+    def dry_run(tx: Transaction) -> View:
         override = holiday_overrides.get(tx, set_id, override_id, by=by)
         named_effects = forms.effects_of(
             tx,
@@ -149,13 +149,13 @@ async def ask_removal(interaction: Interaction) -> None:
         )
         return views.removal(set_id, override, named_effects)
 
-    await interaction.open(await interaction.services.database.dry_run(try_out))
+    await interaction.open(await interaction.services.database.dry_run(dry_run))
 
 
 async def remove_override(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
-    set_id, _, override_id = modals.kept(interaction).partition(" ")
-    removed = await modals.sent(
+    set_id, _, override_id = interaction.private_metadata.partition(" ")
+    removed = await modals.run_once(
         interaction,
         lambda tx: holiday_overrides.remove(tx, set_id, override_id, by=by, now=interaction.now),
         is_long=True,
@@ -165,8 +165,8 @@ async def remove_override(interaction: Interaction) -> None:
         await modals.refresh_below(interaction, await _overrides(interaction, by, set_id))
 
 
-def _half(given: str | None) -> Literal["am", "pm"] | None:
-    return "am" if given == "am" else "pm" if given == "pm" else None
+def _half(value: str | None) -> Literal["am", "pm"] | None:
+    return "am" if value == "am" else "pm" if value == "pm" else None
 
 
 async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:

@@ -32,9 +32,7 @@ async def more_leave_types(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await modals.refresh(
-        interaction, await _leave_types(interaction, by, modals.clicked(interaction))
-    )
+    await modals.refresh(interaction, await _leave_types(interaction, by, interaction.value))
 
 
 async def new_leave_type(interaction: Interaction) -> None:
@@ -48,9 +46,7 @@ async def edit_leave_type(interaction: Interaction) -> None:
     """Open the form of one type."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    leave_type = await interaction.services.database.read(
-        leave_types.get, modals.clicked(interaction), by=by
-    )
+    leave_type = await interaction.services.database.read(leave_types.get, interaction.value, by=by)
     await interaction.open(views.leave_type(leave_type))
 
 
@@ -75,7 +71,7 @@ async def save_leave_type(interaction: Interaction) -> None:
         return leave_types.create(tx, values, by=by, now=interaction.now)
 
     # A new name refreshes every open card.
-    if await modals.sent(interaction, save, is_long=True) is not None:
+    if await modals.run_once(interaction, save, is_long=True) is not None:
         await interaction.ack()
         await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
@@ -84,12 +80,12 @@ async def archive_leave_type(interaction: Interaction) -> None:
     """Archive or delete the leave type; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    left = await interaction.services.database.write(
-        leave_types.delete, modals.clicked(interaction), by=by, now=interaction.now
+    archived = await interaction.services.database.write(
+        leave_types.delete, interaction.value, by=by, now=interaction.now
     )
     done = (
         gettext("The leave type was deleted.")
-        if left is None
+        if archived is None
         else gettext("The leave type was archived.")
     )
     await modals.refresh(interaction, replies.notice(gettext("Leave type"), done))
@@ -97,12 +93,12 @@ async def archive_leave_type(interaction: Interaction) -> None:
 
 
 async def restore_leave_type(interaction: Interaction) -> None:
-    """Bring an archived type back."""
+    """Restore an archived type."""
     await interaction.ack()
     by = await modals.admin(interaction)
     leave_type = await interaction.services.database.write(
         leave_types.update,
-        modals.clicked(interaction),
+        interaction.value,
         {"is_archived": False},
         by=by,
         now=interaction.now,

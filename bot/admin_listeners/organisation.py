@@ -32,7 +32,7 @@ async def organisation(interaction: Interaction) -> None:
 
 
 async def save_organisation(interaction: Interaction) -> None:
-    """Change the settings as the form says."""
+    """Save the form's values."""
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
@@ -40,7 +40,7 @@ async def save_organisation(interaction: Interaction) -> None:
             tx, _settings(form), by=by, now=interaction.now, recorder=recorder
         )
 
-    if await forms.saved(interaction, form, save, by=by) is not None:
+    if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()
 
 
@@ -69,7 +69,7 @@ def _settings(form: Form) -> dict[str, object]:
 
 
 async def offer_countries(interaction: Interaction) -> None:
-    """Countries and regions for what was typed so far."""
+    """The countries and regions that match the typed text."""
     await identity.greet(interaction)
     typed = str(interaction.body.get("value") or "")
     # Loading the countries takes a second, once per process.
@@ -78,7 +78,7 @@ async def offer_countries(interaction: Interaction) -> None:
 
 
 async def offer_timezones(interaction: Interaction) -> None:
-    """Time zones for what was typed so far."""
+    """The time zones that match the typed text."""
     typed = str(interaction.body.get("value") or "")
     timezones = await asyncio.to_thread(available_timezones)
     await interaction.ack(options=views.timezone_options(timezones, typed))

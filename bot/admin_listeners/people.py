@@ -38,7 +38,7 @@ async def search(interaction: Interaction) -> None:
 
 
 async def offer_people(interaction: Interaction) -> None:
-    """What the search finds for what was typed so far."""
+    """The people that match the typed text."""
     by = await modals.admin(interaction)
     typed = str(interaction.body.get("value") or "")
     users = await interaction.services.database.read_long(people_search.find, typed, by=by)
@@ -47,7 +47,7 @@ async def offer_people(interaction: Interaction) -> None:
 
 
 async def offer_departments(interaction: Interaction) -> None:
-    """Departments for what was typed so far."""
+    """The departments that match the typed text."""
     by = await modals.admin(interaction)
     typed = str(interaction.body.get("value") or "")
     config = await interaction.services.database.read(
@@ -60,11 +60,11 @@ async def person(interaction: Interaction) -> None:
     """Open the form of the person who was picked."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await interaction.open(await _person(interaction, by, modals.clicked(interaction)))
+    await interaction.open(await _person(interaction, by, interaction.value))
 
 
 async def save_person(interaction: Interaction) -> None:
-    """Change the person as the form says."""
+    """Save the form's values."""
     by, form = await modals.admin(interaction), Form(interaction)
 
     def changes() -> dict[str, object]:
@@ -80,7 +80,7 @@ async def save_person(interaction: Interaction) -> None:
             tx, form.about, changes(), by=by, now=interaction.now, recorder=recorder
         )
 
-    if await forms.saved(interaction, form, save, by=by) is not None:
+    if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()
 
 
@@ -102,16 +102,16 @@ async def add_person(interaction: Interaction) -> None:
         try:
             member = await identity.full_member(interaction, slack_user_id)
         except NotAMember as refusal:
-            await modals.refuse(interaction, refusal)
+            await modals.show_error(interaction, refusal)
             return
         profile = identity.profile_of(member)
-    added = await modals.sent(
+    added = await modals.run_once(
         interaction,
-        lambda tx: _added(tx, profile, values, by=by, interaction=interaction),
+        lambda tx: _add(tx, profile, values, by=by, interaction=interaction),
         is_long=True,
     )
     if added is not None:
-        await modals.answer_with(interaction, await _person(interaction, by, added.id))
+        await modals.replace_form(interaction, await _person(interaction, by, added.id))
 
 
 def _identity(form: Form) -> dict[str, object]:
@@ -127,7 +127,7 @@ def _role_values(form: Form) -> dict[str, object]:
     }
 
 
-def _added(
+def _add(
     tx: Transaction,
     profile: SlackProfile | None,
     values: dict[str, object],
@@ -155,7 +155,7 @@ async def ask_deactivation(interaction: Interaction) -> None:
 
 async def deactivate(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
-    done = await modals.sent(
+    done = await modals.run_once(
         interaction,
         lambda tx: people_status.deactivate(tx, form.about, by=by, now=interaction.now),
         is_long=True,
@@ -169,7 +169,7 @@ async def reactivate(interaction: Interaction) -> None:
     """Reactivate the person; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    user_id = modals.clicked(interaction)
+    user_id = interaction.value
     await interaction.services.database.write_long(
         people_status.reactivate, user_id, by=by, now=interaction.now
     )
@@ -180,7 +180,7 @@ async def unlink(interaction: Interaction) -> None:
     """Separate the person from their Slack account; Slack has asked for confirmation."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    user_id = modals.clicked(interaction)
+    user_id = interaction.value
     await interaction.services.database.write_long(
         slack_profiles.unlink, user_id, by=by, now=interaction.now
     )
@@ -194,18 +194,18 @@ async def ask_archiving(interaction: Interaction) -> None:
 
 async def archive(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
-    done = await modals.sent(
+    done = await modals.run_once(
         interaction,
         lambda tx: people_status.archive(tx, form.about, by=by, now=interaction.now),
         is_long=True,
     )
     if done is not None:
         await interaction.ack()
-        told = gettext("{name} was archived.", name=done.name)
-        await modals.refresh_below(interaction, replies.notice(gettext("Person"), told))
+        sentence = gettext("{name} was archived.", name=done.name)
+        await modals.refresh_below(interaction, replies.notice(gettext("Person"), sentence))
 
 
-class _Ending(Protocol):
+class _StatusChange(Protocol):
     """Archive or deactivate a person."""
 
     def __call__(
@@ -221,14 +221,14 @@ class _Ending(Protocol):
 
 async def _ask(
     interaction: Interaction,
-    change: _Ending,
+    change: _StatusChange,
     question: Callable[[User, NamedEffects], View],
 ) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
-    user_id = modals.clicked(interaction)
+    user_id = interaction.value
 
-    def try_out(tx: Transaction) -> View:
+    def dry_run(tx: Transaction) -> View:
         user = people_rows.get(tx, user_id, by=by)
         named_effects = forms.effects_of(
             tx,
@@ -237,7 +237,7 @@ async def _ask(
         )
         return question(user, named_effects)
 
-    await interaction.open(await interaction.services.database.dry_run(try_out))
+    await interaction.open(await interaction.services.database.dry_run(dry_run))
 
 
 async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:

@@ -39,7 +39,7 @@ async def more_webhooks(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await modals.refresh(interaction, await _webhooks(interaction, by, modals.clicked(interaction)))
+    await modals.refresh(interaction, await _webhooks(interaction, by, interaction.value))
 
 
 async def new_webhook(interaction: Interaction) -> None:
@@ -53,9 +53,9 @@ async def add_webhook(interaction: Interaction) -> None:
     """Register a webhook and show its secret once in place of the form."""
     by, form = await modals.admin(interaction), Form(interaction)
     url, events = form.text("url") or "", form.several("events")
-    if not await modals.passed(interaction, interaction.services.check_webhook_url(url)):
+    if not await modals.passes(interaction, interaction.services.check_webhook_url(url)):
         return
-    added = await modals.sent(
+    added = await modals.run_once(
         interaction, lambda tx: webhooks.create(tx, url, events, by=by, now=interaction.now)
     )
     if added is not None:
@@ -67,16 +67,14 @@ async def open_webhook(interaction: Interaction) -> None:
     """Open one endpoint."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await interaction.open(await _webhook(interaction, by, modals.clicked(interaction)))
+    await interaction.open(await _webhook(interaction, by, interaction.value))
 
 
 async def edit_webhook(interaction: Interaction) -> None:
     """Open the form of one endpoint."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    webhook = await interaction.services.database.read(
-        webhooks.get, modals.clicked(interaction), by=by
-    )
+    webhook = await interaction.services.database.read(webhooks.get, interaction.value, by=by)
     await interaction.open(views.form(webhook))
 
 
@@ -90,11 +88,11 @@ async def save_webhook(interaction: Interaction) -> None:
     if set(events := form.several("events")) != set(webhook.events):
         changes["events"] = events
     # An unchanged URL is not resolved again.
-    if "url" in changes and not await modals.passed(
+    if "url" in changes and not await modals.passes(
         interaction, interaction.services.check_webhook_url(url)
     ):
         return
-    saved = await modals.sent(
+    saved = await modals.run_once(
         interaction, lambda tx: webhooks.update(tx, webhook.id, changes, by=by, now=interaction.now)
     )
     if saved is not None:
@@ -107,12 +105,12 @@ async def test(interaction: Interaction) -> None:
     """Send a ping."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    webhook_id = modals.clicked(interaction)
+    webhook_id = interaction.value
     await interaction.services.database.write(
         requested_deliveries.ping, webhook_id, by=by, now=interaction.now
     )
-    told = gettext("Sending a test. Reopen this webhook to see the result.")
-    await modals.refresh(interaction, await _webhook(interaction, by, webhook_id, told))
+    notice = gettext("Sending a test. Reopen this webhook to see the result.")
+    await modals.refresh(interaction, await _webhook(interaction, by, webhook_id, notice))
 
 
 async def rotate(interaction: Interaction) -> None:
@@ -120,7 +118,7 @@ async def rotate(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     _, secret = await interaction.services.database.write(
-        webhook_secrets.rotate, modals.clicked(interaction), by=by, now=interaction.now
+        webhook_secrets.rotate, interaction.value, by=by, now=interaction.now
     )
     await interaction.open(views.secret(secret))
 
@@ -140,7 +138,7 @@ async def delete(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     # Also deletes its deliveries, which may be very many.
     await interaction.services.database.write_long(
-        webhooks.delete, modals.clicked(interaction), by=by, now=interaction.now
+        webhooks.delete, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(
         interaction, replies.notice(gettext("Webhook"), gettext("The webhook was deleted."))
@@ -153,7 +151,7 @@ async def _switch(interaction: Interaction, *, is_active: bool) -> None:
     by = await modals.admin(interaction)
     changed = await interaction.services.database.write(
         webhooks.update,
-        modals.clicked(interaction),
+        interaction.value,
         {"is_active": is_active},
         by=by,
         now=interaction.now,
@@ -169,14 +167,14 @@ async def _webhooks(interaction: Interaction, by: Caller, cursor: str | None = N
     return views.webhooks(page)
 
 
-async def _webhook(interaction: Interaction, by: Caller, webhook_id: str, told: str = "") -> View:
+async def _webhook(interaction: Interaction, by: Caller, webhook_id: str, notice: str = "") -> View:
     def read(tx: Transaction) -> View:
         webhook = webhooks.get(tx, webhook_id, by=by)
         log = delivery_log.page(tx, webhook.id, PageOf(limit=1), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         last = log.items[0] if log.items else None
         health = endpoint_health.of_webhooks(tx, [webhook.id], by=by)[webhook.id]
-        return views.webhook(webhook, health, last, organisation.timezone, told)
+        return views.webhook(webhook, health, last, organisation.timezone, notice)
 
     return await interaction.services.database.read(read)
 

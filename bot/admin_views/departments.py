@@ -28,23 +28,23 @@ def departments(page: Page[Department]) -> View:
 
 
 def department(department: Department | None, manager: User | None) -> View:
-    """The form of a department; ``one`` is None for a new one."""
+    """The form of a department; ``department`` is None for a new one."""
     allowance = None if department is None else department.default_leave_allowance_half_days
     blocks = [
         fields.field(
-            "name", gettext("Name"), fields.typed(department.name if department else None)
+            "name", gettext("Name"), fields.text_input(department.name if department else None)
         ),
         fields.field(
             "manager_id",
             gettext("Manager"),
-            fields.search(ids.PERSON_SEARCH, person_option(manager) if manager else None),
+            fields.external_select(ids.PERSON_SEARCH, person_option(manager) if manager else None),
             hint=gettext("Approves leave for people without their own manager."),
             is_optional=True,
         ),
         fields.field(
             "default_leave_allowance",
             gettext("Allowance (days per year)"),
-            fields.days_a_year(allowance),
+            fields.days_input(allowance),
             hint=gettext("Leave empty to use the organisation's."),
             is_optional=True,
         ),

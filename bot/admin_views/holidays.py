@@ -42,21 +42,21 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
     ]
     for holiday_set in page.items:
         name = f"{names[holiday_set.country_code]} ({holiday_set.country_code})"
-        opened = layout.button(
+        change = layout.button(
             gettext("Change days"),
             ids.OVERRIDES,
             holiday_set.id,
             spoken=gettext("Change days: {name}", name=name),
         )
         shown = text.verbatim(name)
-        blocks.append({"type": "section", "text": shown, "accessory": opened})
+        blocks.append({"type": "section", "text": shown, "accessory": change})
     return layout.modal(
         gettext("Public holidays"), blocks + layout.show_more(ids.HOLIDAYS_MORE, page.next_cursor)
     )
 
 
 def set_form() -> View:
-    search = fields.search(ids.COUNTRY_SEARCH, least=1)
+    search = fields.external_select(ids.COUNTRY_SEARCH, least=1)
     country = fields.field("country_code", gettext("Country or region"), search)
     return layout.modal(
         gettext("Add a country"), [country], ids.HOLIDAYS_FORM, gettext("Add"), gettext("Back")
@@ -87,21 +87,23 @@ def overrides(holiday_set: HolidaySet, name: str, page: Page[HolidayOverride]) -
     return layout.modal(
         gettext("Changed days"),
         blocks + layout.show_more(ids.OVERRIDES_MORE, page.next_cursor),
-        kept=holiday_set.id,
+        private_metadata=holiday_set.id,
     )
 
 
 def override_form(set_id: str) -> View:
     blocks = [
-        fields.field("date", gettext("Day"), fields.day()),
+        fields.field("date", gettext("Day"), fields.date_picker()),
         fields.field(
-            "is_holiday", gettext("This day is"), fields.menu(fields.said(_KINDS), HOLIDAY)
+            "is_holiday", gettext("This day is"), fields.select(fields.translated(_KINDS), HOLIDAY)
         ),
-        fields.field("half", gettext("Part of the day"), fields.menu(fields.said(_HALVES), WHOLE)),
+        fields.field(
+            "half", gettext("Part of the day"), fields.select(fields.translated(_HALVES), WHOLE)
+        ),
         fields.field(
             "name",
             gettext("Name"),
-            fields.typed(),
+            fields.text_input(),
             hint=gettext("Required for a public holiday."),
             is_optional=True,
         ),
@@ -123,7 +125,7 @@ def removal(set_id: str, override: HolidayOverride, named_effects: NamedEffects)
     )
     if not named_effects.effects.affects_others:
         intro += " " + gettext("No one's leave changes.")
-    return consequences.asking(
+    return consequences.confirmation(
         gettext("Remove the change"),
         intro,
         named_effects,

@@ -36,17 +36,17 @@ def leave_types(page: Page[LeaveType]) -> View:
             leave_type.id,
             spoken=gettext("Edit {name}", name=leave_type.name),
         )
-        told = f"{leave_type.name} ({leave_type.code})" + (
+        lines = f"{leave_type.name} ({leave_type.code})" + (
             f"\n{gettext(_ARCHIVED)}" if leave_type.is_archived else ""
         )
-        blocks.append({"type": "section", "text": text.verbatim(told), "accessory": edit})
+        blocks.append({"type": "section", "text": text.verbatim(lines), "accessory": edit})
     return layout.modal(
         gettext("Leave types"), blocks + layout.show_more(ids.LEAVE_TYPES_MORE, page.next_cursor)
     )
 
 
 def leave_type(leave_type: LeaveType | None) -> View:
-    """The form of a leave type; ``one`` is None for a new one."""
+    """The form of a leave type; ``leave_type`` is None for a new one."""
     ticked = (
         ["requires_approval", "deducts_allowance", "is_paid"]
         if leave_type is None
@@ -54,38 +54,43 @@ def leave_type(leave_type: LeaveType | None) -> View:
     )
     blocks = [
         fields.field(
-            "name", gettext("Name"), fields.typed(leave_type.name if leave_type else None)
+            "name", gettext("Name"), fields.text_input(leave_type.name if leave_type else None)
         ),
         fields.field(
             "code",
             gettext("Code"),
-            fields.typed(leave_type.code if leave_type else None, 64),
+            fields.text_input(leave_type.code if leave_type else None, 64),
             hint=gettext("A short name for integrations. Leave empty to create one from the name."),
             is_optional=leave_type is None,
         ),
         fields.field(
             "colour",
             gettext("Colour in calendars"),
-            fields.typed(leave_type.colour if leave_type else _COLOUR, 7),
+            fields.text_input(leave_type.colour if leave_type else _COLOUR, 7),
         ),
         fields.field(
             "emoji",
             gettext("Emoji"),
-            fields.typed(leave_type.emoji if leave_type else None, 100, placeholder="palm_tree"),
+            fields.text_input(
+                leave_type.emoji if leave_type else None, 100, placeholder="palm_tree"
+            ),
             is_optional=True,
         ),
         fields.field(
-            "flags", gettext("Rules"), fields.boxes(fields.said(_FLAGS), ticked), is_optional=True
+            "flags",
+            gettext("Rules"),
+            fields.checkboxes(fields.translated(_FLAGS), ticked),
+            is_optional=True,
         ),
         fields.field(
             "min_notice_days",
             gettext("Notice (days)"),
-            fields.number(leave_type.min_notice_days if leave_type else 0, most=730),
+            fields.number_input(leave_type.min_notice_days if leave_type else 0, most=730),
         ),
         fields.field(
             "max_consecutive_days",
             gettext("Maximum days in a row"),
-            fields.number(
+            fields.number_input(
                 leave_type.max_consecutive_days if leave_type else None, least=1, most=366
             ),
             hint=gettext("Leave empty for no limit."),

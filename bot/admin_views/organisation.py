@@ -14,7 +14,7 @@ from bot.blocks.fields import Option
 from storage.base.calendar_values import Country
 from storage.base.values import Organisation
 
-_MAX_FOUND: Final = 100
+_MAX_OPTIONS: Final = 100
 _YEAR_TYPES: Final = (
     Option(label=gettext_noop("Calendar year"), value="calendar"),
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
@@ -36,11 +36,11 @@ def organisation(settings: Organisation) -> View:
         channel["initial_conversation"] = settings.digest_channel
     expiry = str(settings.carry_over_expiry_month or ids.NOTHING)
     blocks = [
-        fields.field("name", gettext("Name"), fields.typed(settings.name)),
+        fields.field("name", gettext("Name"), fields.text_input(settings.name)),
         fields.field(
             "country_code",
             gettext("Country for public holidays"),
-            fields.search(
+            fields.external_select(
                 ids.COUNTRY_SEARCH, Option(label=settings.country_code, value=settings.country_code)
             ),
             hint=(
@@ -53,7 +53,7 @@ def organisation(settings: Organisation) -> View:
         fields.field(
             "timezone",
             gettext("Time zone"),
-            fields.search(
+            fields.external_select(
                 ids.TIMEZONE_SEARCH,
                 Option(label=settings.timezone, value=settings.timezone),
                 least=2,
@@ -62,44 +62,44 @@ def organisation(settings: Organisation) -> View:
         fields.field(
             "working_days",
             gettext("Working days"),
-            fields.several(working_days(), settings.working_days),
+            fields.multi_select(working_days(), settings.working_days),
         ),
         fields.field(
             "leave_year_type",
             gettext("Leave year"),
-            fields.menu(fields.said(_YEAR_TYPES), settings.leave_year_type),
+            fields.select(fields.translated(_YEAR_TYPES), settings.leave_year_type),
         ),
         fields.field(
             "leave_year_start_month",
             gettext("Leave year starts in (month)"),
-            fields.menu(months, str(settings.leave_year_start_month)),
+            fields.select(months, str(settings.leave_year_start_month)),
         ),
         fields.field(
             "leave_year_start_day",
             gettext("Leave year starts on (day of the month)"),
-            fields.number(settings.leave_year_start_day, least=1, most=31),
+            fields.number_input(settings.leave_year_start_day, least=1, most=31),
         ),
         fields.field(
             "default_leave_allowance",
             gettext("Allowance (days per year)"),
-            fields.days_a_year(settings.default_leave_allowance_half_days),
+            fields.days_input(settings.default_leave_allowance_half_days),
         ),
         fields.field(
             "carry_over",
             gettext("Carry-over limit (days)"),
-            fields.days_a_year(settings.carry_over_half_days),
+            fields.days_input(settings.carry_over_half_days),
         ),
         fields.field(
             "carry_over_expiry_month",
             gettext("Use carried-over days by the end of"),
-            fields.menu(
+            fields.select(
                 [Option(label=gettext("The leave year"), value=ids.NOTHING), *months], expiry
             ),
         ),
         fields.field(
             "slack",
             gettext("In Slack"),
-            fields.boxes(
+            fields.checkboxes(
                 (
                     Option(label=gettext("Add new workspace members automatically"), value=JOIN),
                     Option(label=gettext("Post who's out in the channel below"), value=DIGEST),
@@ -123,28 +123,28 @@ def organisation(settings: Organisation) -> View:
 
 def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
     """Countries and regions whose name or code contains the typed text; at most 100."""
-    wanted = typed.casefold().strip()
+    query = typed.casefold().strip()
     options = []
     for country in countries:
-        places = [(country.code, _national(country))]
-        places += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
+        labels = [(country.code, _national(country))]
+        labels += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
         options += [
             fields.option(Option(label=_fitting(label, code), value=code))
-            for code, label in places
-            if wanted in label.casefold()
+            for code, label in labels
+            if query in label.casefold()
         ]
-        if len(options) >= _MAX_FOUND:
+        if len(options) >= _MAX_OPTIONS:
             break
-    return options[:_MAX_FOUND]
+    return options[:_MAX_OPTIONS]
 
 
 def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
     """Time zones that contain the typed text; at most 100."""
-    wanted = typed.casefold().strip().replace(" ", "_")
-    matching = [timezone for timezone in timezones if wanted in timezone.casefold()]
+    query = typed.casefold().strip().replace(" ", "_")
+    matching = [timezone for timezone in timezones if query in timezone.casefold()]
     return [
         fields.option(Option(label=timezone, value=timezone))
-        for timezone in sorted(matching)[:_MAX_FOUND]
+        for timezone in sorted(matching)[:_MAX_OPTIONS]
     ]
 
 

@@ -46,7 +46,7 @@ def working_days() -> list[Option]:
 def people() -> View:
     """A search instead of a list: an organisation may have thousands of people."""
     add = layout.button(gettext("Add a person"), ids.PERSON_NEW)
-    pick = fields.search(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
+    pick = fields.external_select(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
     question = text.section(gettext("Find someone to edit"))
     return layout.modal(gettext("People"), [layout.actions(add), question, layout.actions(pick)])
 
@@ -74,27 +74,27 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
         fields.field(
             "working_days",
             gettext("Working days"),
-            fields.several(working_days(), user.working_days or ()),
+            fields.multi_select(working_days(), user.working_days or ()),
             hint=gettext("Leave empty to use the organisation's."),
             is_optional=True,
         ),
         fields.field(
             "leave_allowance",
             gettext("Allowance (days per year)"),
-            fields.days_a_year(allowance),
+            fields.days_input(allowance),
             hint=gettext("Leave empty to use the department's or organisation's."),
             is_optional=True,
         ),
         fields.field(
             "start_date",
             gettext("First day of work"),
-            fields.day(user.start_date),
+            fields.date_picker(user.start_date),
             is_optional=True,
         ),
         fields.field(
             "public_holiday_country_code",
             gettext("Public holidays"),
-            fields.search(
+            fields.external_select(
                 ids.COUNTRY_SEARCH, Option(label=country, value=country) if country else None
             ),
             hint=gettext(
@@ -104,8 +104,8 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
             is_optional=True,
         ),
     ]
-    if endings := _endings(user):
-        blocks.append(layout.actions(*endings))
+    if buttons := _status_buttons(user):
+        blocks.append(layout.actions(*buttons))
     return layout.modal(
         gettext("Person"), blocks, ids.PERSON_FORM, gettext("Save"), gettext("Back"), user.id
     )
@@ -118,7 +118,7 @@ def deactivation(user: User, named_effects: NamedEffects) -> View:
         "stay as they are.",
         name=text.cut(user.name, 200),
     )
-    return consequences.asking(
+    return consequences.confirmation(
         gettext("Deactivate"),
         intro,
         named_effects,
@@ -136,7 +136,7 @@ def archiving(user: User, named_effects: NamedEffects) -> View:
         "leave.",
         name=text.cut(user.name, 200),
     )
-    return consequences.asking(
+    return consequences.confirmation(
         gettext("Archive"),
         intro,
         named_effects,
@@ -159,11 +159,11 @@ def new_person(departments: Sequence[Department]) -> View:
         fields.field(
             "email",
             gettext("E-mail address"),
-            fields.typed(longest=254),
+            fields.text_input(longest=254),
             is_optional=True,
         ),
-        fields.field("first_name", gettext("First name"), fields.typed(), is_optional=True),
-        fields.field("last_name", gettext("Last name"), fields.typed(), is_optional=True),
+        fields.field("first_name", gettext("First name"), fields.text_input(), is_optional=True),
+        fields.field("last_name", gettext("Last name"), fields.text_input(), is_optional=True),
         *_role_fields(departments),
     ]
     return layout.modal(
@@ -173,8 +173,10 @@ def new_person(departments: Sequence[Department]) -> View:
 
 def department_options(departments: Iterable[Department], typed: str) -> list[Block]:
     """Departments whose name contains the typed text, by name; at most 99, plus "none"."""
-    wanted = typed.casefold().strip()
-    matching = [option for option in _named(departments) if wanted in option.label.casefold()]
+    query = typed.casefold().strip()
+    matching = [
+        option for option in _department_options(departments) if query in option.label.casefold()
+    ]
     return [
         fields.option(option) for option in [_no_department(), *matching[: fields.MAX_OPTIONS - 1]]
     ]
@@ -186,7 +188,9 @@ def _role_fields(
     """The fields for role, department and manager."""
     roles = [Option(label=words.role(role), value=role) for role in ROLES]
     return [
-        fields.field("role", gettext("Role"), fields.menu(roles, user.role if user else ROLES[0])),
+        fields.field(
+            "role", gettext("Role"), fields.select(roles, user.role if user else ROLES[0])
+        ),
         fields.field(
             "department_id",
             gettext("Department"),
@@ -195,7 +199,7 @@ def _role_fields(
         fields.field(
             "manager_id",
             gettext("Manager"),
-            fields.search(ids.PERSON_SEARCH, person_option(manager) if manager else None),
+            fields.external_select(ids.PERSON_SEARCH, person_option(manager) if manager else None),
             hint=gettext("Approves this person's leave. If empty, the department's manager does."),
             is_optional=True,
         ),
@@ -204,27 +208,29 @@ def _role_fields(
 
 def _department(departments: Sequence[Department], chosen: str | None) -> Block:
     """A menu, or a search if there are more options than a menu can have."""
-    options = [_no_department(), *_named(departments)]
+    options = [_no_department(), *_department_options(departments)]
     if len(options) <= fields.MAX_OPTIONS:
-        return fields.menu(options, chosen or ids.NOTHING)
+        return fields.select(options, chosen or ids.NOTHING)
     first = [option for option in options if option.value == (chosen or ids.NOTHING)]
-    return fields.search(ids.DEPARTMENT_SEARCH, first[0] if first else None)
+    return fields.external_select(ids.DEPARTMENT_SEARCH, first[0] if first else None)
 
 
 def _no_department() -> Option:
     return Option(label=gettext("No department"), value=ids.NOTHING)
 
 
-def _named(departments: Iterable[Department]) -> list[Option]:
-    named = sorted(departments, key=lambda department: (department.name.casefold(), department.id))
-    return [Option(label=department.name, value=department.id) for department in named]
+def _department_options(departments: Iterable[Department]) -> list[Option]:
+    by_name = sorted(
+        departments, key=lambda department: (department.name.casefold(), department.id)
+    )
+    return [Option(label=department.name, value=department.id) for department in by_name]
 
 
-def _endings(user: User) -> list[Block]:
+def _status_buttons(user: User) -> list[Block]:
     archive = layout.button(gettext("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
     if user.status == "archived":
         return []
-    endings = [layout.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
+    buttons = [layout.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
     if user.status == "deactivated":
         back = layout.button(gettext("Reactivate"), ids.PERSON_REACTIVATE, user.id)
         back["confirm"] = layout.confirm(
@@ -236,10 +242,10 @@ def _endings(user: User) -> list[Block]:
             gettext("Reactivate"),
             gettext("Not now"),
         )
-        endings = [back]
+        buttons = [back]
     if user.slack_user_id is not None:
-        endings.append(_unlink(user))
-    return [*endings, archive]
+        buttons.append(_unlink(user))
+    return [*buttons, archive]
 
 
 def _account(user: User) -> list[Block]:

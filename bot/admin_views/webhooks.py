@@ -21,14 +21,14 @@ _EVERY: Final = "*"
 def webhooks(page: Page[Webhook]) -> View:
     blocks = [layout.actions(layout.button(gettext("Add a webhook"), ids.WEBHOOK_NEW))]
     for webhook in page.items:
-        opened = layout.button(
+        open_button = layout.button(
             gettext("Open"),
             ids.WEBHOOK,
             webhook.id,
             spoken=gettext("Open {name}", name=webhook.url),
         )
         lines = text.verbatim(f"{text.cut(webhook.url, _MAX_LISTED)}\n{_state(webhook)}")
-        blocks.append({"type": "section", "text": lines, "accessory": opened})
+        blocks.append({"type": "section", "text": lines, "accessory": open_button})
     if not page.items:
         blocks.append(text.section(gettext("There are no webhooks yet.")))
     return layout.modal(
@@ -37,12 +37,12 @@ def webhooks(page: Page[Webhook]) -> View:
 
 
 def form(webhook: Webhook | None = None) -> View:
-    """The form of a webhook; ``one`` is None for a new one."""
+    """The form of a webhook; ``webhook`` is None for a new one."""
     events = [
         Option(label=gettext("All events"), value=_EVERY),
         *(Option(label=name, value=name) for name in EVENT_TYPES),
     ]
-    url = fields.typed(
+    url = fields.text_input(
         webhook.url if webhook else None, _MAX_URL, placeholder="https://example.com/hook"
     )
     blocks = [
@@ -50,7 +50,7 @@ def form(webhook: Webhook | None = None) -> View:
         fields.field(
             "events",
             gettext("Events"),
-            fields.several(events, webhook.events if webhook else _EVERY),
+            fields.multi_select(events, webhook.events if webhook else _EVERY),
         ),
     ]
     if webhook is None:
@@ -70,10 +70,10 @@ def form(webhook: Webhook | None = None) -> View:
     )
 
 
-def secret(shown: str) -> View:
+def secret(signing_secret: str) -> View:
     """Shows a signing secret, only this once."""
     blocks = [
-        text.section(f"```{shown}```"),
+        text.section(f"```{signing_secret}```"),
         text.section(
             gettext(
                 "Every event is signed with this secret. Copy it to your endpoint now. You "
@@ -89,9 +89,9 @@ def webhook(
     health: WebhookHealth,
     last: LoggedDelivery | None,
     timezone: str,
-    told: str = "",
+    notice: str = "",
 ) -> View:
-    """A webhook: its state, last attempt and buttons. ``told`` is shown at the top."""
+    """A webhook: its state, last attempt and buttons. ``notice`` is shown at the top."""
     lines = [
         text.cut(webhook.url, 1_000),
         ", ".join(webhook.events),
@@ -100,8 +100,8 @@ def webhook(
         _last(last, timezone),
     ]
     blocks: list[Block] = [text.paragraph("\n".join(lines))]
-    if told:
-        blocks.insert(0, text.section(told))
+    if notice:
+        blocks.insert(0, text.section(notice))
     rotate = layout.button(gettext("Rotate secret"), ids.WEBHOOK_ROTATE, webhook.id)
     rotate["confirm"] = layout.confirm(
         gettext("Rotate the secret?"),
@@ -125,7 +125,7 @@ def webhook(
         switches = [layout.button(gettext("Switch on"), ids.WEBHOOK_ON, webhook.id, "primary")]
     edit = layout.button(gettext("Edit"), ids.WEBHOOK_EDIT, webhook.id)
     blocks.append(layout.actions(edit, *switches, rotate, delete))
-    return layout.modal(gettext("Webhook"), blocks, kept=webhook.id)
+    return layout.modal(gettext("Webhook"), blocks, private_metadata=webhook.id)
 
 
 def _state(webhook: Webhook) -> str:
@@ -160,7 +160,7 @@ def _last(last: LoggedDelivery | None, timezone: str) -> str:
         return gettext("The last event ({event}) is waiting to be sent.", event=last.event_type)
     attempt = last.attempts[-1]
     when = words.moment(attempt.attempted_at, timezone)
-    came = str(attempt.status_code or attempt.error or "")
+    answer = str(attempt.status_code or attempt.error or "")
     return gettext(
-        "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=came
+        "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=answer
     )

@@ -29,12 +29,12 @@ class Language:
     """A locale for dates and numbers, and the translations of the English sentences."""
 
     locale: Locale
-    sentences: NullTranslations
+    translations: NullTranslations
 
 
-ENGLISH: Final = Language(locale=Locale("en", "GB"), sentences=NullTranslations())
+ENGLISH: Final = Language(locale=Locale("en", "GB"), translations=NullTranslations())
 
-_spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
+_current: ContextVar[Language] = ContextVar("language", default=ENGLISH)
 
 
 def gettext(message: str, **values: object) -> str:
@@ -44,7 +44,7 @@ def gettext(message: str, **values: object) -> str:
     'Awaiting Grace'
     """
     # For an empty message gettext returns the catalogue's header.
-    return _filled(_spoken.get().sentences.gettext(message) if message else "", values)
+    return _filled(_current.get().translations.gettext(message) if message else "", values)
 
 
 def ngettext(one: str, many: str, count: int, **values: object) -> str:
@@ -53,7 +53,7 @@ def ngettext(one: str, many: str, count: int, **values: object) -> str:
     >>> ngettext("{count} request", "{count} requests", 2)
     '2 requests'
     """
-    translated = _spoken.get().sentences.ngettext(one, many, count)
+    translated = _current.get().translations.ngettext(one, many, count)
     return _filled(translated, {"count": count, **values})
 
 
@@ -64,7 +64,7 @@ def gettext_noop(message: str) -> str:
 
 def locale() -> Locale:
     """The Babel locale of the current language."""
-    return _spoken.get().locale
+    return _current.get().locale
 
 
 def set_locale(slack_locale: str | None) -> None:
@@ -72,17 +72,17 @@ def set_locale(slack_locale: str | None) -> None:
 
     English if there is no such catalogue.
     """
-    _spoken.set(_language(slack_locale or ""))
+    _current.set(_language(slack_locale or ""))
 
 
 @contextmanager
 def using_locale(slack_locale: str | None) -> Iterator[None]:
     """As ``set_locale``, inside the block alone."""
-    token = _spoken.set(_language(slack_locale or ""))
+    token = _current.set(_language(slack_locale or ""))
     try:
         yield
     finally:
-        _spoken.reset(token)
+        _current.reset(token)
 
 
 def available() -> dict[str, Path]:
@@ -92,9 +92,9 @@ def available() -> dict[str, Path]:
 
 @lru_cache(maxsize=256)
 def _language(slack_locale: str) -> Language:
-    wanted = slack_locale.replace("-", "_")
+    locale_name = slack_locale.replace("-", "_")
     catalogues = available()
-    for name in (wanted, wanted.partition("_")[0]):
+    for name in (locale_name, locale_name.partition("_")[0]):
         if name in catalogues:
             return _read(name)
     return ENGLISH
@@ -109,7 +109,7 @@ def _read(name: str) -> Language:
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
-    return Language(locale=locale, sentences=GNUTranslations(compiled))
+    return Language(locale=locale, translations=GNUTranslations(compiled))
 
 
 def _filled(message: str, values: Mapping[str, object]) -> str:

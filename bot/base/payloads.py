@@ -23,7 +23,7 @@ class Payload(dict[str, object]):
 
     @classmethod
     def of(cls, sent: Mapping[str, object]) -> Payload:
-        """The same JSON, with every object in it made a Payload."""
+        """The same JSON, with every object in it as a Payload."""
         return cls((name, _payload(value)) for name, value in sent.items())
 
     def __missing__(self, name: str) -> object:

@@ -16,7 +16,7 @@ DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"
 # Slack's limit is 32 characters with the slash; it takes no capitals and no spaces.
 _COMMAND: Final = re.compile(r"/[a-z0-9][a-z0-9_-]{0,30}")
 # Slack's own commands: Slack rejects a manifest that uses one of them.
-_OF_SLACK: Final = frozenset(
+_RESERVED: Final = frozenset(
     {
         "/active",
         "/apps",
@@ -109,7 +109,7 @@ def command_problem(command: str) -> str | None:
             "must be a slash and up to 31 lower-case letters, digits, hyphens and underscores, "
             f"such as /timeoff, not {command!r}."
         )
-    if command in _OF_SLACK:
+    if command in _RESERVED:
         return f"cannot be {command}, which Slack reserves."
     return None
 

@@ -36,7 +36,7 @@ def field(
     return block | {"hint": text.plain(hint, 2_000)} if hint else block
 
 
-def typed(value: str | None = None, longest: int = 200, placeholder: str = "") -> Block:
+def text_input(value: str | None = None, longest: int = 200, placeholder: str = "") -> Block:
     element: Block = {"type": "plain_text_input", "max_length": longest}
     if value:
         element["initial_value"] = value[:longest]
@@ -45,7 +45,7 @@ def typed(value: str | None = None, longest: int = 200, placeholder: str = "") -
     return element
 
 
-def number(value: float | None = None, *, least: int = 0, most: int) -> Block:
+def number_input(value: float | None = None, *, least: int = 0, most: int) -> Block:
     element: Block = {
         "type": "number_input",
         "is_decimal_allowed": False,
@@ -55,42 +55,42 @@ def number(value: float | None = None, *, least: int = 0, most: int) -> Block:
     return element if value is None else element | {"initial_value": f"{value:g}"}
 
 
-def days_a_year(half_days: int | None) -> Block:
+def days_input(half_days: int | None) -> Block:
     """An input for days in half-day steps; ``half_days`` is the initial value."""
-    shown = number(None if half_days is None else half_days / 2, most=366)
-    return shown | {"is_decimal_allowed": True}
+    element = number_input(None if half_days is None else half_days / 2, most=366)
+    return element | {"is_decimal_allowed": True}
 
 
-def day(value: date | None = None) -> Block:
+def date_picker(value: date | None = None) -> Block:
     picker: Block = {"type": "datepicker"}
     return picker if value is None else picker | {"initial_date": value.isoformat()}
 
 
-def menu(options: Sequence[Option], chosen: str | None = None, placeholder: str = "") -> Block:
+def select(options: Sequence[Option], chosen: str | None = None, placeholder: str = "") -> Block:
     """A select menu of at most 10,000 options, in groups if there are more than 100."""
-    element: Block = {"type": "static_select", **_offered(options)}
-    first = [offered for offered in options if offered.value == chosen][:1]
-    if first:
-        element["initial_option"] = option(first[0])
+    element: Block = {"type": "static_select", **_options_of(options)}
+    initial = next((choice for choice in options if choice.value == chosen), None)
+    if initial is not None:
+        element["initial_option"] = option(initial)
     if placeholder:
         element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
     return element
 
 
-def several(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
-    element: Block = {"type": "multi_static_select", **_offered(options)}
-    first = [option(offered) for offered in options if offered.value in chosen]
-    return element | {"initial_options": first} if first else element
+def multi_select(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
+    element: Block = {"type": "multi_static_select", **_options_of(options)}
+    initial = [option(choice) for choice in options if choice.value in chosen]
+    return element | {"initial_options": initial} if initial else element
 
 
-def boxes(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
+def checkboxes(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
     """At most ten checkboxes."""
-    element: Block = {"type": "checkboxes", "options": [option(offered) for offered in options]}
-    first = [option(offered) for offered in options if offered.value in chosen]
-    return element | {"initial_options": first} if first else element
+    element: Block = {"type": "checkboxes", "options": [option(choice) for choice in options]}
+    initial = [option(choice) for choice in options if choice.value in chosen]
+    return element | {"initial_options": initial} if initial else element
 
 
-def search(
+def external_select(
     action_id: str, chosen: Option | None = None, placeholder: str = "", least: int = 0
 ) -> Block:
     """A menu that loads its options after at least ``least`` typed characters.
@@ -109,18 +109,18 @@ def search(
     return element
 
 
-def said(options: Sequence[Option]) -> list[Option]:
+def translated(options: Sequence[Option]) -> list[Option]:
     """The options with translated labels."""
-    return [Option(label=gettext(offered.label), value=offered.value) for offered in options]
+    return [Option(label=gettext(choice.label), value=choice.value) for choice in options]
 
 
-def option(offered: Option) -> Block:
-    return {"text": text.plain(offered.label, text.MAX_OPTION), "value": offered.value}
+def option(choice: Option) -> Block:
+    return {"text": text.plain(choice.label, text.MAX_OPTION), "value": choice.value}
 
 
-def _offered(options: Sequence[Option]) -> Block:
+def _options_of(options: Sequence[Option]) -> Block:
     if len(options) <= MAX_OPTIONS:
-        return {"options": [option(offered) for offered in options]}
+        return {"options": [option(choice) for choice in options]}
     starts = range(0, min(len(options), MAX_OPTIONS**2), MAX_OPTIONS)
     return {"option_groups": [_group(options[at : at + MAX_OPTIONS]) for at in starts]}
 
@@ -130,5 +130,5 @@ def _group(options: Sequence[Option]) -> Block:
     label = f"{text.cut(options[0].label, half)} – {text.cut(options[-1].label, half)}"
     return {
         "label": text.plain(label, text.MAX_OPTION),
-        "options": [option(offered) for offered in options],
+        "options": [option(choice) for choice in options],
     }

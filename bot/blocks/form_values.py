@@ -7,9 +7,9 @@ from datetime import date
 from bot.base.payloads import Answer, Values
 
 
-def answer(values: Values, name: str) -> str | None:
+def value(state_values: Values, name: str) -> str | None:
     """The value of a field in a view's ``state.values``; None if it is empty."""
-    state = _state(values, name)
+    state = _state(state_values, name)
     chosen = state.get("selected_option")
     return (
         state.get("value")
@@ -21,19 +21,19 @@ def answer(values: Values, name: str) -> str | None:
     )
 
 
-def picked_day(values: Values, name: str) -> date | None:
+def date_value(state_values: Values, name: str) -> date | None:
     """The picked date of a field."""
-    picked = _state(values, name).get("selected_date")
+    picked = _state(state_values, name).get("selected_date")
     return date.fromisoformat(picked) if picked else None
 
 
-def answers(values: Values, name: str) -> list[str]:
+def values(state_values: Values, name: str) -> list[str]:
     """The values of all options that were chosen."""
-    chosen = _state(values, name).get("selected_options") or []
+    chosen = _state(state_values, name).get("selected_options") or []
     return [option["value"] for option in chosen]
 
 
-def _state(values: Values, name: str) -> Answer:
+def _state(state_values: Values, name: str) -> Answer:
     # Searches have their own action ids, so take the only element under any id.
-    answers_of_block = values.get(name) or {}
+    answers_of_block = state_values.get(name) or {}
     return next(iter(answers_of_block.values()), None) or {}

@@ -22,14 +22,14 @@ def actions(*elements: Block) -> Block:
 
 def button(label: str, action_id: str, value: str = "", style: str = "", spoken: str = "") -> Block:
     """A button. ``spoken`` is the accessibility label, if the label alone is ambiguous."""
-    made: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}
+    element: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}
     if value:
-        made["value"] = value
+        element["value"] = value
     if style:
-        made["style"] = style
+        element["style"] = style
     if spoken:
-        made["accessibility_label"] = text.cut(spoken, _MAX_SPOKEN)
-    return made
+        element["accessibility_label"] = text.cut(spoken, _MAX_SPOKEN)
+    return element
 
 
 def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
@@ -48,15 +48,15 @@ def modal(
     callback_id: str = "",
     submit: str = "",
     close: str = "",
-    kept: str = "",
+    private_metadata: str = "",
 ) -> View:
-    """A modal; ``submit`` makes it a form. ``kept`` is the private metadata."""
+    """A modal; ``submit`` makes it a form."""
     view: View = {
         "type": "modal",
         "title": text.plain(title, text.MAX_TITLE),
         "close": text.plain(close or gettext("Close"), text.MAX_TITLE),
         "blocks": list(blocks),
-        "private_metadata": kept,
+        "private_metadata": private_metadata,
     }
     if callback_id:
         view["callback_id"] = callback_id

@@ -39,24 +39,24 @@ def verbatim(text: str, longest: int = MAX_SECTION) -> Block:
     return {"type": "plain_text", "text": cut(text, longest) or " ", "emoji": False}
 
 
-def marked(text: str) -> Block:
+def mrkdwn(text: str) -> Block:
     """A mrkdwn text object; the caller escapes user input."""
     return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def section(text: str) -> Block:
     """A section in mrkdwn."""
-    return {"type": "section", "text": marked(text)}
+    return {"type": "section", "text": mrkdwn(text)}
 
 
 def paragraph(typed: str) -> Block:
-    """A paragraph in which nothing has a meaning: what people typed."""
+    """A section in plain text, for user input."""
     return {"type": "section", "text": verbatim(typed)}
 
 
 def quiet(text: str) -> Block:
     """A context block in mrkdwn."""
-    return {"type": "context", "elements": [marked(text)]}
+    return {"type": "context", "elements": [mrkdwn(text)]}
 
 
 def name(text: str) -> str:

@@ -117,5 +117,5 @@ def retry_after_seconds(failure: Exception) -> int | None:
 
 def summary(failure: Exception) -> str:
     """A short line for the log and the notification's row, without message contents."""
-    said = error_code(failure) or status_code(failure)
-    return type(failure).__name__ if said is None else f"{type(failure).__name__}: {said}"
+    code = error_code(failure) or status_code(failure)
+    return type(failure).__name__ if code is None else f"{type(failure).__name__}: {code}"

@@ -42,14 +42,14 @@ class Workspaces(ABC):
     """Gives the ``Workspace`` of a team id; all calls to Slack go through it."""
 
     @abstractmethod
-    async def of_request(self, team_id: str) -> Workspace | None:
+    async def for_payload(self, team_id: str) -> Workspace | None:
         """The workspace of an incoming payload; never calls Slack.
 
         None if the app is not known to be installed. Raises DatabaseUnavailable.
         """
 
     @abstractmethod
-    async def of_delivery(self, team_id: str) -> Workspace | None:
+    async def for_delivery(self, team_id: str) -> Workspace | None:
         """The workspace to send to; None if the app is not installed.
 
         Raises DatabaseUnavailable and the errors in ``slack_web.FAILURES``.
@@ -81,21 +81,21 @@ class OneWorkspace(Workspaces):
         self.client = client
         self._database = database
         self._clock = clock
-        self._asking = asyncio.Lock()
-        self._known: Workspace | None = None
+        self._lock = asyncio.Lock()
+        self._workspace: Workspace | None = None
 
-    async def of_request(self, team_id: str) -> Workspace | None:
-        if self._known is None:
+    async def for_payload(self, team_id: str) -> Workspace | None:
+        if self._workspace is None:
             # Slack has not responded yet; the token is identified before anything is linked.
             return Workspace(team_id=team_id, client=self.client, bot_id=None, bot_user_id=None)
-        return self._known if self._known.team_id == team_id else None
+        return self._workspace if self._workspace.team_id == team_id else None
 
-    async def of_delivery(self, team_id: str) -> Workspace | None:
-        workspace = await self._identified()
+    async def for_delivery(self, team_id: str) -> Workspace | None:
+        workspace = await self._identify()
         return workspace if workspace.team_id == team_id else None
 
     async def organisation_of(self, team_id: str) -> Organisation | None:
-        if (await self._identified()).team_id != team_id:
+        if (await self._identify()).team_id != team_id:
             return None
         try:
             return await self._database.write(
@@ -111,7 +111,7 @@ class OneWorkspace(Workspaces):
         """
         try:
             async with asyncio.timeout(INTRODUCTION_SECONDS):
-                team_id = (await self._identified()).team_id
+                team_id = (await self._identify()).team_id
                 organisation = await self.organisation_of(team_id)
         except (*slack_web.FAILURES, DatabaseUnavailable) as failure:
             if isinstance(failure, DatabaseUnavailable):
@@ -123,24 +123,24 @@ class OneWorkspace(Workspaces):
             _log.warning("slack.no_organisation", team_id=team_id)
 
     async def check_token(self) -> None:
-        await self._identified()
+        await self._identify()
 
     async def token_refused(self, workspace: Workspace) -> bool:
         """Does nothing: once the operator corrects the token, pending notifications are sent."""
         return False
 
-    async def _identified(self) -> Workspace:
+    async def _identify(self) -> Workspace:
         """Raises the errors in ``slack_web.FAILURES``."""
-        async with self._asking:
-            if self._known is None:
+        async with self._lock:
+            if self._workspace is None:
                 answer = await self.client.auth_test()
-                self._known = Workspace(
+                self._workspace = Workspace(
                     team_id=answer["team_id"],
                     client=self.client,
                     bot_id=answer.get("bot_id"),
                     bot_user_id=answer.get("user_id"),
                 )
-            return self._known
+            return self._workspace
 
 
 class InstalledWorkspaces(Workspaces):
@@ -153,14 +153,14 @@ class InstalledWorkspaces(Workspaces):
         self._database = database
         self._clock = clock
 
-    async def of_request(self, team_id: str) -> Workspace | None:
+    async def for_payload(self, team_id: str) -> Workspace | None:
         try:
-            return await self.of_delivery(team_id)
+            return await self.for_delivery(team_id)
         except TokenUnreadable:
             _log.error("slack.token_unreadable", team_id=team_id, setting="HIATUS_SECRET_KEYS")
             return None
 
-    async def of_delivery(self, team_id: str) -> Workspace | None:
+    async def for_delivery(self, team_id: str) -> Workspace | None:
         installation = await self._database.read(slack_installations.find, team_id)
         if installation is None:
             return None

@@ -104,7 +104,7 @@ def slack_failed(failure: Exception, install_url: str | None) -> str:
     return gettext(_SLACK_REFUSED, reason=code or "")
 
 
-def said(sentence: str) -> str:
+def translated(sentence: str) -> str:
     """A domain sentence in the current language, with its figures formatted."""
     if not isinstance(sentence, Sentence):
         return gettext(sentence)
@@ -126,11 +126,11 @@ def _figure(figure: Figure) -> str:
 
 
 def detail(refusal: DomainError) -> str:
-    return said(refusal.detail)
+    return translated(refusal.detail)
 
 
 def details(refusal: InvalidInput) -> str:
-    return " ".join(said(error.detail) for error in refusal.errors)
+    return " ".join(translated(error.detail) for error in refusal.errors)
 
 
 def _role(refusal: errors.InsufficientRole) -> str:
@@ -140,13 +140,13 @@ def _role(refusal: errors.InsufficientRole) -> str:
     )
 
 
-def _absent(refusal: errors.NotFound) -> str:
+def _not_found(refusal: errors.NotFound) -> str:
     if refusal.kind == "leave request":
         return gettext("This request doesn't exist, or you no longer have access to it.")
     return gettext("This no longer exists. It may just have been removed.")
 
 
-def _already(refusal: errors.InvalidTransition) -> str:
+def _invalid_transition(refusal: errors.InvalidTransition) -> str:
     if refusal.status == "pending":
         return gettext("This request has just changed. Please check it and try again.")
     by = refusal.decided_by_name
@@ -166,7 +166,7 @@ def _already(refusal: errors.InvalidTransition) -> str:
     return gettext("Already declined by {name}.", name=by) if by else gettext("Already declined.")
 
 
-def _overlap(refusal: errors.OverlappingLeave) -> str:
+def _overlapping(refusal: errors.OverlappingLeave) -> str:
     return gettext("This overlaps your leave ({when}).", when=_other_leave(refusal))
 
 
@@ -180,18 +180,19 @@ def _other_leave(refusal: errors.OverlappingLeave) -> str:
     )
 
 
-def _too_little(refusal: errors.InsufficientAllowance) -> str:
-    left, needed = refusal.remaining_half_days, refusal.needed_half_days
-    year, this = refusal.leave_year, words.amount(needed)
-    if left <= 0:
+def _insufficient_allowance(refusal: errors.InsufficientAllowance) -> str:
+    year, needed = refusal.leave_year, words.amount(refusal.needed_half_days)
+    if refusal.remaining_half_days <= 0:
         return gettext(
-            "You have no days left in {year}. This request needs {needed}.", year=year, needed=this
+            "You have no days left in {year}. This request needs {needed}.",
+            year=year,
+            needed=needed,
         )
     return gettext(
         "You have {left} left in {year}. This request needs {needed}.",
-        left=words.amount(left),
+        left=words.amount(refusal.remaining_half_days),
         year=year,
-        needed=this,
+        needed=needed,
     )
 
 
@@ -232,7 +233,7 @@ IN_SLACK: Final[Mapping[str, str]] = {
 
 SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
     InvalidInput: details,
-    errors.NotFound: _absent,
+    errors.NotFound: _not_found,
     errors.Forbidden: detail,
     errors.InsufficientRole: _role,
     errors.InsufficientScope: detail,
@@ -242,8 +243,8 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
     errors.NotYourField: detail,
     errors.Unauthenticated: lambda _: gettext(BROKEN),
     errors.Conflict: detail,
-    errors.InvalidTransition: _already,
-    errors.OverlappingLeave: _overlap,
+    errors.InvalidTransition: _invalid_transition,
+    errors.OverlappingLeave: _overlapping,
     errors.EmailTaken: detail,
     errors.CodeTaken: detail,
     errors.NameTaken: lambda refusal: gettext("{name} already exists.", name=refusal.other_name),
@@ -251,7 +252,7 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
     errors.LastOwner: detail,
     errors.InUse: detail,
     errors.CannotArchiveSelf: detail,
-    errors.InsufficientAllowance: _too_little,
+    errors.InsufficientAllowance: _insufficient_allowance,
     errors.UnusableCursor: lambda _: gettext(BROKEN),
     IdempotencyAnswerUnreadable: lambda _: gettext(BROKEN),
     IdempotencyInProgress: lambda _: gettext(BROKEN),
@@ -300,22 +301,25 @@ def inline(refusal: DomainError, inputs: Collection[str] = FIELDS) -> dict[str, 
     Errors of fields that are not among ``inputs`` go to the first day's block.
     """
     by_block: dict[str, str] = {}
-    for name, told in _by_field(refusal):
+    for name, message in _by_field(refusal):
         block = name if name in inputs else ids.FIRST_DAY
-        by_block[block] = f"{by_block[block]} {told}" if block in by_block else told
+        by_block[block] = f"{by_block[block]} {message}" if block in by_block else message
     return by_block
 
 
 def before_sending(refusals: Iterable[DomainError]) -> list[str]:
     """Why the request form could not be sent yet; a missing note is not an error yet."""
-    return [told for refusal in refusals for name, told in _by_field(refusal) if name != ids.NOTE]
+    return [
+        message for refusal in refusals for name, message in _by_field(refusal) if name != ids.NOTE
+    ]
 
 
 def _by_field(refusal: DomainError) -> list[tuple[str, str]]:
     if not isinstance(refusal, InvalidInput):
         return [("", sentence(refusal))]
     return [
-        (error.pointer.lstrip("/").split("/")[0], said(error.detail)) for error in refusal.errors
+        (error.pointer.lstrip("/").split("/")[0], translated(error.detail))
+        for error in refusal.errors
     ]
 
 

@@ -50,26 +50,26 @@ class Form:
         self.name = str(interaction.body["view"].get("callback_id") or "")
         self.is_confirmed = self.name.endswith(ids.CONFIRMED)
         if self.is_confirmed:
-            self.about, self._values = _unpacked(modals.kept(interaction))
+            self.about, self._values = _unpacked(interaction.private_metadata)
         else:
-            self.about, self._values = modals.kept(interaction), interaction.values
+            self.about, self._values = interaction.private_metadata, interaction.values
 
     def text(self, name: str) -> str | None:
         """The typed text; None if it is empty."""
-        return form_values.answer(self._values, name)
+        return form_values.value(self._values, name)
 
     def chosen(self, name: str) -> str | None:
         """The value chosen from a menu; None for "none"."""
-        given = self.text(name)
-        return None if given == ids.NOTHING else given
+        value = self.text(name)
+        return None if value == ids.NOTHING else value
 
     def several(self, name: str) -> list[str]:
-        return form_values.answers(self._values, name)
+        return form_values.values(self._values, name)
 
     def half_days(self, name: str) -> int | None:
         """The typed days in half-days. Raises InvalidInput ``not_half_days``."""
-        given = self._converted(name, self.text(name), float)
-        return None if given is None else half_days_of(given, name)
+        value = self._converted(name, self.text(name), float)
+        return None if value is None else half_days_of(value, name)
 
     def whole(self, name: str) -> int | None:
         return self._converted(name, self.chosen(name), int)
@@ -77,20 +77,20 @@ class Form:
     def day(self, name: str) -> date | None:
         return self._converted(name, self.text(name), date.fromisoformat)
 
-    def _converted(self, name: str, given: str | None, convert: Callable[[str], T]) -> T | None:
+    def _converted(self, name: str, value: str | None, convert: Callable[[str], T]) -> T | None:
         """Raises UnexpectedPayload, because Slack validates the input of such fields."""
         try:
-            return None if given is None else convert(given)
+            return None if value is None else convert(value)
         except ValueError as error:
             raise UnexpectedPayload(name) from error
 
     def packed(self) -> str:
         """All values as JSON, for the private metadata of the confirmation."""
         values = {
-            block: {ids.ANSWER: kept}
+            block: {ids.ANSWER: packed}
             for block, states in self._values.items()
             for state in states.values()
-            if (kept := _kept(state))
+            if (packed := _packed(state))
         }
         return orjson.dumps({"about": self.about, "values": values}).decode()
 
@@ -99,31 +99,31 @@ class Form:
 Save = Callable[[Transaction, EffectsRecorder | None], T]
 
 
-async def saved(interaction: Interaction, form: Form, save: Save[T], *, by: Caller) -> T | None:
+async def submit(interaction: Interaction, form: Form, save: Save[T], *, by: Caller) -> T | None:
     """Save once even if the form is sent twice; ask to confirm if the change affects others.
 
     None if nothing was saved: refused, not confirmed yet, or saved before. The confirmation
     replaces the form, so that the view below is shown again when it is answered.
     """
     if not form.is_confirmed:
-        named_effects = await _tried(interaction, save, by=by)
+        named_effects = await _dry_run(interaction, save, by=by)
         if named_effects is None:
             return None
         if named_effects.effects.affects_others:
             view = consequences.before_saving(
                 named_effects, form.name + ids.CONFIRMED, form.packed()
             )
-            await modals.answer_with(interaction, view)
+            await modals.replace_form(interaction, view)
             return None
-    return await modals.sent(interaction, lambda tx: save(tx, None), is_long=True)
+    return await modals.run_once(interaction, lambda tx: save(tx, None), is_long=True)
 
 
-async def _tried(interaction: Interaction, save: Save[T], *, by: Caller) -> NamedEffects | None:
+async def _dry_run(interaction: Interaction, save: Save[T], *, by: Caller) -> NamedEffects | None:
     """None if it was refused; the error is then shown at the field."""
     try:
         return await interaction.services.database.dry_run(effects_of, save, by=by)
     except DomainError as refusal:
-        await modals.refuse(interaction, refusal)
+        await modals.show_error(interaction, refusal)
         return None
 
 
@@ -135,24 +135,24 @@ def effects_of(tx: Transaction, change: Save[T], *, by: Caller) -> NamedEffects:
     effects = recorder.effects
     return NamedEffects(
         effects=effects,
-        names=people_rows.names(tx, by.organisation_id, consequences.named(effects)),
+        names=people_rows.names(tx, by.organisation_id, consequences.user_ids(effects)),
         departments={department.id: department.name for department in config.departments.values()},
     )
 
 
-def _kept(state: Answer) -> dict[str, object]:
-    kept: dict[str, object] = {name: state[name] for name in _STATES if state.get(name)}
+def _packed(state: Answer) -> dict[str, object]:
+    packed: dict[str, object] = {name: state[name] for name in _STATES if state.get(name)}
     if option := state.get("selected_option"):
-        kept["selected_option"] = {"value": option["value"]}
+        packed["selected_option"] = {"value": option["value"]}
     if options := state.get("selected_options"):
-        kept["selected_options"] = [{"value": option["value"]} for option in options]
-    return kept
+        packed["selected_options"] = [{"value": option["value"]} for option in options]
+    return packed
 
 
-def _unpacked(kept: str) -> tuple[str, Values]:
+def _unpacked(metadata: str) -> tuple[str, Values]:
     """Raises NotFound if the metadata is not ours."""
     try:
-        unpacked = orjson.loads(kept)
-        return str(unpacked["about"]), unpacked["values"]
+        form = orjson.loads(metadata)
+        return str(form["about"]), form["values"]
     except (ValueError, KeyError, TypeError) as error:
         raise NotFound("form") from error

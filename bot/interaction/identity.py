@@ -26,7 +26,7 @@ _LOOKUP_SECONDS: Final = 2.0
 # The year 2100; a later time is malformed.
 _MAX_EXPIRY_SECONDS: Final = 4_102_444_800
 # The lengths of the columns.
-_LONGEST: Final = {"id": 32, "locale": 35}
+_MAX_LENGTHS: Final = {"id": 32, "locale": 35}
 
 _NO_FULL_MEMBER: Final = gettext_noop(
     "Hiatus is for full members of this workspace. Guests, bots and people from other "
@@ -43,7 +43,7 @@ async def caller(interaction: Interaction) -> Caller:
     if not interaction.slack_user_id:
         raise NotAMember(errors.UNKNOWN_WORKSPACE)
     person, locale = await interaction.services.database.read(
-        _seen, interaction.team_id, interaction.slack_user_id
+        _load_person, interaction.team_id, interaction.slack_user_id
     )
     # Before the workspace is checked, so that its error is in the person's language.
     interaction.set_locale(locale)
@@ -51,7 +51,7 @@ async def caller(interaction: Interaction) -> Caller:
     if person is not None and person.user is not None and person.user.status == "active":
         return as_caller(person.organisation, person.user)
     organisation = person.organisation if person is not None else await _organisation(interaction)
-    return as_caller(organisation, await _joined(interaction, organisation))
+    return as_caller(organisation, await _provision(interaction, organisation))
 
 
 def is_full_member(user: Mapping[str, object], team_id: str) -> bool:
@@ -95,8 +95,8 @@ def profile_of(user: Mapping[str, object]) -> SlackProfile:
     slack_user_id = _text(user, "id")
     if not slack_user_id:
         raise MalformedProfile("id")
-    whole = str(profile.get("real_name") or user.get("real_name") or user.get("name") or "")
-    first_name, _, last_name = whole.partition(" ")
+    real_name = str(profile.get("real_name") or user.get("real_name") or user.get("name") or "")
+    first_name, _, last_name = real_name.partition(" ")
     if profile.get("first_name"):
         first_name, last_name = str(profile["first_name"]), str(profile.get("last_name") or "")
     return SlackProfile(
@@ -120,8 +120,8 @@ def _text(fields: Mapping[str, object], name: str) -> str | None:
         return None
     if not isinstance(value, str) or not value.isprintable():
         raise MalformedProfile(name)
-    longest = _LONGEST.get(name)
-    if longest is not None and len(value) > longest:
+    max_length = _MAX_LENGTHS.get(name)
+    if max_length is not None and len(value) > max_length:
         raise MalformedProfile(name)
     return value
 
@@ -148,17 +148,19 @@ async def greet(interaction: Interaction) -> None:
     if not interaction.team_id or not interaction.slack_user_id:
         return
     _, locale = await interaction.services.database.read(
-        _seen, interaction.team_id, interaction.slack_user_id
+        _load_person, interaction.team_id, interaction.slack_user_id
     )
     if locale is None:
         # The message matters more than its language.
         with contextlib.suppress(NotAMember, *slack_web.FAILURES):
-            named = (await _looked_up(interaction, interaction.slack_user_id)).get("locale")
-            locale = named if isinstance(named, str) else None
+            name = (await _look_up(interaction, interaction.slack_user_id)).get("locale")
+            locale = name if isinstance(name, str) else None
     interaction.set_locale(locale)
 
 
-def _seen(tx: Transaction, team_id: str, slack_user_id: str) -> tuple[Known | None, str | None]:
+def _load_person(
+    tx: Transaction, team_id: str, slack_user_id: str
+) -> tuple[Known | None, str | None]:
     person = slack_workspaces.find_person(tx, team_id, slack_user_id)
     if person is None or person.user is None:
         return person, None
@@ -170,13 +172,13 @@ async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[s
 
     Raises NotAMember for others; also the errors in ``slack_web.FAILURES``.
     """
-    user = await _looked_up(interaction, slack_user_id)
+    user = await _look_up(interaction, slack_user_id)
     if not is_full_member(user, interaction.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
     return user
 
 
-async def _joined(interaction: Interaction, organisation: Organisation) -> User:
+async def _provision(interaction: Interaction, organisation: Organisation) -> User:
     user = await full_member(interaction, interaction.slack_user_id)
     profile = profile_of(user)
     interaction.set_locale(profile.locale)
@@ -198,7 +200,7 @@ def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: 
     return user
 
 
-async def _looked_up(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:
+async def _look_up(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:
     try:
         async with asyncio.timeout(_LOOKUP_SECONDS):
             answer = await interaction.client.users_info(user=slack_user_id, include_locale=True)

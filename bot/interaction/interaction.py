@@ -31,7 +31,7 @@ ANSWER_SECONDS: Final = 2.5
 # Stopping the process waits this long for unfinished interactions.
 FINISH_SECONDS: Final = 10.0
 # The key in Bolt's context under which ``authorize`` stores ``Interaction.workspace``.
-FOUND: Final = "hiatus_workspace"
+WORKSPACE: Final = "hiatus_workspace"
 
 # Slack's kinds; "action" is a click or a selection, "options" a search in a select menu.
 Kind = Literal["command", "shortcut", "action", "options", "view", "view_closed", "event"]
@@ -103,21 +103,21 @@ class Interaction:
         self.locale: str | None = None
         # Bolt's value is also right for forms that were opened in another workspace.
         self.team_id: str = context.team_id or ""
-        self._found = context.get(FOUND)
+        self._workspace = context.get(WORKSPACE)
         # Events are acknowledged with their result.
         self._ack: AsyncAck | None = None if kind == "event" else context.ack
 
     @property
     def workspace(self) -> Workspace:
         """The interaction's workspace. Raises NotAMember if the app is not installed."""
-        if isinstance(self._found, Exception):
-            raise self._found
-        if self._found is None:
+        if isinstance(self._workspace, Exception):
+            raise self._workspace
+        if self._workspace is None:
             install_url = self.services.install_url
             if install_url is None:
                 raise NotAMember(errors.UNKNOWN_WORKSPACE)
             raise NotAMember(errors.NOT_INSTALLED, url=install_url)
-        workspace: Workspace = self._found
+        workspace: Workspace = self._workspace
         return workspace
 
     @property
@@ -150,13 +150,21 @@ class Interaction:
     @property
     def clicked(self) -> Clicked:
         container = self.body["container"]
-        value = str(self.body["actions"][0].get("value", ""))
-        return Clicked(value=value, channel=container["channel_id"], ts=container["message_ts"])
+        return Clicked(
+            value=self.value, channel=container["channel_id"], ts=container["message_ts"]
+        )
 
     @property
     def value(self) -> str:
-        """The value of the clicked button, in a message or view."""
-        return str(self.body["actions"][0].get("value", ""))
+        """The value of the clicked button or selected option, in a message or view."""
+        action = self.body["actions"][0]
+        selected = action.get("selected_option")
+        return action.get("value") or (selected and selected["value"]) or ""
+
+    @property
+    def private_metadata(self) -> str:
+        """What the view was opened with: an id or ""."""
+        return str(self.body["view"].get("private_metadata") or "")
 
     def set_locale(self, locale: str | None) -> None:
         """Respond in the language of a Slack locale from now on."""

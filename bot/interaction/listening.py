@@ -40,7 +40,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 Act = Callable[[Interaction], Awaitable[None]]
 BoltListener = Callable[[AsyncBoltContext, Body], Awaitable[None]]
 BoltMiddleware = Callable[[AsyncBoltContext, Body], Awaitable[BoltResponse]]
-# Bolt's own decorators, which it declares no types for.
+# Bolt's own decorators, which are untyped.
 Registrar = Callable[[str | re.Pattern[str]], Callable[[BoltListener], object]]
 
 
@@ -62,9 +62,11 @@ def register(app: AsyncApp, services: Services, listeners: Sequence[Listener]) -
         name = listener.name or _ANY_NAME
         if listener.kind == "event":
             # As middleware, because Bolt acknowledges events before it runs their listeners.
-            app.event(name, middleware=[_handling(services, listener.act)])(_never)
+            app.event(name, middleware=[_event_middleware(services, listener.act)])(_no_listener)
         else:
-            _registrar(app, listener.kind)(name)(listening(services, listener.act, listener.kind))
+            _registrar(app, listener.kind)(name)(
+                bolt_listener(services, listener.act, listener.kind)
+            )
 
 
 def _registrar(app: AsyncApp, kind: Kind) -> Registrar:
@@ -79,43 +81,43 @@ def _registrar(app: AsyncApp, kind: Kind) -> Registrar:
     return registrars[kind]
 
 
-def listening(services: Services, act: Act, kind: Kind) -> BoltListener:
+def bolt_listener(services: Services, act: Act, kind: Kind) -> BoltListener:
     """The Bolt listener that runs ``act``; it never raises."""
 
     async def listener(context: AsyncBoltContext, body: Body) -> None:
         interaction = Interaction(services, kind, context, body)
-        work = _begun(services, _carried_out(interaction, act))
+        work = _start(services, _run(interaction, act))
         await asyncio.wait({work}, timeout=services.answer_seconds)
         if not interaction.is_answered:
-            await _answer_for(interaction)
+            await _acknowledge_slow(interaction)
         await asyncio.wait({work})
 
     return listener
 
 
-def _handling(services: Services, act: Act) -> BoltMiddleware:
+def _event_middleware(services: Services, act: Act) -> BoltMiddleware:
     """The middleware that handles an event: 200 after it was handled, else 503.
 
     Slow handling continues after the 503, because it may still succeed: when Slack resends the
     event, it is answered with 200 and not handled again.
     """
 
-    async def handling(context: AsyncBoltContext, body: Body) -> BoltResponse:
-        work = _begun(services, _handled(Interaction(services, "event", context, body), act))
+    async def middleware(context: AsyncBoltContext, body: Body) -> BoltResponse:
+        work = _start(services, _handle_once(Interaction(services, "event", context, body), act))
         await asyncio.wait({work}, timeout=services.answer_seconds)
         is_handled = work.done() and work.result()
         if not work.done():
             _log.warning("slack.event_slow", listener=act.__name__)
         return BoltResponse(status=200 if is_handled else 503, body="")
 
-    return handling
+    return middleware
 
 
-async def _never() -> None:
+async def _no_listener() -> None:
     """Bolt requires a listener, although the middleware has responded."""
 
 
-def _begun(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task[T]:
+def _start(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task[T]:
     # Keep a reference: asyncio only keeps weak references to tasks.
     task = asyncio.create_task(work)
     services.interactions.add(task)
@@ -123,31 +125,33 @@ def _begun(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task
     return task
 
 
-async def _carried_out(interaction: Interaction, act: Act) -> None:
+async def _run(interaction: Interaction, act: Act) -> None:
     try:
         await act(interaction)
     except DomainError as refusal:
-        await _told(interaction, errors.sentence(refusal))
+        await _show_error(interaction, errors.sentence(refusal))
     except OutcomeUnknown:
         _log.exception("slack.outcome_unknown", listener=act.__name__)
-        await _told(interaction, gettext(errors.UNKNOWN_OUTCOME))
+        await _show_error(interaction, gettext(errors.UNKNOWN_OUTCOME))
     except DatabaseUnavailable:
         _log.exception("slack.database_unavailable", listener=act.__name__)
-        await _told(interaction, gettext(errors.BUSY))
+        await _show_error(interaction, gettext(errors.BUSY))
     except slack_web.FAILURES as failure:
-        await _call_failed(interaction, act, failure)
-        await _told(interaction, errors.slack_failed(failure, interaction.services.install_url))
+        await _record_failed_call(interaction, act, failure)
+        await _show_error(
+            interaction, errors.slack_failed(failure, interaction.services.install_url)
+        )
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
-        await _told(interaction, gettext(replies.OUTDATED))
+        await _show_error(interaction, gettext(replies.OUTDATED))
     except Exception:  # noqa: BLE001  # show the user that any error occurred
         _log.exception("slack.listener_failed", listener=act.__name__)
-        await _told(interaction, gettext(errors.BROKEN))
+        await _show_error(interaction, gettext(errors.BROKEN))
     else:
-        await _acknowledged(interaction)
+        await _acknowledge(interaction)
 
 
-async def _handled(interaction: Interaction, act: Act) -> bool:
+async def _handle_once(interaction: Interaction, act: Act) -> bool:
     """Handle an event once; False asks Slack to resend it."""
     event_id = str(interaction.body.get("event_id") or "")
     write = interaction.services.database.write
@@ -156,9 +160,9 @@ async def _handled(interaction: Interaction, act: Act) -> bool:
             # The process that is handling it may crash, so only a finished one counts.
             is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
             if not is_handled:
-                _log.warning("slack.event_under_way", listener=act.__name__)
+                _log.warning("slack.event_in_progress", listener=act.__name__)
             return is_handled
-        is_done = await _carried_out_quietly(interaction, act)
+        is_done = await _run_event(interaction, act)
         if event_id and is_done:
             await write(slack_events.finish, event_id, now=interaction.now)
         elif event_id:
@@ -169,14 +173,14 @@ async def _handled(interaction: Interaction, act: Act) -> bool:
     return is_done
 
 
-async def _carried_out_quietly(interaction: Interaction, act: Act) -> bool:
+async def _run_event(interaction: Interaction, act: Act) -> bool:
     """Run ``act`` without telling anyone about errors; False if Slack should resend the event."""
     try:
         await act(interaction)
     except DomainError as refusal:
         _log.info("slack.event_refused", listener=act.__name__, code=refusal.code)
     except slack_web.FAILURES as failure:
-        await _call_failed(interaction, act, failure)
+        await _record_failed_call(interaction, act, failure)
         return not slack_web.is_temporary(failure)
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
@@ -188,7 +192,7 @@ async def _carried_out_quietly(interaction: Interaction, act: Act) -> bool:
     return True
 
 
-async def _call_failed(interaction: Interaction, act: Act, failure: Exception) -> None:
+async def _record_failed_call(interaction: Interaction, act: Act, failure: Exception) -> None:
     # No traceback: the exception's message has Slack's response.
     _log.warning("slack.call_failed", listener=act.__name__, reason=slack_web.summary(failure))
     if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
@@ -197,7 +201,7 @@ async def _call_failed(interaction: Interaction, act: Act, failure: Exception) -
             await interaction.services.workspaces.token_refused(interaction.workspace)
 
 
-async def _told(interaction: Interaction, sentence: str) -> None:
+async def _show_error(interaction: Interaction, sentence: str) -> None:
     """Show it, inline if a form is open; acknowledge even if it cannot be shown."""
     try:
         block = _first_input(interaction)
@@ -208,24 +212,24 @@ async def _told(interaction: Interaction, sentence: str) -> None:
         else:
             await interaction.tell(sentence)
     except slack_web.FAILURES as failure:
-        _log.warning("slack.nobody_told", reason=slack_web.summary(failure))
+        _log.warning("slack.error_not_shown", reason=slack_web.summary(failure))
     except (DatabaseUnavailable, NotAMember) as failure:
         # Without the workspace's token the person cannot be reached.
-        _log.warning("slack.nobody_told", reason=type(failure).__name__)
-    await _acknowledged(interaction)
+        _log.warning("slack.error_not_shown", reason=type(failure).__name__)
+    await _acknowledge(interaction)
 
 
-async def _answer_for(interaction: Interaction) -> None:
+async def _acknowledge_slow(interaction: Interaction) -> None:
     if interaction.is_submission:
         # The language was set in the listener's task, not in this one.
         with language.using_locale(interaction.locale):
             view = replies.notice("Hiatus", gettext(errors.SLOW))
         await interaction.ack(response_action="update", view=view)
     else:
-        await _acknowledged(interaction)
+        await _acknowledge(interaction)
 
 
-async def _acknowledged(interaction: Interaction) -> None:
+async def _acknowledge(interaction: Interaction) -> None:
     if interaction.kind == "options":
         await interaction.ack(options=[])
     else:

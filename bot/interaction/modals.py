@@ -28,18 +28,6 @@ _OUTDATED: Final = frozenset({"hash_conflict", "not_found", "view_not_found"})
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-def clicked(interaction: Interaction) -> str:
-    """The value of the clicked button or selected option."""
-    action = interaction.body["actions"][0]
-    chosen = action.get("selected_option")
-    return action.get("value") or (chosen and chosen["value"]) or ""
-
-
-def kept(interaction: Interaction) -> str:
-    """The view's private metadata: an id or ""."""
-    return str(interaction.body["view"].get("private_metadata") or "")
-
-
 async def refresh(interaction: Interaction, view: View) -> None:
     """Update the clicked modal, unless it has changed since."""
     shown = interaction.body["view"]
@@ -58,16 +46,16 @@ async def refresh_first(interaction: Interaction, view: View) -> None:
     await _update(interaction, {"view_id": interaction.body["view"]["root_view_id"] or ""}, view)
 
 
-async def _update(interaction: Interaction, which: dict[str, str], view: View) -> None:
+async def _update(interaction: Interaction, target: dict[str, str], view: View) -> None:
     try:
-        await interaction.client.views_update(view=view, **which)
+        await interaction.client.views_update(view=view, **target)
     except slack_web.FAILURES as failure:
         # The change was made; the list is current when it is opened again.
         if slack_web.error_code(failure) not in _OUTDATED:
-            _log.warning("slack.modal_not_redrawn", reason=slack_web.summary(failure))
+            _log.warning("slack.modal_not_refreshed", reason=slack_web.summary(failure))
 
 
-async def sent(
+async def run_once(
     interaction: Interaction, act: Callable[[Transaction], T], *, is_long: bool = False
 ) -> T | None:
     """Run ``act`` once even if the form is sent twice; None if it was refused or done before.
@@ -83,7 +71,7 @@ async def sent(
         name = f"view:{view['id']}:{view['callback_id']}"
         done = await write(_once, name, act, now=interaction.now)
     except DomainError as refusal:
-        await refuse(interaction, refusal)
+        await show_error(interaction, refusal)
         return None
     if interaction.is_answered:
         # The person was told to expect a message.
@@ -94,17 +82,17 @@ async def sent(
     return done[0]
 
 
-async def passed(interaction: Interaction, check: Awaitable[object]) -> bool:
+async def passes(interaction: Interaction, check: Awaitable[object]) -> bool:
     """Whether the values pass a check outside the transaction; errors are shown inline."""
     try:
         await check
     except DomainError as refusal:
-        await refuse(interaction, refusal)
+        await show_error(interaction, refusal)
         return False
     return True
 
 
-async def refuse(interaction: Interaction, refusal: DomainError) -> None:
+async def show_error(interaction: Interaction, refusal: DomainError) -> None:
     """Show the error at its field. Raises it if the form is acknowledged or has no field."""
     by_block = inline(refusal, interaction.body["view"])
     if interaction.is_answered or not by_block:
@@ -112,7 +100,7 @@ async def refuse(interaction: Interaction, refusal: DomainError) -> None:
     await interaction.ack(response_action="errors", errors=by_block)
 
 
-async def answer_with(interaction: Interaction, view: View) -> None:
+async def replace_form(interaction: Interaction, view: View) -> None:
     """Replace the submitted form with a view, even if it is already acknowledged."""
     if interaction.is_answered:
         await _update(interaction, {"view_id": interaction.body["view"]["id"]}, view)
@@ -144,8 +132,8 @@ def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
     for error in pointers:
         name = error.pointer.lstrip("/?").split("/")[0]
         block = name if name in inputs else inputs[0]
-        told = errors.said(error.detail)
-        by_block[block] = f"{by_block[block]} {told}" if block in by_block else told
+        sentence = errors.translated(error.detail)
+        by_block[block] = f"{by_block[block]} {sentence}" if block in by_block else sentence
     return by_block
 
 

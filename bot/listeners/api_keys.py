@@ -23,7 +23,7 @@ _FEEDS_SHOWN: Final = 20
 
 
 async def keys(interaction: Interaction) -> None:
-    """Open the list of one's keys."""
+    """Open the list of the caller's keys."""
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.open(await _keys(interaction, by))
@@ -33,11 +33,11 @@ async def more_keys(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    await modals.refresh(interaction, await _keys(interaction, by, modals.clicked(interaction)))
+    await modals.refresh(interaction, await _keys(interaction, by, interaction.value))
 
 
 async def ask_key(interaction: Interaction) -> None:
-    """Open the form that makes a key."""
+    """Open the form that creates a key."""
     await interaction.ack()
     await identity.caller(interaction)
     await interaction.open(views.key_form())
@@ -65,7 +65,7 @@ async def create_key(interaction: Interaction) -> None:
         )
         return secret
 
-    secret = await modals.sent(interaction, create)
+    secret = await modals.run_once(interaction, create)
     if secret is not None:
         await interaction.ack(response_action="update", view=views.new_key(name, secret))
         await modals.refresh_below(interaction, await _keys(interaction, by))
@@ -76,7 +76,7 @@ async def revoke_key(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.services.database.write(
-        api_keys.revoke, modals.clicked(interaction), by=by, now=interaction.now
+        api_keys.revoke, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(interaction, await _keys(interaction, by))
 

@@ -21,7 +21,7 @@ _FEEDS_SHOWN: Final = 20
 
 
 async def calendar_feeds(interaction: Interaction) -> None:
-    """Open the links of one's calendars."""
+    """Open the links of the caller's calendars."""
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.open(await _feeds(interaction, by))
@@ -31,7 +31,7 @@ async def more_feeds(interaction: Interaction) -> None:
     """Show the next part of the list."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    await modals.refresh(interaction, await _feeds(interaction, by, modals.clicked(interaction)))
+    await modals.refresh(interaction, await _feeds(interaction, by, interaction.value))
 
 
 async def regenerate(interaction: Interaction) -> None:
@@ -53,7 +53,7 @@ async def create_feed(interaction: Interaction) -> None:
     """Add a feed and show its link in the list."""
     by = await identity.caller(interaction)
     name = Form(interaction).text("name")
-    added = await modals.sent(
+    added = await modals.run_once(
         interaction, lambda tx: feeds.create(tx, name, by=by, now=interaction.now)
     )
     if added is not None:
@@ -66,7 +66,7 @@ async def remove_feed(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.services.database.write(
-        feeds.revoke, modals.clicked(interaction), by=by, now=interaction.now
+        feeds.revoke, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(interaction, await _feeds(interaction, by))
 

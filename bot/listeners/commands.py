@@ -32,14 +32,14 @@ def listeners(command: str) -> tuple[Listener, ...]:
 async def timeoff(interaction: Interaction) -> None:
     """Run a subcommand, or open the form filled in from the typed text."""
     typed = " ".join(str(interaction.body.get("text") or "").split())
-    answer = WORDS.get(typed.casefold())
-    if answer is not None:
-        await answer(interaction)
+    subcommand = SUBCOMMANDS.get(typed.casefold())
+    if subcommand is not None:
+        await subcommand(interaction)
         return
-    first, _, others = typed.partition(" ")
-    if WORDS.get(first.casefold()) is request_form.open_form:
-        typed = others
-    is_misspelt = first.casefold() in WORDS and typed != others
+    first, _, rest = typed.partition(" ")
+    if SUBCOMMANDS.get(first.casefold()) is request_form.open_form:
+        typed = rest
+    is_misspelt = first.casefold() in SUBCOMMANDS and typed != rest
     if is_misspelt or not await request_form.open_typed(interaction, typed):
         await _help(interaction, typed)
 
@@ -47,8 +47,8 @@ async def timeoff(interaction: Interaction) -> None:
 async def _help(interaction: Interaction, unknown: str = "") -> None:
     await interaction.ack()
     await identity.greet(interaction)
-    told = replies.help_text(str(interaction.body["command"]), unknown)
-    await interaction.reply({"text": told})
+    help_text = replies.help_text(str(interaction.body["command"]), unknown)
+    await interaction.reply({"text": help_text})
 
 
 async def _balance(interaction: Interaction) -> None:
@@ -92,7 +92,7 @@ def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
 
 
 # In all languages for everyone, because no word has different meanings in two languages.
-WORDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
+SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "": request_form.open_form,
     "request": request_form.open_form,
     "help": _help,

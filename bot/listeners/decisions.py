@@ -40,7 +40,7 @@ async def approve(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     try:
         await interaction.services.database.write(
-            _decided,
+            _decide,
             clicked,
             lambda tx: decisions.approve(tx, clicked.value, by=by, now=interaction.now),
             by=by,
@@ -64,7 +64,7 @@ async def ask_reason(interaction: Interaction) -> None:
         refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
-    await interaction.open(decline.view(card, _kept(clicked)))
+    await interaction.open(decline.view(card, _subject_of(clicked)))
 
 
 async def decline_with_reason(interaction: Interaction) -> None:
@@ -73,11 +73,11 @@ async def decline_with_reason(interaction: Interaction) -> None:
     Other errors are shown at the reason field (listening.py).
     """
     by = await identity.caller(interaction)
-    clicked = _subject(interaction)
+    clicked = _clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.services.database.write(
-            _decided,
+            _decide,
             clicked,
             lambda tx: decisions.decline(
                 tx, clicked.value, reason=reason, by=by, now=interaction.now
@@ -103,26 +103,26 @@ async def ask_to_reconsider(interaction: Interaction) -> None:
         refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
-    await interaction.open(decline.reconsidered(card, _kept(clicked)))
+    await interaction.open(decline.reversal(card, _subject_of(clicked)))
 
 
 async def reverse_to_approved(interaction: Interaction) -> None:
     """Reverse a decline within the reversal window."""
-    await _reconsidered(interaction, "approved")
+    await _reverse(interaction, "approved")
 
 
 async def reverse_to_declined(interaction: Interaction) -> None:
     """Reverse an approval within the reversal window."""
-    await _reconsidered(interaction, "declined")
+    await _reverse(interaction, "declined")
 
 
-async def _reconsidered(interaction: Interaction, to_status: Decision) -> None:
+async def _reverse(interaction: Interaction, to_status: Decision) -> None:
     by = await identity.caller(interaction)
-    clicked = _subject(interaction)
+    clicked = _clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values) if to_status == "declined" else None
     try:
         await interaction.services.database.write(
-            _decided,
+            _decide,
             clicked,
             lambda tx: decisions.change_decision(
                 tx, clicked.value, to_status, reason=reason, by=by, now=interaction.now
@@ -138,20 +138,20 @@ async def _reconsidered(interaction: Interaction, to_status: Decision) -> None:
     await _refresh(interaction, clicked, by)
 
 
-def _subject(interaction: Interaction) -> Clicked:
+def _clicked_of_form(interaction: Interaction) -> Clicked:
     """The form's request and message. Raises UnexpectedPayload."""
     try:
-        kept = decline.Subject.of(interaction.body["view"]["private_metadata"])
+        subject = decline.Subject.of(interaction.private_metadata)
     except ValueError as error:
         raise UnexpectedPayload("private_metadata") from error
-    return Clicked(value=kept.request_id, channel=kept.channel, ts=kept.ts)
+    return Clicked(value=subject.request_id, channel=subject.channel, ts=subject.ts)
 
 
-def _kept(clicked: Clicked) -> decline.Subject:
+def _subject_of(clicked: Clicked) -> decline.Subject:
     return decline.Subject(request_id=clicked.value, channel=clicked.channel, ts=clicked.ts)
 
 
-def _decided(
+def _decide(
     tx: Transaction,
     clicked: Clicked,
     decide: Callable[[Transaction], LeaveRequest],
@@ -162,11 +162,10 @@ def _decided(
     """Decide, and store the clicked card if it is not known yet, in one transaction."""
     # Checks that the request exists and is visible before anything is stored.
     leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
-    place = (by.organisation_id, clicked.value, str(by.user_id))
-    if slack_messages.find(tx, *place) is None:
-        slack_messages.save(
-            tx, *place, PostedMessage(channel=clicked.channel, ts=clicked.ts), now=interaction.now
-        )
+    card_key = (by.organisation_id, clicked.value, str(by.user_id))
+    if slack_messages.find(tx, *card_key) is None:
+        message = PostedMessage(channel=clicked.channel, ts=clicked.ts)
+        slack_messages.save(tx, *card_key, message, now=interaction.now)
     decide(tx)
 
 
@@ -215,7 +214,7 @@ async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> No
         else:
             await interaction.refresh(message)
     except slack_web.FAILURES as failure:
-        _log.warning("slack.card_not_redrawn", reason=slack_web.summary(failure))
+        _log.warning("slack.card_not_refreshed", reason=slack_web.summary(failure))
 
 
 LISTENERS: Final = (

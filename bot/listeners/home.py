@@ -47,24 +47,24 @@ async def request_leave(interaction: Interaction) -> None:
 async def paginate(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
-    cursors = PageCursors.unpacked(_value(interaction))
+    cursors = PageCursors.unpacked(interaction.value)
     await interaction.services.database.write(home.paginate, cursors, by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 
 async def cancel(interaction: Interaction) -> None:
     """Cancel the caller's own leave; Slack has asked for confirmation."""
-    await _done(
+    await _act(
         interaction,
-        lambda tx, by: leave_requests.cancel(tx, _value(interaction), by=by, now=interaction.now),
+        lambda tx, by: leave_requests.cancel(tx, interaction.value, by=by, now=interaction.now),
     )
 
 
 async def approve(interaction: Interaction) -> None:
     """Approve; if another approver was faster, say who."""
-    await _done(
+    await _act(
         interaction,
-        lambda tx, by: decisions.approve(tx, _value(interaction), by=by, now=interaction.now),
+        lambda tx, by: decisions.approve(tx, interaction.value, by=by, now=interaction.now),
     )
 
 
@@ -74,7 +74,7 @@ async def ask_reason(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     try:
         card = await interaction.services.database.read(
-            card_to_decide, _value(interaction), by=by, now=interaction.now
+            card_to_decide, interaction.value, by=by, now=interaction.now
         )
         if card.request.status != "pending":
             raise InvalidTransition("declined", card.request.status, card.ended_by_name)
@@ -88,7 +88,7 @@ async def ask_reason(interaction: Interaction) -> None:
 async def decline_with_reason(interaction: Interaction) -> None:
     """Decline; replace the form with a sentence if the request is no longer pending."""
     by = await identity.caller(interaction)
-    request_id = interaction.body["view"]["private_metadata"]
+    request_id = interaction.private_metadata
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.services.database.write(
@@ -100,7 +100,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     await home_tab.show_again(interaction, by)
 
 
-async def _done(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
+async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], object]) -> None:
     """Run a button's action, show an error, and refresh the tab."""
     await interaction.ack()
     by = await identity.caller(interaction)
@@ -109,10 +109,6 @@ async def _done(interaction: Interaction, act: Callable[[Transaction, Caller], o
     except DomainError as refusal:
         await interaction.tell(errors.sentence(refusal))
     await home_tab.show_again(interaction, by)
-
-
-def _value(interaction: Interaction) -> str:
-    return str(interaction.body["actions"][0].get("value", ""))
 
 
 LISTENERS: Final = (

@@ -41,16 +41,16 @@ async def cancel_listed(interaction: Interaction) -> None:
     """Cancel a listed request and refresh the list."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    told = await _cancelled(interaction, by)
+    result = await _cancel(interaction, by)
     leave = await _own_leave(interaction, by)
-    await interaction.refresh(answers.own_leave_to_cancel(leave, told))
+    await interaction.refresh(answers.own_leave_to_cancel(leave, result))
 
 
 async def cancel(interaction: Interaction) -> None:
     """Cancel the request of the clicked message and refresh the message."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    await _cancelled(interaction, by)
+    await _cancel(interaction, by)
     card = await interaction.services.database.read(
         approval_cards.card,
         by.organisation_id,
@@ -62,15 +62,15 @@ async def cancel(interaction: Interaction) -> None:
         await interaction.refresh(replies.own_request(card))
 
 
-async def _cancelled(interaction: Interaction, by: Caller) -> str:
+async def _cancel(interaction: Interaction, by: Caller) -> str:
     """Cancel the clicked request; returns the sentence to show, "" if an error was shown."""
     try:
         await interaction.services.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now
         )
     except DomainError as refusal:
-        told = errors.sentence(refusal)
-        await interaction.tell(told)
+        result = errors.sentence(refusal)
+        await interaction.tell(result)
         return ""
     return gettext("Cancelled.")
 

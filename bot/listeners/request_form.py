@@ -90,7 +90,7 @@ async def recount(interaction: Interaction) -> None:
 
     async def render() -> View:
         filled = request_form.filled_of(interaction.values)
-        about = view["private_metadata"]
+        about = interaction.private_metadata
         form = await interaction.services.database.read(
             load, about, filled, by=by, now=interaction.now
         )
@@ -114,7 +114,7 @@ async def submitted(interaction: Interaction) -> None:
 async def edited(interaction: Interaction) -> None:
     """Save the edited request, or say that it is no longer pending."""
     by = await identity.caller(interaction)
-    request_id = interaction.body["view"]["private_metadata"]
+    request_id = interaction.private_metadata
     filled = request_form.filled_of(interaction.values)
     try:
         await interaction.services.database.write(

@@ -52,10 +52,10 @@ class Digests:
         """Process every due digest. Raises DatabaseUnavailable."""
         while True:
             now = self._clock()
-            claimed = await self._database.write_long(digest_attempts.claim, now=now)
-            if not claimed:
+            organisation_ids = await self._database.write_long(digest_attempts.claim, now=now)
+            if not organisation_ids:
                 return
-            for organisation_id in claimed:
+            for organisation_id in organisation_ids:
                 await self._process(organisation_id, now)
 
     async def _process(self, organisation_id: str, now: datetime) -> None:
@@ -63,16 +63,16 @@ class Digests:
         try:
             digest = await self._database.write_long(digests.load, organisation_id, now=now)
             if digest is not None:
-                await self._shown(digest)
+                await self._post(digest)
         except DatabaseUnavailable:
             raise
         except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.digest_failed", organisation_id=organisation_id)
             await self._database.write(digest_attempts.back_off, organisation_id, now=now)
 
-    async def _shown(self, digest: Digest) -> None:
+    async def _post(self, digest: Digest) -> None:
         try:
-            await self._attempted(digest)
+            await self._try_to_post(digest)
         except slack_web.FAILURES as failure:
             code = slack_web.error_code(failure)
             _log.warning("slack.digest_not_posted", reason=slack_web.summary(failure))
@@ -87,13 +87,13 @@ class Digests:
                 now=now,
             )
 
-    async def _attempted(self, digest: Digest) -> None:
-        workspace = await self._workspaces.of_delivery(digest.team_id)
+    async def _try_to_post(self, digest: Digest) -> None:
+        workspace = await self._workspaces.for_delivery(digest.team_id)
         if workspace is None:
             return  # Claimed again when the lease expires.
         with using_locale(digest.locale):
             message = views.message(digest)
-        shown = hashlib.sha256(orjson.dumps(message)).hexdigest()
+        sha256 = hashlib.sha256(orjson.dumps(message)).hexdigest()
         ts = digest.ts
         if ts is None and digest.out:
             if await _is_shared(workspace.client, digest.channel):
@@ -104,13 +104,13 @@ class Digests:
                 return
             answer = await workspace.client.chat_postMessage(channel=digest.channel, **message)
             ts = answer["ts"]
-        elif ts is not None and shown != digest.shown_sha256:
+        elif ts is not None and sha256 != digest.shown_sha256:
             await _update(workspace.client, digest.channel, ts, message)
         await self._database.write(
             digest_attempts.record_result,
             digest,
             ts=ts,
-            shown_sha256=shown if ts is not None else None,
+            shown_sha256=sha256 if ts is not None else None,
             now=self._clock(),
         )
 

@@ -33,7 +33,7 @@ PAGE: Final = 200
 # 100,000 members; stops a list that never ends.
 MAX_PAGES: Final = 500
 # Workspaces synced concurrently, so that a rate-limited one does not delay the others.
-AT_ONCE: Final = 8
+MAX_CONCURRENT: Final = 8
 # How often a run claims more workspaces while slow ones are still running.
 CLAIM_SECONDS: Final = 30.0
 # A longer wait is left to the next attempt.
@@ -46,7 +46,7 @@ LINKED_PAGE: Final = 500
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-class _Lost(Exception):
+class _LeaseLost(Exception):
     """Another process has taken over this sync, or a new one was requested."""
 
 
@@ -65,19 +65,19 @@ class DirectorySync:
         self._claim_seconds = claim_seconds
 
     async def run(self) -> None:
-        """Sync every due workspace, ``AT_ONCE`` at a time; failures are logged."""
+        """Sync every due workspace, ``MAX_CONCURRENT`` at a time; failures are logged."""
         running: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             while True:
-                for sync in await self._claimed(AT_ONCE - len(running)):
-                    running.add(group.create_task(self._one(sync)))
+                for sync in await self._claim(MAX_CONCURRENT - len(running)):
+                    running.add(group.create_task(self._sync_one(sync)))
                 if not running:
                     return
                 _, running = await asyncio.wait(
                     running, timeout=self._claim_seconds, return_when=asyncio.FIRST_COMPLETED
                 )
 
-    async def _claimed(self, limit: int) -> list[Sync]:
+    async def _claim(self, limit: int) -> list[Sync]:
         if limit == 0:
             return []
         try:
@@ -88,11 +88,11 @@ class DirectorySync:
             _log.warning("slack.not_synced", reason=str(failure))
             return []
 
-    async def _one(self, sync: Sync) -> None:
+    async def _sync_one(self, sync: Sync) -> None:
         """Sync one workspace; its errors do not stop the others."""
         try:
-            await self._attempted(sync)
-        except _Lost:
+            await self._sync(sync)
+        except _LeaseLost:
             return
         except DatabaseUnavailable as failure:
             # Claimed again when the lease expires.
@@ -100,34 +100,36 @@ class DirectorySync:
                 "slack.not_synced", organisation_id=sync.organisation_id, reason=str(failure)
             )
 
-    async def _attempted(self, sync: Sync) -> None:
-        """Raises _Lost and DatabaseUnavailable."""
+    async def _sync(self, sync: Sync) -> None:
+        """Raises _LeaseLost and DatabaseUnavailable."""
         workspace = None
         try:
-            workspace = await self._workspaces.of_delivery(sync.team_id)
+            workspace = await self._workspaces.for_delivery(sync.team_id)
             if workspace is not None:
                 await self._compare(sync, workspace)
             await self._database.write(slack_syncs.finish, sync, now=self._clock())
-        except (_Lost, DatabaseUnavailable):
+        except (_LeaseLost, DatabaseUnavailable):
             raise
         except slack_web.FAILURES as failure:
             if workspace and slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
                 await self._workspaces.token_refused(workspace)
             reason = slack_web.summary(failure)
-            await self._failed(sync, reason, slack_web.retry_after_seconds(failure))
+            await self._record_failure(sync, reason, slack_web.retry_after_seconds(failure))
         except Exception as failure:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.sync_failed", organisation_id=sync.organisation_id)
-            await self._failed(sync, type(failure).__name__)
+            await self._record_failure(sync, type(failure).__name__)
 
-    async def _failed(self, sync: Sync, reason: str, retry_after: int | None = None) -> None:
+    async def _record_failure(
+        self, sync: Sync, reason: str, retry_after: int | None = None
+    ) -> None:
         _log.warning("slack.not_synced", organisation_id=sync.organisation_id, reason=reason)
         await self._database.write(
             slack_syncs.fail, sync, reason, retry_after_seconds=retry_after, now=self._clock()
         )
 
     async def _compare(self, sync: Sync, workspace: Workspace) -> None:
-        """Raises _Lost, DatabaseUnavailable and the errors in ``slack_web.FAILURES``."""
-        seen: set[str] = set()
+        """Raises _LeaseLost, DatabaseUnavailable and the errors in ``slack_web.FAILURES``."""
+        listed_ids: set[str] = set()
         # A member without an id would look like a missing one.
         are_ids_known = True
         changed = 0
@@ -137,20 +139,20 @@ class DirectorySync:
             members = answer.get("members") or ()
             ids = [member.get("id") if isinstance(member, dict) else None for member in members]
             are_ids_known = are_ids_known and all(isinstance(id_, str) for id_ in ids)
-            seen |= {id_ for id_ in ids if isinstance(id_, str)}
+            listed_ids |= {id_ for id_ in ids if isinstance(id_, str)}
             changed += await self._keep_in_step(sync, _profiles(sync, members))
             if not await self._database.write(slack_syncs.renew, sync, now=self._clock()):
-                raise _Lost
+                raise _LeaseLost
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 break
         # Only a complete list shows who is missing; it always has the app's own bot.
-        if seen and are_ids_known and not cursor:
-            changed += await self._deactivate_missing(sync, seen)
+        if listed_ids and are_ids_known and not cursor:
+            changed += await self._deactivate_missing(sync, listed_ids)
         _log.info(
             "slack.synced",
             organisation_id=sync.organisation_id,
-            members=len(seen),
+            members=len(listed_ids),
             changed=changed,
         )
 
@@ -181,7 +183,7 @@ class DirectorySync:
             _log_owners_kept(synced)
         return len(different)
 
-    async def _deactivate_missing(self, sync: Sync, seen: set[str]) -> int:
+    async def _deactivate_missing(self, sync: Sync, listed_ids: set[str]) -> int:
         deactivated = 0
         after_id = None
         while linked := await self._database.read(
@@ -190,7 +192,7 @@ class DirectorySync:
             after_id=after_id,
             limit=LINKED_PAGE,
         ):
-            missing = [user_id for user_id, account in linked if account not in seen]
+            missing = [user_id for user_id, account in linked if account not in listed_ids]
             for start in range(0, len(missing), BATCH):
                 synced = await self._database.write_long(
                     slack_profiles.switch_off_missing,

@@ -49,11 +49,11 @@ async def show_again(interaction: Interaction, by: Caller) -> None:
     try:
         await show(interaction, by)
     except slack_web.FAILURES as failure:
-        _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+        _log.warning("slack.home_not_refreshed", reason=slack_web.summary(failure))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Watched:
+class OpenHome:
     """The content of a Home tab that may be open, and its location in Slack."""
 
     home: Home
@@ -73,7 +73,7 @@ class Homes:
         self._services = services
         # By organisation, the people in their order, each once.
         self._queues: dict[str, dict[str, None]] = {}
-        self._drawing = asyncio.Semaphore(MAX_CONCURRENT)
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     def enqueue(self, organisation_id: str, user_id: str) -> None:
         """Queue a refresh of the person's Home tab."""
@@ -82,11 +82,11 @@ class Homes:
             if len(self._queues) >= MAX_QUEUES:
                 return
             self._queues[organisation_id] = {user_id: None}
-            self._work_on(organisation_id)
+            self._start_refreshing(organisation_id)
         elif len(queue) < MAX_WAITING:
             queue[user_id] = None
 
-    def _work_on(self, organisation_id: str) -> None:
+    def _start_refreshing(self, organisation_id: str) -> None:
         work = asyncio.create_task(self._refresh_all(organisation_id))
         self._services.interactions.add(work)
         work.add_done_callback(self._services.interactions.discard)
@@ -98,25 +98,25 @@ class Homes:
             user_id = next(iter(queue))
             del queue[user_id]
             try:
-                async with self._drawing:
+                async with self._slots:
                     pause = await self._refresh(organisation_id, user_id)
             except slack_web.FAILURES as failure:
                 pause = 0.0
-                _log.warning("slack.home_not_redrawn", reason=slack_web.summary(failure))
+                _log.warning("slack.home_not_refreshed", reason=slack_web.summary(failure))
                 if slack_web.is_rate_limit(failure):
                     queue.setdefault(user_id)
                     seconds = slack_web.retry_after_seconds(failure) or MAX_PAUSE_SECONDS
                     # A timer instead of a sleep, so that a shutdown does not wait for it.
                     asyncio.get_running_loop().call_later(
-                        min(seconds, MAX_PAUSE_SECONDS), self._work_on, organisation_id
+                        min(seconds, MAX_PAUSE_SECONDS), self._start_refreshing, organisation_id
                     )
                     return
             except (DatabaseUnavailable, DomainError) as failure:
                 pause = 0.0
-                _log.warning("slack.home_not_redrawn", reason=type(failure).__name__)
+                _log.warning("slack.home_not_refreshed", reason=type(failure).__name__)
             except Exception:  # noqa: BLE001  # continue with the next person
                 pause = 0.0
-                _log.exception("slack.home_not_redrawn")
+                _log.exception("slack.home_not_refreshed")
             if queue:
                 await asyncio.sleep(pause)
         del self._queues[organisation_id]
@@ -125,20 +125,22 @@ class Homes:
         """Refresh one tab; returns the seconds to wait afterwards."""
         services = self._services
         now = services.clock()
-        watched = await services.database.read_long(_watched, organisation_id, user_id, now=now)
-        if watched is None:
+        open_home = await services.database.read_long(
+            _load_open_home, organisation_id, user_id, now=now
+        )
+        if open_home is None:
             return 0.0
-        workspace: Workspace | None = await services.workspaces.of_delivery(watched.team_id)
+        workspace: Workspace | None = await services.workspaces.for_delivery(open_home.team_id)
         if workspace is not None:
-            with using_locale(watched.locale):
-                view = views.view(watched.home)
-            await workspace.client.views_publish(user_id=watched.slack_user_id, view=view)
+            with using_locale(open_home.locale):
+                view = views.view(open_home.home)
+            await workspace.client.views_publish(user_id=open_home.slack_user_id, view=view)
         return PAUSE_SECONDS
 
 
-def _watched(
+def _load_open_home(
     tx: Transaction, organisation_id: str, user_id: str, *, now: datetime
-) -> Watched | None:
+) -> OpenHome | None:
     organisation = organisation_config.of_organisation(tx, organisation_id).organisation
     user = people_rows.find(tx, organisation_id, user_id)
     if user is None or user.status != "active" or user.slack_user_id is None:
@@ -148,7 +150,7 @@ def _watched(
         return None
     content = home.load(tx, by=by, now=now)
     locale = slack_locales.of_person(tx, organisation_id, user_id)
-    return Watched(
+    return OpenHome(
         home=content,
         team_id=organisation.slack_team_id,
         slack_user_id=user.slack_user_id,

@@ -22,7 +22,7 @@ from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction.identity import is_full_member, profile_of
 from bot.messages.home_tab import Homes
-from bot.messages.slack_failures import outcome_of, updated
+from bot.messages.slack_failures import outcome_of, update_message
 from bot.views import card as cards
 from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
@@ -87,7 +87,7 @@ class Notifier:
     async def deliver(self, notification: Notification) -> Outcome:
         """Make one attempt. Slack's errors become an Outcome. Raises DatabaseUnavailable."""
         try:
-            return await self._delivered(notification)
+            return await self._deliver(notification)
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001  # an error in one organisation's data
@@ -95,19 +95,19 @@ class Notifier:
             _log.exception("slack.notice_failed", notice_id=notification.id, kind=notification.kind)
             return Outcome(verdict="retry", error=type(error).__name__)
 
-    async def _delivered(self, notification: Notification) -> Outcome:
+    async def _deliver(self, notification: Notification) -> Outcome:
         if notification.kind in ("webhook_disabled", "webhook_failing"):
             webhook = await self._database.read(admin_notification_data.load_webhook, notification)
             if webhook is None:
                 return Outcome(verdict="delivered")
-            return await self._attempted(
+            return await self._attempt(
                 notification, webhook.team_id, webhook.locale, partial(self._webhook, webhook)
             )
         if notification.kind == "digest_refused":
             refused = await self._database.read(admin_notification_data.load_digest, notification)
             if refused is None:
                 return Outcome(verdict="delivered")
-            return await self._attempted(
+            return await self._attempt(
                 notification, refused.team_id, refused.locale, partial(self._digest, refused)
             )
         if notification.kind == "reminder_summary":
@@ -116,7 +116,7 @@ class Notifier:
             )
             if summary is None:
                 return Outcome(verdict="delivered")
-            return await self._attempted(
+            return await self._attempt(
                 notification, summary.team_id, summary.locale, partial(self._summary, summary)
             )
         if notification.kind == "cover_changed":
@@ -132,16 +132,16 @@ class Notifier:
                 reason=gone,
             )
             return Outcome(verdict="failed", error=gone)
-        draw = {
+        send = {
             "approval_card": self._card,
             "approver_notice": self._approver_notice,
             "reminder": self._reminder,
             "requester_notice": self._requester_notice,
             "own_message": self._own_message,
         }[notification.kind]
-        return await self._attempted(notification, data.team_id, data.locale, partial(draw, data))
+        return await self._attempt(notification, data.team_id, data.locale, partial(send, data))
 
-    async def _attempted(
+    async def _attempt(
         self,
         notification: Notification,
         team_id: str | None,
@@ -154,7 +154,7 @@ class Notifier:
         """
         workspace = None
         try:
-            workspace = await self._workspaces.of_delivery(team_id or "")
+            workspace = await self._workspaces.for_delivery(team_id or "")
             if workspace is None:
                 return _NOT_INSTALLED
             with using_locale(locale):
@@ -174,7 +174,7 @@ class Notifier:
             return Outcome(verdict="delivered")
         if data.message is not None:
             try:
-                return await self._refreshed(notification, data, data.message, workspace.client)
+                return await self._refresh_card(notification, data, data.message, workspace.client)
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in _GONE:
                     raise
@@ -182,18 +182,18 @@ class Notifier:
         if not data.card.may_decide or notification.is_refresh:
             # Already decided, no longer this person's to decide, or nothing new.
             return Outcome(verdict="delivered", deleted_message=deleted)
-        outcome = await self._posted(notification, data, workspace)
+        outcome = await self._post_card(notification, data, workspace)
         return replace(outcome, deleted_message=deleted)
 
-    async def _refreshed(
+    async def _refresh_card(
         self,
         notification: Notification,
         data: NotificationData,
         message: PostedMessage,
         client: AsyncWebClient,
     ) -> Outcome:
-        picture = cards.message(data.card)
-        await client.chat_update(channel=message.channel, ts=message.ts, **picture)
+        content = cards.message(data.card)
+        await client.chat_update(channel=message.channel, ts=message.ts, **content)
         if notification.event_type == "leave_request.updated" and data.card.may_decide:
             # Slack sends no notification for an edited message, and the request has changed.
             await client.chat_postMessage(
@@ -206,7 +206,7 @@ class Notifier:
             sent_card=SentCard(message=message, version=data.card.request.version),
         )
 
-    async def _posted(
+    async def _post_card(
         self, notification: Notification, data: NotificationData, workspace: Workspace
     ) -> Outcome:
         slack_user_id = await self._slack_user_id(notification, data.recipient, workspace)
@@ -236,7 +236,7 @@ class Notifier:
             data.card, notification.event_type, data.total_change
         ) or {"text": ""}
         if data.message is not None:
-            await updated(data.message, replies.superseded(data.card), workspace.client)
+            await update_message(data.message, replies.superseded(data.card), workspace.client)
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         posted = PostedMessage(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
@@ -250,7 +250,7 @@ class Notifier:
         """Update the requester's existing message about their own action, or send a new one."""
         message = replies.requester_notice(data.card, notification.event_type)
         if data.message is not None and message is not None:
-            if await updated(data.message, message, workspace.client):
+            if await update_message(data.message, message, workspace.client):
                 return Outcome(verdict="delivered")
             data = replace(data, message=None)
         return await self._requester_notice(data, notification, workspace)
@@ -259,8 +259,8 @@ class Notifier:
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Inform an approver who need not decide: in the card's thread, else in a new message."""
-        told = replies.approver_notice(data.card, notification.event_type)
-        if told is None or data.recipient.status != "active":
+        sentence = replies.approver_notice(data.card, notification.event_type)
+        if sentence is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
         if data.message is not None:
             try:
@@ -268,7 +268,7 @@ class Notifier:
                     channel=data.message.channel,
                     thread_ts=data.message.ts,
                     reply_broadcast=True,
-                    text=told,
+                    text=sentence,
                 )
                 return Outcome(verdict="delivered")
             except SlackApiError as failure:
@@ -278,8 +278,8 @@ class Notifier:
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have set the person's language.
-        told = replies.approver_notice(data.card, notification.event_type) or told
-        await workspace.client.chat_postMessage(channel=slack_user_id, text=told)
+        sentence = replies.approver_notice(data.card, notification.event_type) or sentence
+        await workspace.client.chat_postMessage(channel=slack_user_id, text=sentence)
         return Outcome(verdict="delivered")
 
     async def _reminder(

@@ -34,7 +34,7 @@ class PeriodicJobs:
                 await self._remind_in(organisation_id)
             await self._digests.run()
         except DatabaseUnavailable as failure:
-            _log.warning("slack.nothing_timed", reason=str(failure))
+            _log.warning("slack.periodic_jobs_failed", reason=str(failure))
 
     async def _remind_in(self, organisation_id: str) -> None:
         now = self._clock()

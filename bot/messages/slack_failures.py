@@ -34,7 +34,7 @@ FINAL_ERRORS: Final = frozenset(
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-async def updated(message: PostedMessage, content: Message, client: AsyncWebClient) -> bool:
+async def update_message(message: PostedMessage, content: Message, client: AsyncWebClient) -> bool:
     """Update a message; False if Slack refuses it for good."""
     try:
         await client.chat_update(channel=message.channel, ts=message.ts, **content)

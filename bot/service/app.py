@@ -18,7 +18,7 @@ from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from bot.interaction import errors
-from bot.interaction.interaction import FOUND, CheckUrl, Services
+from bot.interaction.interaction import WORKSPACE, CheckUrl, Services
 from bot.interaction.listening import Listener, register
 from bot.listeners import registered, unknown
 from bot.messages.digests import Digests
@@ -135,11 +135,11 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
     ) -> AuthorizeResult:
         # Never refuses, because the reason cannot be shown here; the listeners do.
         try:
-            workspace = await workspaces.of_request(team_id or "")
+            workspace = await workspaces.for_payload(team_id or "")
         except DatabaseUnavailable as failure:
-            context[FOUND] = failure
+            context[WORKSPACE] = failure
             return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
-        context[FOUND] = workspace
+        context[WORKSPACE] = workspace
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,

@@ -43,7 +43,7 @@ INSTALL_PATH: Final = "/slack/install"
 REDIRECT_PATH: Final = "/slack/oauth_redirect"
 # Keys in Bolt's request context.
 _INSTALLED: Final = "hiatus_installed"
-_TOLD: Final = "hiatus_told"
+_COMMAND: Final = "hiatus_command"
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -76,7 +76,7 @@ class Installing:
             install_path=INSTALL_PATH,
             redirect_uri_path=REDIRECT_PATH,
             install_page_rendering_enabled=False,
-            callback_options=AsyncCallbackOptions(success=_installed, failure=_not_installed),
+            callback_options=AsyncCallbackOptions(success=_success_page, failure=_failure_page),
             authorization_url=f"{settings.api_url.removesuffix('api/')}oauth/v2/authorize",
             installation_store=_NoStore(),
             state_store=_States(database, clock),
@@ -148,10 +148,10 @@ class _Flow(AsyncOAuthFlow):
         """Store the installation. Raises NotInstalled."""
         client = slack_web.with_token(self.client, str(installation.bot_token))
         if installation.is_enterprise_install or not installation.team_id:
-            await _given_back(client)
+            await _revoke_token(client)
             raise NotInstalled(install_page.ENTERPRISE, 400)
         try:
-            new = await _described(client, installation)
+            new = await _describe(client, installation)
             done = await self._database.write_long(
                 slack_installations.install, new, now=self._clock()
             )
@@ -162,10 +162,10 @@ class _Flow(AsyncOAuthFlow):
             raise NotInstalled(install_page.SLACK_FAILED, 502) from failure
         _log.info("slack.installed", team_id=new.team_id, kind=done.kind)
         request.context[_INSTALLED] = done
-        request.context[_TOLD] = self._command
+        request.context[_COMMAND] = self._command
 
 
-async def _described(client: AsyncWebClient, installation: Installation) -> NewInstallation:
+async def _describe(client: AsyncWebClient, installation: Installation) -> NewInstallation:
     """Look up the bot and the installer. Raises NotInstalled and the errors in ``FAILURES``."""
     team_id = str(installation.team_id)
     bot = await client.auth_test()
@@ -187,22 +187,22 @@ async def _described(client: AsyncWebClient, installation: Installation) -> NewI
     )
 
 
-async def _given_back(client: AsyncWebClient) -> None:
-    """Keep no power that is not used: the token of what was refused is revoked."""
+async def _revoke_token(client: AsyncWebClient) -> None:
+    """Revoke the token of a refused installation, which is not needed."""
     try:
         await client.auth_revoke()
     except slack_web.FAILURES as failure:
         _log.warning("slack.token_not_revoked", reason=slack_web.summary(failure))
 
 
-async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
+async def _success_page(args: AsyncSuccessArgs) -> BoltResponse:
     done: Installed = args.request.context[_INSTALLED]
-    page = install_page.success(done, args.request.context[_TOLD])
+    page = install_page.success(done, args.request.context[_COMMAND])
     page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
     return page
 
 
-async def _not_installed(args: AsyncFailureArgs) -> BoltResponse:
+async def _failure_page(args: AsyncFailureArgs) -> BoltResponse:
     if isinstance(args.error, NotInstalled):
         page = install_page.failure(args.error.sentence, args.error.status)
     else:

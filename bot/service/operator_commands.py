@@ -1,4 +1,4 @@
-"""What an operator types for the Slack app: ``hiatus slack manifest``."""
+"""The operator's command for the Slack app: ``hiatus slack manifest``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.base import ids
 from bot.base.settings import command_problem
 from bot.service import manifest
 
-# Nothing that YAML would read otherwise than it is written.
+# Without characters that have a meaning in YAML.
 _PLAIN: Final = re.compile(r"https://[A-Za-z0-9._~:/-]+")
 
 
@@ -51,7 +51,8 @@ def add_to(slack: typer.Typer, env: Mapping[str, str]) -> None:
             raise typer.BadParameter("is needed without --socket-mode", param_hint="--base-url")
         if url is not None and not _is_public(url):
             raise typer.BadParameter(
-                "is an https:// address, as https://hiatus.example.com", param_hint="--base-url"
+                "must be an https:// address such as https://hiatus.example.com",
+                param_hint="--base-url",
             )
         typer.echo(manifest.render(url, is_socket_mode=socket_mode, command=name), nl=False)
 

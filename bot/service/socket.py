@@ -25,7 +25,7 @@ from bot.service.socket_health import Health
 
 # A dead connection is noticed after 1.5 times this interval and replaced within five seconds.
 PING_SECONDS: Final = 2.5
-_LOOK_SECONDS: Final = 0.25
+_CHECK_SECONDS: Final = 0.25
 # Retries for a temporary failure; a wrong token is not retried.
 _RETRY_SECONDS: Final = (1, 2, 5, 10, 30)
 _BAD_TOKEN: Final = frozenset(
@@ -88,12 +88,12 @@ async def run(
     try:
         await handler.connect_async()  # type: ignore[no-untyped-call]
         _log.info("slack.socket_connected")
-        await _kept_connected(handler, stop, health or Health())
+        await _keep_connected(handler, stop, health or Health())
     finally:
         await handler.close_async()  # type: ignore[no-untyped-call]
 
 
-async def _kept_connected(handler: _Handler, stop: asyncio.Event, health: Health) -> None:
+async def _keep_connected(handler: _Handler, stop: asyncio.Event, health: Health) -> None:
     """Replace broken connections; the client itself only checks them with each ping."""
     client = handler.client
     try:
@@ -108,20 +108,20 @@ async def _kept_connected(handler: _Handler, stop: asyncio.Event, health: Health
                 except slack_web.FAILURES as failure:
                     _stop_on_bad_token(failure)
                     _log.warning("slack.not_reached", reason=slack_web.summary(failure))
-                    await _waited(stop, _RETRY_SECONDS[0])
-            await _waited(stop, _LOOK_SECONDS)
+                    await _wait(stop, _RETRY_SECONDS[0])
+            await _wait(stop, _CHECK_SECONDS)
     finally:
         health.is_connected = False
 
 
 def _stop_on_bad_token(failure: Exception) -> None:
     if isinstance(failure, SlackApiError):
-        named = _named(failure, "HIATUS_SLACK_APP_TOKEN")
-        if isinstance(named, BadToken):
-            raise named from failure
+        error = _token_error(failure, "HIATUS_SLACK_APP_TOKEN")
+        if isinstance(error, BadToken):
+            raise error from failure
 
 
-async def _waited(stop: asyncio.Event, seconds: float) -> None:
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stop.wait()
@@ -169,7 +169,7 @@ async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event)
                 reason=slack_web.summary(failure),
                 next_attempt_in_seconds=wait_seconds,
             )
-            await _waited(stop, wait_seconds)
+            await _wait(stop, wait_seconds)
         else:
             return True
     return False
@@ -179,14 +179,14 @@ async def _check(slack: SlackApp, app_token: str) -> None:
     try:
         await slack.bolt.client.apps_connections_open(app_token=app_token)
     except SlackApiError as failure:
-        raise _named(failure, "HIATUS_SLACK_APP_TOKEN") from failure
+        raise _token_error(failure, "HIATUS_SLACK_APP_TOKEN") from failure
     try:
         await slack.workspaces.check_token()
     except SlackApiError as failure:
-        raise _named(failure, "HIATUS_SLACK_BOT_TOKEN") from failure
+        raise _token_error(failure, "HIATUS_SLACK_BOT_TOKEN") from failure
 
 
-def _named(failure: SlackApiError, setting: str) -> Exception:
+def _token_error(failure: SlackApiError, setting: str) -> Exception:
     code = slack_web.error_code(failure)
     if code not in _BAD_TOKEN:
         return failure

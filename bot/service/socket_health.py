@@ -18,8 +18,8 @@ class Health:
     async def served(self, host: str, port: int) -> AsyncIterator[None]:
         """Serve ``/healthz`` and ``/readyz``. Raises OSError if the port is in use."""
         app = web.Application()
-        app.router.add_get("/healthz", self._lives)
-        app.router.add_get("/readyz", self._ready)
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/readyz", self._readyz)
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         try:
@@ -28,10 +28,10 @@ class Health:
         finally:
             await runner.cleanup()
 
-    async def _lives(self, request: web.Request) -> web.Response:
+    async def _healthz(self, request: web.Request) -> web.Response:
         return web.json_response({"status": "ok"})
 
-    async def _ready(self, request: web.Request) -> web.Response:
+    async def _readyz(self, request: web.Request) -> web.Response:
         if self.is_connected:
             return web.json_response({"status": "ok"})
         unready = {"status": "unavailable", "reason": "slack_not_connected"}

@@ -101,12 +101,12 @@ def own_leave(own: OwnLeave) -> Message:
     return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
 
 
-def own_leave_to_cancel(own: OwnLeave, told: str = "") -> Message:
-    """As ``own_leave``, with a cancel button each; ``told`` is the result of the last click."""
+def own_leave_to_cancel(own: OwnLeave, result: str = "") -> Message:
+    """As ``own_leave``, with a cancel button each; ``result`` is that of the last click."""
     if not own.page.items:
-        return {"text": f"{told} {gettext(_NOTHING)}".strip(), "blocks": []}
+        return {"text": f"{result} {gettext(_NOTHING)}".strip(), "blocks": []}
     heading = gettext("Leave you can cancel:")
-    heading = f"{told} {heading}".strip()
+    heading = f"{result} {heading}".strip()
     lines = [_what(request, own) for request in own.page.items]
     blocks = [text.paragraph(heading)]
     blocks += [_with_button(request, own) for request in own.page.items]
@@ -182,13 +182,13 @@ def _message(groups: Sequence[Sequence[str]]) -> Message:
 
 
 def _fallback(lines: Sequence[str]) -> str:
-    said = ""
+    fallback = ""
     for line in lines:
-        longer = f"{said}\n{text.escaped(line)}".strip()
+        longer = f"{fallback}\n{text.escaped(line)}".strip()
         if len(longer) > text.MAX_MESSAGE:
             break
-        said = longer
-    return said
+        fallback = longer
+    return fallback
 
 
 def _days(half_days: int) -> str:

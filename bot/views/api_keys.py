@@ -56,18 +56,20 @@ def keys(page: Page[ApiKey], timezone: str, now: datetime) -> View:
 def key_form() -> View:
     blocks = [
         fields.field(
-            "name", gettext("Name"), fields.typed(placeholder=gettext("For example, payroll sync"))
+            "name",
+            gettext("Name"),
+            fields.text_input(placeholder=gettext("For example, payroll sync")),
         ),
         fields.field(
             "scopes",
             gettext("Scopes"),
-            fields.several([Option(label=scope, value=scope) for scope in SCOPES]),
+            fields.multi_select([Option(label=scope, value=scope) for scope in SCOPES]),
             hint=gettext("What the key can do. Write access includes read access."),
         ),
         fields.field(
             "expires_at",
             gettext("Last day"),
-            fields.day(),
+            fields.date_picker(),
             hint=gettext("Leave empty to keep the key until you revoke it."),
             is_optional=True,
         ),

@@ -42,11 +42,11 @@ def blocks(card: ApprovalCard) -> list[Block]:
     if request.status == "declined" and request.decision_reason:
         reason = gettext("Reason: {reason}", reason=request.decision_reason)
         shown.append(text.paragraph(reason))
-    shown.append(text.quiet(text.escaped(_standing(card))))
+    shown.append(text.quiet(text.escaped(_status_line(card))))
     if card.may_decide:
         shown.append(_buttons(request.id))
     if card.may_reconsider:
-        shown.append({"type": "actions", "elements": [_reconsider(request.id)]})
+        shown.append({"type": "actions", "elements": [_change_button(request.id)]})
     return shown
 
 
@@ -61,7 +61,7 @@ def state(card: ApprovalCard) -> str:
     """The status, by whom and when: ``Approved by Grace, 2 June 2026, 10:05``."""
     request = card.request
     if request.status == "pending":
-        return _waiting(card)
+        return _pending_state(card)
     at = request.cancelled_at if request.status == "cancelled" else request.decided_at
     what = _outcome(card)
     if at is None:
@@ -81,11 +81,11 @@ def _outcome(card: ApprovalCard) -> str:
     return gettext("Declined by {name}", name=by) if by else gettext("Declined automatically")
 
 
-def _waiting(card: ApprovalCard) -> str:
+def _pending_state(card: ApprovalCard) -> str:
     request = card.request
     names = [text.cut(name, text.MAX_NAME) for name in card.awaited_names]
-    waits = gettext("Awaiting {names}", names=words.names(names))
-    sentence = waits if names else gettext("Awaiting a decision")
+    awaiting = gettext("Awaiting {names}", names=words.names(names))
+    sentence = awaiting if names else gettext("Awaiting a decision")
     if request.version > 1:
         when = words.moment(request.updated_at, card.timezone)
         return gettext("{sentence}. Updated {when}", sentence=sentence, when=when)
@@ -96,14 +96,14 @@ def _balance_lines(card: ApprovalCard) -> list[str]:
     return [words.left(balance.remaining_half_days, balance.year_name) for balance in card.balances]
 
 
-def _standing(card: ApprovalCard) -> str:
+def _status_line(card: ApprovalCard) -> str:
     """As ``state`` for an approver: also says if they no longer need to decide."""
     if card.request.status == "pending" and not card.may_decide:
         return gettext("You no longer need to decide. {state}", state=state(card))
     return state(card)
 
 
-def _reconsider(request_id: str) -> Block:
+def _change_button(request_id: str) -> Block:
     return {
         "type": "button",
         "action_id": ids.RECONSIDER,
@@ -145,7 +145,7 @@ def _text(card: ApprovalCard) -> str:
             amount=words.amount(request.total_half_days),
         ),
         *(f"{line}." for line in _balance_lines(card)),
-        f"{text.escaped(_standing(card))}.",
+        f"{text.escaped(_status_line(card))}.",
     ]
     if request.note:
         parts.append(

@@ -18,7 +18,7 @@ T = TypeVar("T")
 # The rest is counted.
 _MAX_NAMED: Final = 5
 # Approvers of one request, before and after.
-_MAX_ASKED: Final = 2
+_MAX_APPROVERS: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,34 +30,44 @@ class NamedEffects:
     departments: Mapping[str, str]
 
 
-def named(effects: Effects) -> list[str]:
+def user_ids(effects: Effects) -> list[str]:
     """The user ids that ``NamedEffects.names`` must contain."""
     requesters = {effect.request.user_id for effect in effects.reassigned[:_MAX_NAMED]}
     overdrawn = {effect.user_id for effect in effects.overdrawn[:_MAX_NAMED]}
     return sorted(requesters | overdrawn | set(effects.reports[:_MAX_NAMED]))
 
 
-def before_saving(named_effects: NamedEffects, callback_id: str, kept: str) -> View:
+def before_saving(named_effects: NamedEffects, callback_id: str, private_metadata: str) -> View:
     intro = gettext("Here's what will change. Nothing is saved yet.")
-    return asking(
-        gettext("Before you save"), intro, named_effects, callback_id, gettext("Save"), kept
+    return confirmation(
+        gettext("Before you save"),
+        intro,
+        named_effects,
+        callback_id,
+        gettext("Save"),
+        private_metadata,
     )
 
 
-def asking(
-    title: str, intro: str, named_effects: NamedEffects, callback_id: str, submit: str, kept: str
+def confirmation(
+    title: str,
+    intro: str,
+    named_effects: NamedEffects,
+    callback_id: str,
+    submit: str,
+    private_metadata: str,
 ) -> View:
     """A modal that shows the effects and asks to confirm. ``intro`` is plain text."""
     paragraphs = [intro, *(paragraph for paragraph in _paragraphs(named_effects) if paragraph)]
     blocks: list[Block] = [text.paragraph(paragraph) for paragraph in paragraphs]
-    return layout.modal(title, blocks, callback_id, submit, gettext("Cancel"), kept)
+    return layout.modal(title, blocks, callback_id, submit, gettext("Cancel"), private_metadata)
 
 
 def _paragraphs(named_effects: NamedEffects) -> list[str]:
     effects = named_effects.effects
     return [
         "\n".join(_leave(effects.leave)) if effects.leave else "",
-        "\n".join(_rerouted(named_effects)) if effects.reassigned else "",
+        "\n".join(_reassigned(named_effects)) if effects.reassigned else "",
         "\n".join(_overdrawn(named_effects)) if effects.overdrawn else "",
         "\n".join(f"• {line}" for line in _others(named_effects)),
     ]
@@ -77,7 +87,7 @@ def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
                 after=words.amount(after),
             )
         )
-    lines += _few(leave, _changed)
+    lines += _few(leave, _change)
     if any(
         effect.after.status != "cancelled" and not effect.after.total_half_days for effect in leave
     ):
@@ -89,26 +99,26 @@ def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
     return lines
 
 
-def _changed(effect: LeaveEffect) -> str:
-    places = {
+def _change(effect: LeaveEffect) -> str:
+    values = {
         "who": _name(effect.user.name),
         "when": cards.dates(effect.before),
         "before": words.amount(effect.before.total_half_days),
     }
     if effect.after.status == "cancelled":
-        return gettext("{who}, {when}: cancelled ({before})", **places)
+        return gettext("{who}, {when}: cancelled ({before})", **values)
     after = words.amount(effect.after.total_half_days)
     if effect.after.end_date != effect.before.end_date:
         last = words.day(effect.after.end_date)
-        return gettext("{who}, {when}: ends on {last} ({after})", last=last, after=after, **places)
-    return gettext("{who}, {when}: {before} → {after}", after=after, **places)
+        return gettext("{who}, {when}: ends on {last} ({after})", last=last, after=after, **values)
+    return gettext("{who}, {when}: {before} → {after}", after=after, **values)
 
 
 def _half_days_after(effect: LeaveEffect) -> int:
     return 0 if effect.after.status == "cancelled" else effect.after.total_half_days
 
 
-def _rerouted(named_effects: NamedEffects) -> list[str]:
+def _reassigned(named_effects: NamedEffects) -> list[str]:
     reassigned = named_effects.effects.reassigned
 
     def line(request: Reassignment) -> str:
@@ -116,8 +126,8 @@ def _rerouted(named_effects: NamedEffects) -> list[str]:
             "{who}, {when}: {before} → {after}",
             who=_name(named_effects.names.get(request.request.user_id, "")),
             when=cards.dates(request.request),
-            before=_asked(request.before),
-            after=_asked(request.after),
+            before=_approvers(request.before),
+            after=_approvers(request.after),
         )
 
     heading = ngettext(
@@ -155,8 +165,8 @@ def _overdrawn(named_effects: NamedEffects) -> list[str]:
     return [heading, *_few(overdrawn, line)]
 
 
-def _asked(users: Sequence[User]) -> str:
-    return words.names([_name(user.name) for user in users], _MAX_ASKED) or gettext("No one")
+def _approvers(users: Sequence[User]) -> str:
+    return words.names([_name(user.name) for user in users], _MAX_APPROVERS) or gettext("No one")
 
 
 def _others(named_effects: NamedEffects) -> list[str]:
@@ -192,9 +202,9 @@ def _others(named_effects: NamedEffects) -> list[str]:
     return [line for number, line in zip(numbers, lines, strict=True) if number]
 
 
-def _few(things: Sequence[T], line: Callable[[T], str]) -> list[str]:
-    lines = [f"• {line(thing)}" for thing in things[:_MAX_NAMED]]
-    if more := len(things) - len(lines):
+def _few(items: Sequence[T], line: Callable[[T], str]) -> list[str]:
+    lines = [f"• {line(item)}" for item in items[:_MAX_NAMED]]
+    if more := len(items) - len(lines):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     return lines
 

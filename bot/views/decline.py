@@ -43,9 +43,9 @@ def view_from_home(card: ApprovalCard) -> View:
     return _form(card, ids.HOME_DECLINE_FORM, card.request.id)
 
 
-def reconsidered(card: ApprovalCard, subject: Subject) -> View:
+def reversal(card: ApprovalCard, subject: Subject) -> View:
     """The modal that reverses the decision."""
-    title, kept = gettext("Change decision"), subject.packed()
+    title, private_metadata = gettext("Change decision"), subject.packed()
     blocks = [text.section(_what(card)), text.quiet(text.escaped(cards.state(card)))]
     if card.request.status == "approved":
         return _modal(
@@ -53,14 +53,14 @@ def reconsidered(card: ApprovalCard, subject: Subject) -> View:
             gettext("Decline instead"),
             [*blocks, _reason()],
             callback_id=ids.REVERSE_TO_DECLINED_FORM,
-            kept=kept,
+            private_metadata=private_metadata,
         )
     return _modal(
         title,
         gettext("Approve instead"),
         blocks,
         callback_id=ids.REVERSE_TO_APPROVED_FORM,
-        kept=kept,
+        private_metadata=private_metadata,
     )
 
 
@@ -73,17 +73,21 @@ def _what(card: ApprovalCard) -> str:
     )
 
 
-def _form(card: ApprovalCard, callback_id: str, kept: str) -> View:
+def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
     blocks = [text.section(_what(card)), _reason()]
     return _modal(
-        gettext("Decline request"), gettext("Decline"), blocks, callback_id=callback_id, kept=kept
+        gettext("Decline request"),
+        gettext("Decline"),
+        blocks,
+        callback_id=callback_id,
+        private_metadata=private_metadata,
     )
 
 
 def _modal(
-    title: str, submit: str, blocks: Sequence[Block], *, callback_id: str, kept: str
+    title: str, submit: str, blocks: Sequence[Block], *, callback_id: str, private_metadata: str
 ) -> View:
-    return layout.modal(title, blocks, callback_id, submit, gettext("Back"), kept)
+    return layout.modal(title, blocks, callback_id, submit, gettext("Back"), private_metadata)
 
 
 def _reason() -> Block:
@@ -98,4 +102,4 @@ def _reason() -> Block:
 
 def reason_of(values: Values) -> str | None:
     """The reason in the view's ``state.values``."""
-    return form_values.answer(values, ids.REASON)
+    return form_values.value(values, ids.REASON)

@@ -36,8 +36,8 @@ def message(digest: Digest) -> Message:
 
 def refused(channel: str, because: str) -> Message:
     """The notice to admins. ``because`` is Slack's error code, or ``SHARED``."""
-    told = gettext("I can't post the daily list of who's out.")
-    cures = {
+    problem = gettext("I can't post the daily list of who's out.")
+    reasons = {
         "not_in_channel": gettext("I'm not in the channel yet. Type /invite @Hiatus there."),
         "channel_not_found": gettext(
             "The channel doesn't exist, or it's private and I'm not in it. Type /invite "
@@ -49,14 +49,14 @@ def refused(channel: str, because: str) -> Message:
         ),
         "is_archived": gettext("The channel was archived."),
     }
-    why = cures.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
-    what = gettext("Then choose the channel again, or another one, in the organisation settings.")
+    why = reasons.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
+    advice = gettext("Then choose the channel again, or another one, in the organisation settings.")
     if because in (SHARED, "is_archived"):
-        what = gettext("Choose another channel in the organisation settings.")
+        advice = gettext("Choose another channel in the organisation settings.")
     where = gettext("Channel: {channel}", channel=text.escaped(channel))
     return {
-        "text": " ".join((told, why, what, where)),
-        "blocks": [text.section(f"*{told}*\n{why} {what}"), text.quiet(where)],
+        "text": " ".join((problem, why, advice, where)),
+        "blocks": [text.section(f"*{problem}*\n{why} {advice}"), text.quiet(where)],
     }
 
 

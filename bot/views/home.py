@@ -29,8 +29,8 @@ def view(home: Home) -> View:
         "blocks": [
             *_head(home),
             *_balance(home.balance),
-            *_waiting(home),
-            *_own(home),
+            *_pending_approvals(home),
+            *_own_leave(home),
             *_away(home),
             *_settings(home.user),
         ],
@@ -68,8 +68,8 @@ def _balance(balance: Balance) -> list[Block]:
     entitled = _days(balance.entitled_half_days)
     summary = gettext("{left} of {entitled} days left", left=left, entitled=entitled)
     lines = [f"*{summary}*"]
-    if drawn := bar(balance):
-        lines.append(f"`{drawn}`")
+    if progress := bar(balance):
+        lines.append(f"`{progress}`")
     figures = (
         (gettext("Allowance"), entitled),
         (gettext("Approved"), _days(balance.taken_half_days)),
@@ -80,7 +80,7 @@ def _balance(balance: Balance) -> list[Block]:
         layout.header(gettext("Your balance")),
         {
             **text.section("\n".join(lines)),
-            "fields": [text.marked(f"*{title}*\n{figure}") for title, figure in figures],
+            "fields": [text.mrkdwn(f"*{title}*\n{figure}") for title, figure in figures],
         },
         text.quiet(gettext("Leave year: {year}", year=year)),
     ]
@@ -97,14 +97,14 @@ def _balance(balance: Balance) -> list[Block]:
     return blocks
 
 
-def _waiting(home: Home) -> list[Block]:
+def _pending_approvals(home: Home) -> list[Block]:
     if not home.waiting.items:
         return []
     blocks = [layout.header(gettext("Waiting for your decision"))]
     for item in home.waiting.items:
         request_id, who = item.request.id, item.person_name
         blocks += [
-            *_asked(item),
+            *_pending_request(item),
             layout.actions(
                 layout.button(
                     gettext("Approve"),
@@ -123,7 +123,7 @@ def _waiting(home: Home) -> list[Block]:
             ),
         ]
     cursors, cursor = home.cursors, home.waiting.next_cursor
-    return blocks + _leafing(
+    return blocks + _page_buttons(
         cursors.waiting,
         cursor,
         replace(cursors, waiting=None),
@@ -131,7 +131,7 @@ def _waiting(home: Home) -> list[Block]:
     )
 
 
-def _asked(item: Item) -> list[Block]:
+def _pending_request(item: Item) -> list[Block]:
     request = item.request
     shown = [
         text.section(
@@ -146,19 +146,19 @@ def _asked(item: Item) -> list[Block]:
     return shown
 
 
-def _own(home: Home) -> list[Block]:
+def _own_leave(home: Home) -> list[Block]:
     blocks = [layout.header(gettext("Your leave"))]
     if not home.own.items:
         return [*blocks, text.section(gettext("You have no upcoming leave."))]
     for item in home.own.items:
-        blocks += [text.section(_owned(item)), layout.actions(*_own_buttons(item))]
+        blocks += [text.section(_own_line(item)), layout.actions(*_own_buttons(item))]
     cursors, cursor = home.cursors, home.own.next_cursor
-    return blocks + _leafing(
+    return blocks + _page_buttons(
         cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
     )
 
 
-def _owned(item: Item) -> str:
+def _own_line(item: Item) -> str:
     request = item.request
     status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
     return (
@@ -199,16 +199,16 @@ def _away(home: Home) -> list[Block]:
         who = gettext("Everyone, today to {day}", day=last_day)
     # The list is sorted by first day, so today's absences come first.
     today = [absence for absence in home.away.items if absence.start_date <= home.today]
-    gettext_noop = [absence for absence in home.away.items if absence.start_date > home.today]
+    later = [absence for absence in home.away.items if absence.start_date > home.today]
     blocks: list[Block] = [
         layout.header(gettext("Who's out")),
         {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
         return [*blocks, text.section(gettext("No one is out."))]
-    blocks += _absences(gettext("Today"), today) + _absences(gettext("Later"), gettext_noop)
+    blocks += _absences(gettext("Today"), today) + _absences(gettext("Later"), later)
     cursors, cursor = home.cursors, home.away.next_cursor
-    return blocks + _leafing(
+    return blocks + _page_buttons(
         cursors.away, cursor, replace(cursors, away=None), replace(cursors, away=cursor)
     )
 
@@ -235,14 +235,14 @@ def _settings(user: User) -> list[Block]:
 def _absences(title: str, absences: Sequence[Absence]) -> list[Block]:
     if not absences:
         return []
-    lines = "\n".join(f"• {_absent(absence)}" for absence in absences)
+    lines = "\n".join(f"• {_absence_line(absence)}" for absence in absences)
     return [
         text.section(f"*{title}*"),
         text.paragraph(lines),
     ]
 
 
-def _absent(absence: Absence) -> str:
+def _absence_line(absence: Absence) -> str:
     when = words.span(
         absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
     )
@@ -257,7 +257,7 @@ def _absent(absence: Absence) -> str:
     return f"{who}: {when} ({what})"
 
 
-def _leafing(
+def _page_buttons(
     at: str | None, cursor: str | None, first: PageCursors, following: PageCursors
 ) -> list[Block]:
     buttons = []

@@ -45,19 +45,23 @@ _PAGE: Final = """<!doctype html>
 def success(done: Installed, command: str) -> BoltResponse:
     organisation = done.organisation
     if done.kind == "renewed":
-        said = [f"Hiatus is connected to {organisation.name} again. Nothing else has changed."]
+        paragraphs = [
+            f"Hiatus is connected to {organisation.name} again. Nothing else has changed."
+        ]
     elif done.kind == "linked":
-        said = [
+        paragraphs = [
             f"The workspace now belongs to {organisation.name}, because you are one of its admins."
         ]
     else:
         country = holiday_calendar.country_name(organisation.country_code)
-        said = [
+        paragraphs = [
             f"{organisation.name} is set up. You're the owner.",
             f"Public holidays follow {country}, and the time zone is {organisation.timezone}. "
             "You can change both, and choose a region, in the organisation settings.",
         ]
-    return _page("Hiatus is installed", [*said, f"In Slack, type {command} to get started."], 200)
+    return _page(
+        "Hiatus is installed", [*paragraphs, f"In Slack, type {command} to get started."], 200
+    )
 
 
 def failure(sentence: str, status: int) -> BoltResponse:

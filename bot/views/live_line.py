@@ -70,24 +70,24 @@ def _figures(preview: Preview) -> list[str]:
 
 def _not_counted(lines: Sequence[DayLine]) -> list[str]:
     """Lines for the days that count less than a whole day, by reason."""
-    said = []
+    reasons = []
     off = [words.short_day(day.date) for day in lines if day.reason == "not_worked"]
     if off:
-        said.append(gettext("Non-working days: {days}", days=_named(off)))
+        reasons.append(gettext("Non-working days: {days}", days=_few(off)))
     half = [words.short_day(day.date) for day in lines if day.reason == "half_worked"]
     if half:
-        said.append(gettext("Half working days: {days}", days=_named(half)))
+        reasons.append(gettext("Half working days: {days}", days=_few(half)))
     holidays = [day for day in lines if day.reason == "public_holiday"]
     if holidays:
         named = [
             f"{words.short_day(day.date)} ({text.cut(day.holiday_name or '', text.MAX_NAME)})"
             for day in holidays
         ]
-        said.append(gettext("Public holidays: {days}", days=_named(named)))
-    return said
+        reasons.append(gettext("Public holidays: {days}", days=_few(named)))
+    return reasons
 
 
-def _named(days: Sequence[str]) -> str:
+def _few(days: Sequence[str]) -> str:
     shown = list(days[:_MAX_DAYS_NAMED])
     more = len(days) - len(shown)
     if more:

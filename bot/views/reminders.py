@@ -32,14 +32,14 @@ def summary(data: SummaryNotificationData) -> Message:
     lines = [f"• {_waiting(request)}" for request in data.requests]
     if more := data.total - len(data.requests):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
-    cure = gettext("Approve or decline them in the Hiatus Home tab.")
-    fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), cure))
+    advice = gettext("Approve or decline them in the Hiatus Home tab.")
+    fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), advice))
     return {
-        "text": fallback if len(fallback) <= text.MAX_MESSAGE else f"{title}. {cure}",
+        "text": fallback if len(fallback) <= text.MAX_MESSAGE else f"{title}. {advice}",
         "blocks": [
             text.section(f"*{title}*"),
             text.paragraph("\n".join(lines)),
-            text.quiet(cure),
+            text.quiet(advice),
         ],
     }
 

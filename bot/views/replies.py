@@ -91,15 +91,15 @@ def requester_notice(
 
     The later change has its own notification, so the outdated one would only confuse.
     """
-    told = _told(card, event_type) if news is None else _recounted(card, news)
-    if told is None:
+    sentence = _event_sentence(card, event_type) if news is None else _recalculated(card, news)
+    if sentence is None:
         return None
-    return _about_own(card, told, has_buttons=True)
+    return _own_message(card, sentence, has_buttons=True)
 
 
 def own_request(card: ApprovalCard) -> Message:
     """The requester's message after its button was used: the current state without buttons."""
-    return _about_own(card, _news(card), has_buttons=False)
+    return _own_message(card, _status_sentence(card), has_buttons=False)
 
 
 def superseded(card: ApprovalCard) -> Message:
@@ -110,7 +110,7 @@ def superseded(card: ApprovalCard) -> Message:
     where = gettext(_SEE_BELOW[card.request.status])
     leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
     shown = text.section(f"*{leave_type}*\n{when}")
-    which = gettext("Your request: {what}.", what=_what(card))
+    which = gettext("Your request: {what}.", what=_summary(card))
     return {"text": f"{which} {where}", "blocks": [shown, text.quiet(where)]}
 
 
@@ -122,11 +122,11 @@ _SEE_BELOW: Final = {
 }
 
 
-def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> Message:
+def _own_message(card: ApprovalCard, sentence: str, *, has_buttons: bool) -> Message:
     request = card.request
-    what = _what(card)
-    blocks: list[Block] = [text.section(f"*{text.escaped(told)}*\n{what}")]
-    fallback = f"{text.escaped(told)} {what}."
+    summary = _summary(card)
+    blocks: list[Block] = [text.section(f"*{text.escaped(sentence)}*\n{summary}")]
+    fallback = f"{text.escaped(sentence)} {summary}."
     if request.status == "declined" and request.decision_reason:
         reason = request.decision_reason
         blocks.append(text.paragraph(gettext("Reason: {reason}", reason=reason)))
@@ -137,7 +137,7 @@ def _about_own(card: ApprovalCard, told: str, *, has_buttons: bool) -> Message:
     return {"text": fallback, "blocks": blocks}
 
 
-def _what(card: ApprovalCard) -> str:
+def _summary(card: ApprovalCard) -> str:
     request = card.request
     amount = words.amount(request.total_half_days)
     return ", ".join((text.name(card.leave_type.name), cards.dates(request), amount))
@@ -161,29 +161,29 @@ def _own_buttons(card: ApprovalCard) -> Block:
 
 def webhook_disabled(webhook: Webhook) -> Message:
     """The DM to an admin about a webhook that was switched off, with the reason."""
-    told = gettext("One of your organisation's webhooks was switched off.")
+    sentence = gettext("One of your organisation's webhooks was switched off.")
     url = text.verbatim(webhook.url)
     reason = gettext(str(webhook.disabled_reason))
-    cure = text.section(
+    advice = text.section(
         gettext(
             "I've stopped sending events there. Once your endpoint is fixed, open the "
             "webhook and switch it on to send the pending events."
         )
     )
     blocks: list[Block] = [
-        text.section(f"*{told}*"),
+        text.section(f"*{sentence}*"),
         {"type": "section", "text": url},
         text.paragraph(gettext("Reason: {reason}", reason=reason)),
-        cure,
+        advice,
         _open_webhook(webhook),
     ]
-    fallback = " ".join((told, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
+    fallback = " ".join((sentence, text.excerpt(webhook.url, 2_000), text.excerpt(reason, 1_000)))
     return {"text": fallback, "blocks": blocks}
 
 
 def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> Message:
     """The DM to an admin about a webhook that has failed for a day, before it is switched off."""
-    told = gettext("One of your organisation's webhooks keeps failing.")
+    sentence = gettext("One of your organisation's webhooks keeps failing.")
     off_at = words.moment(since + FAILING_FOR, timezone)
     failing = gettext(
         "Every attempt has failed since {when}. Unless one succeeds, the webhook will be "
@@ -192,12 +192,12 @@ def webhook_failing(webhook: Webhook, since: datetime, timezone: str) -> Message
         off_at=off_at,
     )
     blocks: list[Block] = [
-        text.section(f"*{told}*"),
+        text.section(f"*{sentence}*"),
         text.paragraph(webhook.url),
         text.section(failing),
         _open_webhook(webhook),
     ]
-    fallback = " ".join((told, text.excerpt(webhook.url, 2_000), failing))
+    fallback = " ".join((sentence, text.excerpt(webhook.url, 2_000), failing))
     return {"text": fallback, "blocks": blocks}
 
 
@@ -216,20 +216,20 @@ def approver_notice(card: ApprovalCard, event_type: NotificationEvent) -> str | 
     if event_type == "leave_request.cancelled" and request.status == "cancelled":
         by = card.cancelled_by_name
         if by is None:
-            told = gettext("{requester}'s approved leave was cancelled.", requester=requester)
+            sentence = gettext("{requester}'s approved leave was cancelled.", requester=requester)
         elif by == card.requester.name:
-            told = gettext("{requester} cancelled their approved leave.", requester=requester)
+            sentence = gettext("{requester} cancelled their approved leave.", requester=requester)
         else:
-            told = gettext(
+            sentence = gettext(
                 "{name} cancelled {requester}'s approved leave.",
                 name=text.name(by),
                 requester=requester,
             )
     elif event_type == "leave_request.shortened" and request.status == "approved":
-        told = gettext("{requester}'s approved leave was shortened.", requester=requester)
+        sentence = gettext("{requester}'s approved leave was shortened.", requester=requester)
     else:
         return None
-    return f"{told} {_what(card)}."
+    return f"{sentence} {_summary(card)}."
 
 
 def changed_reply(card: ApprovalCard) -> str:
@@ -242,7 +242,7 @@ def changed_reply(card: ApprovalCard) -> str:
     )
 
 
-def _recounted(card: ApprovalCard, news: TotalChange) -> str | None:
+def _recalculated(card: ApprovalCard, news: TotalChange) -> str | None:
     if card.request.status not in ("pending", "approved"):
         return None
     sentence = gettext(
@@ -280,7 +280,7 @@ def _because(cause: Cause) -> str:
     return gettext("the public holiday on {day} changed", day=day) + name
 
 
-def _told(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
+def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
     status = card.request.status
     if event_type in ("leave_request.created", "leave_request.updated"):
         if status != "pending":
@@ -292,10 +292,10 @@ def _told(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
         return _reversed(card)
     if event_type != f"leave_request.{status}":
         return None
-    return _news(card)
+    return _status_sentence(card)
 
 
-def _news(card: ApprovalCard) -> str:
+def _status_sentence(card: ApprovalCard) -> str:
     """The status as a sentence to the requester: ``Grace declined your request.``"""
     by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
     match card.request.status:

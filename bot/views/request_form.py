@@ -101,12 +101,12 @@ def view(
         "blocks": [
             *asides,
             _kept_type(types, filled) if edited_id else _type_field(types, filled),
-            _field(ids.FIRST_DAY, gettext("First day"), fields.day(filled.start_date)),
+            _field(ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)),
             _field(ids.BEGINS, gettext("Starts"), _halves(_BEGINS, filled.begins_at_midday)),
             _field(
                 ids.LAST_DAY,
                 gettext("Last day"),
-                fields.day(filled.end_date),
+                fields.date_picker(filled.end_date),
                 hint=gettext("Your last day off, not the day you're back."),
             ),
             _field(ids.ENDS, gettext("Ends"), _halves(_ENDS, filled.ends_at_midday)),
@@ -178,12 +178,12 @@ def offered(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
 def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
     """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
     return Filled(
-        leave_type_id=leave_type_id or form_values.answer(values, ids.LEAVE_TYPE),
-        start_date=form_values.picked_day(values, ids.FIRST_DAY),
-        end_date=form_values.picked_day(values, ids.LAST_DAY),
-        begins_at_midday=form_values.answer(values, ids.BEGINS) == ids.MIDDAY,
-        ends_at_midday=form_values.answer(values, ids.ENDS) == ids.MIDDAY,
-        note=form_values.answer(values, ids.NOTE),
+        leave_type_id=leave_type_id or form_values.value(values, ids.LEAVE_TYPE),
+        start_date=form_values.date_value(values, ids.FIRST_DAY),
+        end_date=form_values.date_value(values, ids.LAST_DAY),
+        begins_at_midday=form_values.value(values, ids.BEGINS) == ids.MIDDAY,
+        ends_at_midday=form_values.value(values, ids.ENDS) == ids.MIDDAY,
+        note=form_values.value(values, ids.NOTE),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bot.client.workspaces import InstalledWorkspaces
-from bot.messages.directory_sync import AT_ONCE, DirectorySync
+from bot.messages.directory_sync import MAX_CONCURRENT, DirectorySync
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
@@ -210,7 +210,7 @@ def test_a_slow_workspace_delays_no_other(database: Database, due_later: bool) -
 
 
 # With the slow one there are more than are compared at the same time.
-OTHERS = [f"T{number:02}" for number in range(AT_ONCE)]
+OTHERS = [f"T{number:02}" for number in range(MAX_CONCURRENT)]
 
 
 def link_to(database: Database, team_id: str, clock: Clock) -> None:
@@ -226,7 +226,7 @@ class SlowFirst(InstalledWorkspaces):
         self.slow_began = asyncio.Event()
         self._all_others = asyncio.Event()
 
-    async def of_delivery(self, team_id: str) -> None:
+    async def for_delivery(self, team_id: str) -> None:
         if team_id == "TFIRST":
             self.slow_began.set()
             await self._all_others.wait()
@@ -263,7 +263,7 @@ class AllFailing(InstalledWorkspaces):
     def __init__(self) -> None:
         self.tried: list[str] = []
 
-    async def of_delivery(self, team_id: str) -> None:
+    async def for_delivery(self, team_id: str) -> None:
         self.tried.append(team_id)
         raise TimeoutError
 

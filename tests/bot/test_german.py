@@ -373,7 +373,7 @@ def test_a_german_admin_finds_no_english_wherever_they_look(german: World) -> No
     for listener in registered("/timeoff"):
         if listener.kind == "command":
             # The same command under its other name needs no second round.
-            typed = [*commands.WORDS, *TYPED] if listener.name == ids.COMMAND else [""]
+            typed = [*commands.SUBCOMMANDS, *TYPED] if listener.name == ids.COMMAND else [""]
             for words in typed:
                 anna.command(listener.name, words)
         elif listener.kind == "shortcut":

@@ -27,8 +27,8 @@ def forms(value: Any) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_catalogue_has_what_the_code_says_and_nothing_else(name: str) -> None:
-    have = {forms(one.id) for one in catalogues.read(name) if one.id}
-    said = {forms(one.id) for one in catalogues.said() if one.id}
+    have = {forms(message.id) for message in catalogues.read(name) if message.id}
+    said = {forms(message.id) for message in catalogues.messages() if message.id}
 
     assert have == said, "run `make catalogues` and translate what is new"
 

@@ -184,7 +184,7 @@ def test_reinstalling_during_an_uninstallation_shows_pending_requests(world: Wor
 
 def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(world: World) -> None:
     workspaces = world.app.services.workspaces
-    old = world.run(lambda: workspaces.of_delivery("T1"))
+    old = world.run(lambda: workspaces.for_delivery("T1"))
     assert old is not None
     world.clock.advance(minutes=1)
     installer = a_slack_profile(

@@ -246,7 +246,7 @@ def test_a_menu_groups_more_than_a_hundred_options() -> None:
     labels = [f"Team {number:03} " + "<" * 80 for number in range(250)]
     options = [fields.Option(label=label, value=label[5:8]) for label in labels]
 
-    menu: Any = fields.menu(options, chosen="249")
+    menu: Any = fields.select(options, chosen="249")
 
     block = {"type": "input", "label": {"type": "plain_text", "text": "Team"}, "element": menu}
     view = {"type": "modal", "title": {"type": "plain_text", "text": "Edit"}, "blocks": [block]}

@@ -201,7 +201,7 @@ def test_what_requesters_hear_is_within_limits_and_harmless(
 @given(drawn_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
     subject = decline.Subject(request_id=REQUEST_ID, channel="D0123456789", ts="1700000000.000001")
-    view, other = decline.view(card, subject), decline.reconsidered(card, subject)
+    view, other = decline.view(card, subject), decline.reversal(card, subject)
 
     assert problems_of_view(view) == problems_of_view(other) == []
     assert is_harmless(view)

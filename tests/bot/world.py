@@ -272,7 +272,7 @@ class World:
         """As an app does that deletes its message."""
 
         async def deleting() -> None:
-            workspace = await self.app.workspaces.of_delivery(message.team_id)
+            workspace = await self.app.workspaces.for_delivery(message.team_id)
             assert workspace is not None
             await workspace.client.chat_delete(channel=message.channel, ts=message.ts)
 
