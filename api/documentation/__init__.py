@@ -1,1 +1,5 @@
-"""The OpenAPI document, the errors page and Swagger UI, made from the operations themselves."""
+"""The OpenAPI document, the errors page and Swagger UI, made from the operations themselves.
+
+``openapi`` composes the document, ``openapi_guide`` has its text, ``error_codes`` explains every
+code, and ``documentation`` serves the pages.
+"""

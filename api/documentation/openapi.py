@@ -1,7 +1,8 @@
 """The OpenAPI 3.1 document, generated from the operations and models.
 
-Examples come from ``openapi_examples``, refusals from ``openapi_refusals``, headers from
-``openapi_headers``, events from ``openapi_webhooks`` and the prose from ``openapi_guide``.
+Schemas come from ``openapi_schemas``, examples from ``openapi_examples``, errors from
+``openapi_refusals``, headers from ``openapi_headers``, events from ``openapi_webhooks`` and the
+text from ``openapi_guide``.
 """
 
 from __future__ import annotations
@@ -13,36 +14,20 @@ from typing import Any, Final, Union
 
 import orjson
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from api.documentation import openapi_guide, openapi_headers, openapi_webhooks
-from api.documentation.json_schema import Json
 from api.documentation.openapi_examples import Examples
-from api.documentation.openapi_headers import Answer, headers
-from api.documentation.openapi_refusals import PROBLEM, Refused
+from api.documentation.openapi_headers import DocumentedResponse, headers
+from api.documentation.openapi_refusals import PROBLEM, ErrorResponses
+from api.documentation.openapi_schemas import Json, Model, SchemaGenerator, SchemaKey, generate
 from api.http.errors import FieldErrorRecord
 from api.http.operations import Operation
 from api.schemas.effects import EffectsRecord
 from storage.base.values import ROLES, Role
 
-_REF: Final = "#/components/schemas/{model}"
-_GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
 # The key of the dry-run response among the schemas.
 _DRY_RUN: Final = ("dry_run", "serialization")
 _IDS: Final = re.compile(r"\{(\w+)\}")
-
-
-class _Schemas(GenerateJsonSchema):
-    """Without titles that repeat a field's name, and without null where it only means "absent"."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-    def default_schema(self, schema: Any) -> Any:
-        described = super().default_schema(schema)
-        if described.get("default", 0) is None:
-            del described["default"]
-        return described
 
 
 def document(operations: Sequence[Operation], others: Mapping[str, Any], base_url: str) -> bytes:
@@ -59,7 +44,7 @@ class _Document:
         self._base_url = base_url
         self._schemas, self._components = _schemas(operations)
         self._examples = Examples(self._components)
-        self._refused = Refused(base_url)
+        self._errors = ErrorResponses(base_url)
 
     def as_json(self, others: Mapping[str, Any]) -> bytes:
         paths: dict[str, Json] = {}
@@ -81,7 +66,7 @@ class _Document:
                 "webhooks": webhooks,
                 "components": {
                     "schemas": self._with_examples(),
-                    "examples": self._refused.examples,
+                    "examples": self._errors.examples,
                     "headers": openapi_headers.components(),
                     "securitySchemes": {"api_key": _SECURITY_SCHEME},
                 },
@@ -98,7 +83,7 @@ class _Document:
 
     def _operation(self, operation: Operation) -> Json:
         schema = self._schemas.get((operation.operation_id, "validation"))
-        query = TypeAdapter(operation.query).json_schema(schema_generator=_Schemas)
+        query = TypeAdapter(operation.query).json_schema(schema_generator=SchemaGenerator)
         described: Json = {
             "operationId": operation.operation_id,
             "summary": operation.summary,
@@ -111,7 +96,7 @@ class _Document:
                 **self._dry_run(operation),
                 str(operation.status): self._success(operation),
                 **self._unchanged(operation),
-                **self._refused.of_operation(operation, self._resolved(schema), query),
+                **self._errors.of_operation(operation, self._resolved(schema), query),
             },
         }
         if operation.role is not None:
@@ -135,24 +120,24 @@ class _Document:
             _query_parameter(name, dict(schema))
             for name, schema in query.get("properties", {}).items()
         ]
-        every = [
+        parameters = [
             *in_path,
             *in_query,
             *(dict(parameter) for parameter in operation.header_parameters),
         ]
-        for parameter in every:
+        for parameter in parameters:
             if "example" not in parameter:
                 example = self._examples.of_parameter(operation.operation_id, parameter)
                 parameter["example"] = example
-        return every
+        return parameters
 
     def _success(self, operation: Operation) -> Json:
-        answer: Json = {
+        response: Json = {
             "description": _DONE.get(operation.status, "Done."),
-            "headers": headers(self._answer(operation)),
+            "headers": headers(self._response(operation)),
         }
         if operation.status == 204:
-            return answer
+            return response
         schema = self._schemas[operation.operation_id, "serialization"]
         content: Json = {"schema": schema}
         choices = schema.get("anyOf")
@@ -167,9 +152,9 @@ class _Document:
                 for number, choice in enumerate(choices, start=1)
             }
         else:
-            content["example"] = self._examples.of_answer(operation.operation_id, schema)
-        answer["content"] = {"application/json": content}
-        return answer
+            content["example"] = self._examples.of_response(operation.operation_id, schema)
+        response["content"] = {"application/json": content}
+        return response
 
     def _dry_run(self, operation: Operation) -> Json:
         """The dry-run response, if its status differs from the operation's."""
@@ -180,7 +165,7 @@ class _Document:
         return {
             "200": {
                 "description": "The effects of the change. Nothing was changed.",
-                "headers": headers(replace(self._answer(operation), status=200, is_tagged=False)),
+                "headers": headers(replace(self._response(operation), status=200, is_tagged=False)),
                 "content": {"application/json": {"schema": schema, "example": example}},
             }
         }
@@ -188,18 +173,18 @@ class _Document:
     def _unchanged(self, operation: Operation) -> Json:
         if not operation.is_single:
             return {}
-        answer = replace(self._answer(operation), status=304)
+        response = replace(self._response(operation), status=304)
         return {
             "304": {
                 "description": "Not modified: your version is current.",
-                "headers": headers(answer),
+                "headers": headers(response),
             }
         }
 
-    def _answer(self, operation: Operation) -> Answer:
+    def _response(self, operation: Operation) -> DocumentedResponse:
         """The successful response of an operation."""
         shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
-        return Answer(
+        return DocumentedResponse(
             status=operation.status,
             operation=operation,
             is_tagged=operation.is_single or shown is not None,
@@ -212,48 +197,36 @@ class _Document:
     def _other(self, described: Json) -> Json:
         """A path without an operation, with its errors and headers."""
         codes = described.get("x-codes", ())
-        answers = {
+        responses = {
             status: {
-                **answer,
-                "headers": {**answer.get("headers", {}), **headers(Answer(status=200))},
+                **response,
+                "headers": {
+                    **response.get("headers", {}),
+                    **headers(DocumentedResponse(status=200)),
+                },
             }
-            for status, answer in described["responses"].items()
+            for status, response in described["responses"].items()
         }
-        shown = {name: value for name, value in described.items() if name != "x-codes"}
-        return {**shown, "responses": {**answers, **self._refused.of_codes(*codes)}}
+        members = {name: value for name, value in described.items() if name != "x-codes"}
+        return {**members, "responses": {**responses, **self._errors.of_codes(*codes)}}
 
 
-def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[Any, Json], Json]:
+def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, Json], Json]:
     """The schemas by operation id and mode, and the components that they refer to."""
-    wanted: list[Any] = [
+    models: list[Model] = [
         ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
         (*_DRY_RUN, TypeAdapter(EffectsRecord)),
-        *openapi_webhooks.wanted(),
+        *openapi_webhooks.models(),
     ]
     for operation in operations:
         if operation.body is not None:
-            wanted.append((operation.operation_id, "validation", TypeAdapter(operation.body)))
+            models.append((operation.operation_id, "validation", TypeAdapter(operation.body)))
         if operation.result is not None:
             result: Any = operation.result
             if operation.show_effects is not None and operation.status == 200:
                 result = Union[operation.result, EffectsRecord]  # noqa: UP007  # types made at run time
-            wanted.append((operation.operation_id, "serialization", TypeAdapter(result)))
-    schemas, definitions = TypeAdapter.json_schemas(
-        wanted, ref_template=_REF, schema_generator=_Schemas
-    )
-    return _renamed(dict(schemas)), {
-        name: {**schema, "title": name} for name, schema in _renamed(definitions["$defs"]).items()
-    }
-
-
-def _renamed(schemas: Json) -> Json:
-    """`Listing_UserRecord_` as `UserRecordListing`: generators name classes by it."""
-    renamed = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
-    names = [
-        _GENERIC.sub(rb"\2\1", name.encode()).decode() if isinstance(name, str) else name
-        for name in schemas
-    ]
-    return dict(zip(names, renamed, strict=True))
+            models.append((operation.operation_id, "serialization", TypeAdapter(result)))
+    return generate(models)
 
 
 def _info(base_url: str) -> Json:

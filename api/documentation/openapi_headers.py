@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from api.documentation.json_schema import Json
+from api.documentation.openapi_schemas import Json
 from api.http.operations import Operation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """One answer: to which operation, if it is one, and with which status.
+class DocumentedResponse:
+    """A response of an operation, or of another path, with one status.
 
-    ``is_tagged``: when it succeeds, it carries the tag of what a GET shows.
+    ``is_tagged``: a successful one has the entity tag of the resource that GET returns.
     """
 
     status: int
@@ -22,20 +22,20 @@ class Answer:
     is_tagged: bool = False
 
     @property
-    def is_to_post(self) -> bool:
+    def is_of_post(self) -> bool:
         return self.operation is not None and self.operation.method == "POST"
 
     @property
-    def is_counted(self) -> bool:
+    def is_rate_limited(self) -> bool:
         """Whether a rate limit was checked, which needs a valid key."""
         return self.operation is not None and self.status not in (401, 405, 429, 500, 503)
 
     @property
-    def is_done(self) -> bool:
+    def is_success(self) -> bool:
         return self.status < 400
 
 
-Applies = Callable[[Answer], bool]
+Applies = Callable[[DocumentedResponse], bool]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,33 +59,32 @@ HEADERS: Final = (
     Header(
         name="X-Request-Id",
         description="The request's id: the one that you sent in this header, or a new one. "
-        "It is in the "
-        "log, the audit trail and error responses.",
+        "It is in the log, the audit trail and error responses.",
         schema={"type": "string", "maxLength": 128},
         example="5f0c1a7be2d94c3f8a6d0e4b9c7f2a11",
-        applies=lambda answer: True,
+        applies=lambda response: True,
     ),
     Header(
         name="Location",
         description="The path of the created resource.",
         schema={"type": "string", "format": "uri-reference"},
         example="/api/v1/leave-requests/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
-        applies=lambda answer: answer.status == 201,
+        applies=lambda response: response.status == 201,
     ),
     Header(
         name="WWW-Authenticate",
         description="The authentication scheme: a bearer token.",
         schema={"type": "string"},
         example="Bearer",
-        applies=lambda answer: answer.status == 401,
+        applies=lambda response: response.status == 401,
     ),
     Header(
         name="Retry-After",
         description="The number of seconds to wait before trying again.",
         schema={"type": "integer", "minimum": 1},
         example=2,
-        applies=lambda answer: (
-            answer.status in (429, 503) or (answer.status == 409 and answer.is_to_post)
+        applies=lambda response: (
+            response.status in (429, 503) or (response.status == 409 and response.is_of_post)
         ),
     ),
     Header(
@@ -94,7 +93,7 @@ HEADERS: Final = (
         "again, or as `If-Match` to change only the version that you have read.",
         schema={"type": "string"},
         example='"5e884898da28047151d0e56f8dc62927"',
-        applies=lambda answer: answer.is_tagged and answer.is_done,
+        applies=lambda response: response.is_tagged and response.is_success,
     ),
     Header(
         name="Idempotent-Replayed",
@@ -102,18 +101,17 @@ HEADERS: Final = (
         "`Idempotency-Key`; absent otherwise.",
         schema={"type": "string", "const": "true"},
         example="true",
-        applies=lambda answer: (
-            answer.is_to_post and (answer.is_done or answer.status in (404, 409, 422))
+        applies=lambda response: (
+            response.is_of_post and (response.is_success or response.status in (404, 409, 422))
         ),
     ),
     Header(
         name="RateLimit-Policy",
         description="The quota: the number of requests (`q`) that an API key can make in a "
-        "window of "
-        "`w` seconds.",
+        "window of `w` seconds.",
         schema={"type": "string"},
         example='"default";q=600;w=60',
-        applies=lambda answer: answer.is_counted,
+        applies=lambda response: response.is_rate_limited,
     ),
     Header(
         name="RateLimit",
@@ -121,14 +119,14 @@ HEADERS: Final = (
         "available again (`t`).",
         schema={"type": "string"},
         example='"default";r=599;t=60',
-        applies=lambda answer: answer.is_counted,
+        applies=lambda response: response.is_rate_limited,
     ),
 )
 
 
-def headers(answer: Answer) -> Json:
-    """The headers of one answer, as references to the components."""
-    return {header.name: header.reference for header in HEADERS if header.applies(answer)}
+def headers(response: DocumentedResponse) -> Json:
+    """The headers of a response, as references to the components."""
+    return {header.name: header.reference for header in HEADERS if header.applies(response)}
 
 
 def components() -> Json:

@@ -8,8 +8,8 @@ from typing import Final
 from api.documentation import error_codes
 from api.documentation.error_codes import Code
 from api.documentation.explained_fields import OF_FIELDS
-from api.documentation.json_schema import Json
-from api.documentation.openapi_headers import Answer, headers
+from api.documentation.openapi_headers import DocumentedResponse, headers
+from api.documentation.openapi_schemas import Json
 from api.http import errors as http
 from api.http.operations import Operation
 from storage.base import errors
@@ -28,7 +28,7 @@ _OF_POST: Final = ("invalid_idempotency_key",)
 _INVALID: Final = http.status_of(InvalidInput)
 
 
-class Refused:
+class ErrorResponses:
     """Collects the error responses of operations and their shared examples."""
 
     def __init__(self, base_url: str) -> None:
@@ -40,22 +40,22 @@ class Refused:
         by_status: dict[int, list[Code]] = {}
         for code in (*map(error_codes.of_refusal, _refusals(operation)), *_of_form(operation)):
             by_status.setdefault(code.status, []).append(code)
-        answers = {
-            status: self._answer(operation, status, codes) for status, codes in by_status.items()
+        responses = {
+            status: self._response(operation, status, codes) for status, codes in by_status.items()
         }
-        answers[_INVALID] = self._invalid(operation, body, query, by_status.get(_INVALID, []))
-        return {str(status): answers[status] for status in sorted(answers)}
+        responses[_INVALID] = self._invalid(operation, body, query, by_status.get(_INVALID, []))
+        return {str(status): responses[status] for status in sorted(responses)}
 
     def of_codes(self, *codes: str) -> dict[str, Json]:
         """The error responses of a path without an operation."""
         rows = map(error_codes.named, codes)
-        return {str(row.status): self._answer(None, row.status, [row]) for row in rows}
+        return {str(row.status): self._response(None, row.status, [row]) for row in rows}
 
-    def _answer(self, operation: Operation | None, status: int, codes: Iterable[Code]) -> Json:
+    def _response(self, operation: Operation | None, status: int, codes: Iterable[Code]) -> Json:
         described = {code.code: code for code in codes}
         return {
             "description": _list_of(described.values()),
-            "headers": headers(Answer(status=status, operation=operation)),
+            "headers": headers(DocumentedResponse(status=status, operation=operation)),
             "content": {
                 "application/problem+json": {
                     "schema": _PROBLEM,
@@ -73,15 +73,15 @@ class Refused:
         # A PATCH may send read-only members.
         read_only = ("read_only",) if operation.method == "PATCH" else ()
         form = sorted({*_codes_of_body(body), *_codes_of_query(query), *read_only})
-        answer = self._answer(operation, _INVALID, [*others, *rules])
-        answer["description"] += (
+        response = self._response(operation, _INVALID, [*others, *rules])
+        response["description"] += (
             "\n\nInvalid fields: " + ", ".join(f"`{code}`" for code in form) + ". "
             "`invalid_input` stands for several at once; `errors` names each of them."
         )
-        examples = answer["content"]["application/problem+json"]["examples"]
+        examples = response["content"]["application/problem+json"]["examples"]
         for code, field in _typical(body, query):
             examples[code] = self._of_field(code, field)
-        return answer
+        return response
 
     def _shared(self, code: Code) -> Json:
         if code.code not in self.examples:

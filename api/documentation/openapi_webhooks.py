@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from pydantic import TypeAdapter
 
-from api.documentation.json_schema import Json
 from api.documentation.openapi_examples import Examples
+from api.documentation.openapi_schemas import Json, Model, SchemaKey
 from api.documentation.openapi_vocabulary import OTHER
 from storage.base.event_values import EVENT_TYPES
 from storage.events import event_bodies
@@ -70,21 +70,21 @@ _HEADERS: Final = (
 )
 
 
-def wanted() -> list[Any]:
-    """The bodies' types, for the generator of schemas."""
+def models() -> list[Model]:
+    """The bodies of events."""
     return [
         ("event", "serialization", TypeAdapter(EventBody)),
         ("ping", "serialization", TypeAdapter(PingBody)),
     ]
 
 
-def webhooks(schemas: Mapping[Any, Json], examples: Examples) -> Json:
+def webhooks(schemas: Mapping[SchemaKey, Json], examples: Examples) -> Json:
     """One entry for each event, in the document's form."""
     assert {*EVENT_TYPES, event_bodies.PING} == EVENTS.keys()
     return {event: {"post": _event(event, schemas, examples)} for event in EVENTS}
 
 
-def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
+def _event(event: str, schemas: Mapping[SchemaKey, Json], examples: Examples) -> Json:
     summary, description = EVENTS[event]
     schema = schemas["ping" if event == event_bodies.PING else "event", "serialization"]
     return {
@@ -117,8 +117,8 @@ def _event(event: str, schemas: Mapping[Any, Json], examples: Examples) -> Json:
             "410": {"description": "Gone: the webhook is disabled immediately."},
             "default": {
                 "description": "Retried later; redirects are not followed. After a 429, the "
-                "next attempt "
-                "is at least a minute later, and `Retry-After` is respected within bounds."
+                "next attempt is at least a minute later, and `Retry-After` is respected "
+                "within bounds."
             },
         },
     }
