@@ -128,7 +128,7 @@ class Endpoint:
             if_match = tags_in(scope["headers"], b"if-match")
             if if_match is not None or read_only:
                 return await write(changes.change_if_match, served, context, inputs, if_match)
-        run = database.read_long if operation.stores_nothing else write
+        run = database.read if operation.stores_nothing else write
         return await run(served.run, context, inputs)
 
     async def _write_once(

@@ -64,7 +64,7 @@ class Operation:
     writes: bool = False
     # May take many milliseconds, so it runs on a thread on both engines.
     is_long: bool = False
-    # A POST that only reads, which runs on a thread like a long read.
+    # A POST that only reads.
     stores_nothing: bool = False
     # Starts of query parameters that make it long.
     long_parameters: tuple[bytes, ...] = ()

@@ -34,35 +34,61 @@ class ColleagueOff:
     type_name: str | None
     is_pending: bool = False
 
-    @property
-    def span(self) -> spans.Span:
-        return spans.Span(
-            start_date=self.start_date,
-            end_date=self.end_date,
-            start_half_day=self.start_half_day,
-            end_half_day=self.end_half_day,
-        )
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ColleaguesOff:
+    """``named``: the first ten of ``count``, by first day."""
+
+    named: list[ColleagueOff]
+    count: int
+    pending_count: int
 
 
 def off_with(
-    tx: Transaction, organisation_id: str, user: User, span: spans.Span
-) -> list[ColleagueOff]:
-    """Pending and approved leave, in the same halves, of the people on the team calendar.
+    tx: Transaction,
+    organisation_id: str,
+    user: User,
+    span: spans.Span,
+    *,
+    includes_pending: bool,
+) -> ColleaguesOff:
+    """Leave of the people on the team calendar in the same half-days, at most 1,000 requests.
 
-    By first day; at most 1,000.
+    ``includes_pending``: pending requests are named and in ``count``.
     """
-    found = tx.all(
+    first_day, last_day = span.start_date.isoformat(), span.end_date.isoformat()
+    team_leave = tx.all(
         _team_off,
         organisation_id=organisation_id,
         user_id=user.id,
         department_id=user.department_id,
-        first_day=span.start_date.isoformat(),
-        last_day=span.end_date.isoformat(),
+        first_day=first_day,
+        last_day=last_day,
         limit=MAX_COUNTED,
     )
-    in_order = sorted(found, key=lambda row: (row.start_date, row.id))
-    colleagues = [_colleague(row) for row in in_order]
-    return [one for one in colleagues if spans.overlaps(span, one.span)]
+    same_halves = [
+        row
+        for row in team_leave
+        # Leave that shares only one day may be in its other half.
+        if (row.start_date < last_day and row.end_date > first_day)
+        or spans.overlaps(span, _span(row))
+    ]
+    shown = [row for row in same_halves if includes_pending or row.status != "pending"]
+    shown.sort(key=lambda row: (row.start_date, row.id))
+    return ColleaguesOff(
+        named=[_colleague(row) for row in shown[:MAX_NAMED]],
+        count=len(shown),
+        pending_count=sum([row.status == "pending" for row in same_halves]),
+    )
+
+
+def _span(row: Row) -> spans.Span:
+    return spans.Span(
+        start_date=rows.day(row.start_date),
+        end_date=rows.day(row.end_date),
+        start_half_day=row.start_half_day,
+        end_half_day=row.end_half_day,
+    )
 
 
 def _colleague(row: Row) -> ColleagueOff:

@@ -123,8 +123,7 @@ def preview(
         )
     if replaced is None and not deciders:
         reason = request_steps.auto_approval_reason(assessment.leave_type)
-    team = colleagues.off_with(tx, by.organisation_id, user, assessment.span)
-    off = [colleague for colleague in team if not colleague.is_pending]
+    off = colleagues.off_with(tx, by.organisation_id, user, assessment.span, includes_pending=False)
     return Preview(
         user=user,
         leave_type=assessment.leave_type,
@@ -134,9 +133,9 @@ def preview(
         approvers=deciders,
         approved_because=reason,
         unreachable=unreachable,
-        colleagues=off[: colleagues.MAX_NAMED],
-        colleagues_count=len(off),
-        pending_colleagues_count=len(team) - len(off),
+        colleagues=off.named,
+        colleagues_count=off.count,
+        pending_colleagues_count=off.pending_count,
         refusals=errors,
     )
 

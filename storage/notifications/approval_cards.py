@@ -87,7 +87,7 @@ def card(
     pending_approvers = []
     if request.status == "pending":
         pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
-    off = colleagues.off_with(tx, organisation_id, requester, _span(request))
+    off = colleagues.off_with(tx, organisation_id, requester, _span(request), includes_pending=True)
     return ApprovalCard(
         request=request,
         requester=requester,
@@ -97,8 +97,8 @@ def card(
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
         balances=_balances(tx, reference, request, requester),
-        colleagues=tuple(off[: colleagues.MAX_NAMED]),
-        colleagues_count=len(off),
+        colleagues=tuple(off.named),
+        colleagues_count=off.count,
         timezone=viewer.timezone or reference.organisation.timezone,
         cancelled_by_name=_name_of(
             tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)
