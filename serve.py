@@ -31,7 +31,8 @@ from api.service.process import exempt_from_collection, stop_event
 from bot.base.settings import SlackSettings
 from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
-from storage.base.settings import Environment, StorageSettings
+from storage.base.environment import Environment
+from storage.base.settings import StorageSettings
 from storage.cli import commands, console, slack_commands
 from storage.db import engines
 from storage.db.database import Database

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import limits
 
-from storage.base.settings import Environment
+from storage.base.environment import Environment
 
 LogFormat = Literal["json", "console"]
 

@@ -16,6 +16,7 @@ from storage.admin import (
     holiday_overrides,
     holiday_set_removal,
     people_checks,
+    people_file,
     people_import,
     people_status,
 )
@@ -23,7 +24,6 @@ from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory import people_changes
 from storage.leave import adjustments, decisions
-from storage.rules import people_file
 from storage.slack import join_policy, slack_installations
 from storage.webhooks import requested_deliveries, webhooks
 

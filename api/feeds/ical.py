@@ -18,7 +18,7 @@ from icalendar import Calendar, Event, vText
 from api.feeds.css_colours import nearest_css_name
 from api.feeds.event_times import WorkingHours, event_span
 from storage.base.calendar_values import Absence
-from storage.base.fields import without_bidirectional
+from storage.base.texts import without_bidirectional
 from storage.base.values import HalfDay, LeaveStatus
 
 PRODID: Final = "-//Hiatus//Leave calendar//EN"

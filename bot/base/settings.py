@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.base import ids
-from storage.base.settings import Environment
+from storage.base.environment import Environment
 
 DEFAULT_API_URL: Final = "https://slack.com/api/"
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000"

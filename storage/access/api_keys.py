@@ -11,7 +11,7 @@ from datetime import datetime
 from peewee import Select, Update
 
 from storage.access.authentication import SHOWN_CHARACTERS, new_api_key, with_reads
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.errors import Forbidden, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.secrets import fingerprint
@@ -44,7 +44,7 @@ def create_key(
     create keys for themselves, the system for any person. ``secret`` is an existing key instead of
     a random one. Raises InvalidInput, Forbidden or NotFound.
     """
-    name = fields.name(name, "name")
+    name = texts.name(name, "name")
     chosen = _check(scopes, variant, expires_at, by, now)
     if by.user_id is not None and by.user_id != for_user:
         raise Forbidden("You can only create API keys for yourself.")

@@ -12,7 +12,7 @@ from typing import Final
 from peewee import Select
 
 from storage.access import feed_rows
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.calendar_values import CalendarFeed
 from storage.base.errors import Conflict, NotFound
 from storage.base.values import Caller
@@ -42,7 +42,7 @@ def create(tx: Transaction, name: str | None, *, by: Caller, now: datetime) -> C
 
     Raises InvalidInput or TooManyFeeds.
     """
-    name = None if name is None else fields.name(name, "name")
+    name = None if name is None else texts.name(name, "name")
     owner = feed_rows.lock_owner(tx, by)
     active = tx.all(_active_feeds, organisation_id=by.organisation_id, user_id=owner.id)
     if sum(not row.is_personal_token for row in active) >= MAX_FEEDS:

@@ -11,7 +11,7 @@ from peewee import Delete, Select, Update
 
 from storage.admin import effects, reassignment
 from storage.admin.effects import EffectsRecorder
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
 from storage.base.errors import InUse, NameTaken, NotFound
@@ -30,7 +30,7 @@ from storage.leave import card_refreshes
 from storage.rules import request_rules
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
-    "name": fields.name,
+    "name": texts.name,
     "manager_id": fields.unchecked,
     "default_leave_allowance_half_days": fields.optional(check_half_days),
 }
@@ -175,16 +175,16 @@ def _checked_update(
     after = replace(before, **fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
         people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
-    if fields.name_key(after.name) != fields.name_key(before.name):
+    if texts.name_key(after.name) != texts.name_key(before.name):
         _check_name_is_free(tx, after.name, by=by)
     return before, after
 
 
 def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
     """Raises NameTaken."""
-    wanted = fields.name_key(name)
+    wanted = texts.name_key(name)
     for other_id, other_name in tx.all(_names, organisation_id=by.organisation_id):
-        if fields.name_key(other_name) == wanted:
+        if texts.name_key(other_name) == wanted:
             raise NameTaken(other_name, other_id)
 
 

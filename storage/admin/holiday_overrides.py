@@ -11,7 +11,7 @@ from peewee import Delete, Select
 
 from storage.admin import effects, recalculation
 from storage.admin.effects import EffectsRecorder
-from storage.base import fields
+from storage.base import texts
 from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
@@ -202,7 +202,7 @@ def _checked(
             "half", "unknown_half", "A half must be am or pm, or null for all day."
         )
     code = holiday_set.country_code
-    name = fields.optional_text(new.name, "name", fields.MAX_NAME_LENGTH)
+    name = texts.optional_text(new.name, "name", texts.MAX_NAME_LENGTH)
     if name is None and not new.is_holiday:
         holiday = holiday_calendar.holidays_of(code, new.date.year).get(new.date)
         name = "Working day" if holiday is None else holiday.name
@@ -216,7 +216,7 @@ def _checked(
     return HolidayOverride(
         id=new_id(now),
         date=new.date,
-        name=fields.name(name, "name"),
+        name=texts.name(name, "name"),
         is_holiday=new.is_holiday,
         half=new.half,
         created_at=now,

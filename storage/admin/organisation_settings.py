@@ -13,7 +13,7 @@ from peewee import Select
 
 from storage.admin import effects, recalculation
 from storage.admin.effects import EffectsRecorder
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
 from storage.base.errors import InvalidInput, NotFound
@@ -43,7 +43,7 @@ def _check_channel(value: object, field: str) -> str:
 
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
-    "name": fields.name,
+    "name": texts.name,
     "country_code": holiday_calendar.check_country,
     "timezone": fields.timezone,
     "working_days": working_week.check_working_days,

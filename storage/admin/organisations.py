@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Select, fn
 
 from storage.admin import organisation_settings, people
-from storage.base import fields
+from storage.base import texts
 from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.ids import new_id
 from storage.base.values import Caller, Organisation, Source, User, as_dict
@@ -133,7 +133,7 @@ def _insert(tx: Transaction, organisation: Organisation) -> None:
 
 
 def _check_slug(tx: Transaction, slug: str) -> str:
-    if slug != fields.slug_of(slug, MAX_SLUG_LENGTH) or not slug:
+    if slug != texts.slug_of(slug, MAX_SLUG_LENGTH) or not slug:
         raise InvalidInput.of(
             "slug",
             "invalid_slug",
@@ -146,7 +146,7 @@ def _check_slug(tx: Transaction, slug: str) -> str:
 
 def _free_slug(tx: Transaction, name: str) -> str:
     """``acme``, or the first of ``acme-2``, ``acme-3``, … that is free."""
-    base = fields.slug_of(name, MAX_SLUG_LENGTH) or "organisation"
+    base = texts.slug_of(name, MAX_SLUG_LENGTH) or "organisation"
     numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
     taken = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
     free = (slug for slug in (base, *numbered) if slug not in taken)

@@ -9,7 +9,7 @@ from typing import Final
 
 from storage.admin import effects, people_checks, reassignment, recalculation
 from storage.admin.effects import EffectsRecorder
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
 from storage.base.errors import (
@@ -25,12 +25,12 @@ from storage.leave import card_refreshes
 from storage.rules import holiday_calendar, request_rules, working_week
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
-    "first_name": fields.name,
-    "last_name": fields.name,
+    "first_name": texts.name,
+    "last_name": texts.name,
     "role": fields.one_of(*ROLES),
     "department_id": fields.unchecked,
     "manager_id": fields.unchecked,
-    "job_title": fields.optional(fields.name),
+    "job_title": fields.optional(texts.name),
     "start_date": fields.unchecked,
     "working_days": fields.optional(working_week.check_working_days),
     "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
@@ -39,7 +39,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "timezone": fields.optional(fields.timezone),
 }
 _NO_SUCH_FIELD: Final = object()
-_CREATE_CHECKS: Final = {"email": fields.email, **_UPDATE_CHECKS}
+_CREATE_CHECKS: Final = {"email": texts.email, **_UPDATE_CHECKS}
 # Checking or applying these reads other people or leave. They lock the organisation, so that of two
 # concurrent changes the second sees the first.
 _NEED_LOCK: Final = (

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from storage.admin import departments, people
+from storage.admin.people_file import BadLines, Line
 from storage.base.errors import Conflict, DomainError, FieldError
 from storage.base.fields import Checked
 from storage.base.ids import new_id
@@ -20,7 +21,6 @@ from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
 from storage.directory import people_changes, people_rows, slack_syncs
 from storage.events import organisation_config
-from storage.rules.people_file import BadLines, Line
 
 # Called with how many people are done.
 Progress = Callable[[int], None]

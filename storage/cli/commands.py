@@ -12,8 +12,8 @@ import typer
 
 from storage.access import api_keys
 from storage.admin import organisations
+from storage.admin.organisation_defaults import employer_domain
 from storage.admin.organisations import NewOrganisation
-from storage.base.email_domains import employer_domain
 from storage.base.settings import StorageSettings
 from storage.base.values import Organisation, User
 from storage.cli import console, import_command, key_commands, secret_commands

@@ -16,6 +16,7 @@ import typer
 
 from storage.access import secret_canary
 from storage.admin import organisations
+from storage.base.environment import SettingsError
 from storage.base.errors import (
     DatabaseUnavailable,
     DomainError,
@@ -25,7 +26,7 @@ from storage.base.errors import (
     SchemaOutOfDate,
     SecretKeysUnusable,
 )
-from storage.base.settings import SettingsError, StorageSettings
+from storage.base.settings import StorageSettings
 from storage.base.values import SCOPES, Caller, Organisation
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database

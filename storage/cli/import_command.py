@@ -12,14 +12,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from storage.admin import people_import
+from storage.admin import people_file, people_import
+from storage.admin.people_file import BadLines, Line
 from storage.admin.people_import import Imported
 from storage.base.values import Organisation, as_dict
 from storage.cli import console
 from storage.cli.console import AsJson, Clock, Env, Slug
 from storage.db.database import Database
-from storage.rules import people_file
-from storage.rules.people_file import BadLines, Line
 
 # More errors are not listed: the first ones show what is wrong with the file.
 MAX_ERRORS: Final = 1_000

@@ -10,7 +10,7 @@ from typing import Final
 
 from peewee import Select, fn
 
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.amounts import days_of
 from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
@@ -65,7 +65,7 @@ def add(
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     this_year = local_day(now, reference.organisation.timezone).year
     fields.whole_number(this_year - REACH_YEARS, this_year + REACH_YEARS)(leave_year, "leave_year")
-    text = fields.optional_text(reason, "reason", MAX_REASON_LENGTH)
+    text = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     if text is None:
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
     rule = balances.leave_year_rule(reference, user)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
-from storage.base import fields
+from storage.base import texts
 from storage.base.errors import (
     Forbidden,
     InvalidTransition,
@@ -49,7 +49,7 @@ def decline(
     tx: Transaction, request_id: str, *, reason: str | None, by: Caller, now: datetime
 ) -> LeaveRequest:
     """Decline a pending request, with or without a reason. As ``approve`` otherwise."""
-    reason = fields.optional_text(reason, "reason", MAX_REASON_LENGTH)
+    reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     return _decide(tx, request_id, "decline", reason, by=by, now=now)
 
 
@@ -69,7 +69,7 @@ def change_decision(
     OwnRequest, NotYourApproval, InvalidTransition (also after the ten minutes), OverlappingLeave
     or InsufficientAllowance; then nothing has changed.
     """
-    reason = fields.optional_text(reason, "reason", MAX_REASON_LENGTH)
+    reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     subject = request_steps.lock_requester(
         tx, request_id, by=by, now=now, is_counting=to_status == "approved"
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ParamSpec, Protocol, TypeVar
 
-from storage.base import fields
+from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
@@ -139,7 +139,7 @@ def _check_rules(
     replaces: str | None,
 ) -> Assessment:
     """``run`` calls each rule; their order decides which error ``assess`` raises."""
-    note = run(fields.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
+    note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     day_counts = count(reference, user, span)
     run(request_rules.check_working_time, day_counts)
     run(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)

@@ -9,11 +9,11 @@ from typing import Final
 
 from peewee import Delete, Select
 
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
 from storage.base.event_values import AuditAction
-from storage.base.fields import slug_of
 from storage.base.ids import new_id
+from storage.base.texts import slug_of
 from storage.base.values import Caller, LeaveType, as_dict
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
@@ -187,14 +187,14 @@ def _may_clash(before: LeaveType, after: LeaveType) -> bool:
     """Whether the type, in use, takes a name that it did not have in use before."""
     if after.is_archived:
         return False
-    return before.is_archived or fields.name_key(after.name) != fields.name_key(before.name)
+    return before.is_archived or texts.name_key(after.name) != texts.name_key(before.name)
 
 
 def _check_name_is_free(tx: Transaction, leave_type: LeaveType, *, by: Caller) -> None:
     """Raises NameTaken. Archived types do not count: their names may be used again."""
-    wanted = fields.name_key(leave_type.name)
+    wanted = texts.name_key(leave_type.name)
     for other_id, other_name in tx.all(_names_in_use, organisation_id=by.organisation_id):
-        if other_id != leave_type.id and fields.name_key(other_name) == wanted:
+        if other_id != leave_type.id and texts.name_key(other_name) == wanted:
             raise NameTaken(other_name, other_id)
 
 

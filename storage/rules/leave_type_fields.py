@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.errors import InvalidInput
 from storage.base.fields import Checked
 from storage.rules import slack_emoji
@@ -58,7 +58,7 @@ def _emoji(value: object, field: str) -> str:
 
 
 CHECKS: Final[Mapping[str, fields.Check]] = {
-    "name": fields.name,
+    "name": texts.name,
     "code": _code,
     "colour": _colour,
     "emoji": fields.optional(_emoji),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from storage.admin import reassignment
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.errors import EmailTaken, Forbidden, InvalidInput
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
@@ -89,7 +89,7 @@ def _recognised(
 
 def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:
     try:
-        address = fields.email(profile.email, "email")
+        address = texts.email(profile.email, "email")
     except InvalidInput as error:
         raise NotAMember(
             "Slack doesn't show your e-mail address. Ask an admin of your organisation."
@@ -97,8 +97,8 @@ def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime
     values = {
         "email": address,
         # Slack asks for one name only: the last may be empty, the first never is.
-        "first_name": fields.plain_name(profile.first_name) or address.partition("@")[0],
-        "last_name": fields.plain_name(profile.last_name),
+        "first_name": texts.plain_name(profile.first_name) or address.partition("@")[0],
+        "last_name": texts.plain_name(profile.last_name),
         "timezone": _timezone(profile.timezone),
         "avatar_url": profile.avatar_url,
         "slack_user_id": profile.slack_user_id,

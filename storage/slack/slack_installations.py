@@ -18,9 +18,9 @@ from cryptography.fernet import InvalidToken
 from peewee import Delete, Select, Update
 
 from storage.admin import organisations
+from storage.admin.organisation_defaults import country_of_timezone, employer_domain
 from storage.admin.organisations import NewOrganisation
-from storage.base import fields
-from storage.base.email_domains import employer_domain
+from storage.base import fields, texts
 from storage.base.errors import AlreadyExists, Forbidden
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
@@ -33,7 +33,6 @@ from storage.directory import people_changes, slack_locales
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit, organisation_config
 from storage.notifications import notifications
-from storage.rules import zone_countries
 from storage.slack import join_policy, reinstallation, slack_workspaces
 
 Kind = Literal["created", "linked", "renewed"]
@@ -194,17 +193,17 @@ def _create(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisa
     if not person.email:
         raise join_policy.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
     zone = person.timezone or ""
-    first_name = fields.plain_name(person.first_name) or person.email.partition("@")[0]
+    first_name = texts.plain_name(person.first_name) or person.email.partition("@")[0]
     organisation, owner = organisations.create(
         tx,
         NewOrganisation(
-            name=fields.plain_name(new.team_name) or new.team_id,
-            country_code=zone_countries.country_of(zone) or _DEFAULT_COUNTRY,
+            name=texts.plain_name(new.team_name) or new.team_id,
+            country_code=country_of_timezone(zone) or _DEFAULT_COUNTRY,
             timezone=zone if fields.is_timezone(zone) else _DEFAULT_ZONE,
             owner_email=person.email,
             owner_first_name=first_name,
             # Slack asks for one name only; an owner has both.
-            owner_last_name=fields.plain_name(person.last_name) or first_name,
+            owner_last_name=texts.plain_name(person.last_name) or first_name,
             domain=employer_domain(person.email) if person.is_email_confirmed else None,
         ),
         source="slack",

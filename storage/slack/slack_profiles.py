@@ -13,7 +13,7 @@ from typing import Final
 from peewee import JOIN, OP, Expression, Select
 
 from storage.admin import people, people_checks, people_status, reassignment
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.errors import EmailTaken, FieldError, InvalidInput, LastOwner
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
@@ -217,8 +217,8 @@ def add(
         )
     described = {
         "email": profile.email,
-        "first_name": fields.plain_name(profile.first_name) or None,
-        "last_name": fields.plain_name(profile.last_name) or None,
+        "first_name": texts.plain_name(profile.first_name) or None,
+        "last_name": texts.plain_name(profile.last_name) or None,
     }
     user_fields = {name: value for name, value in described.items() if value is not None} | dict(
         values
@@ -335,14 +335,14 @@ def _show_what_awaits(
 
 def _as_described(user: User, profile: SlackProfile) -> User:
     """The person with what Slack says of their account."""
-    first_name = fields.plain_name(profile.first_name)
+    first_name = texts.plain_name(profile.first_name)
     zone = profile.timezone
     return replace(
         user,
         slack_user_id=profile.slack_user_id,
         # Slack asks for one name only: without a first one nothing is known.
         first_name=first_name or user.first_name,
-        last_name=fields.plain_name(profile.last_name) if first_name else user.last_name,
+        last_name=texts.plain_name(profile.last_name) if first_name else user.last_name,
         timezone=zone if zone is not None and fields.is_timezone(zone) else user.timezone,
         avatar_url=profile.avatar_url or user.avatar_url,
     )

@@ -19,7 +19,6 @@ from storage.base.event_values import Webhook
 from storage.base.ids import new_id
 from storage.base.secrets import new_signing_secret
 from storage.base.values import Caller
-from storage.base.webhook_fields import check_events, check_url
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
@@ -27,6 +26,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
 from storage.events import audit, organisation_config
 from storage.rules import request_rules
+from storage.webhooks.webhook_fields import check_events, check_url
 
 MAX_WEBHOOKS: Final = 100
 

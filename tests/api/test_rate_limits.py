@@ -17,8 +17,8 @@ from api.base.settings import ApiSettings
 from api.http.errors import RateLimited
 from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, Hit, MemoryCounter, RateLimits
 from storage.access import api_keys, authentication
+from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
-from storage.base.settings import SettingsError
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from tests import outside

@@ -12,6 +12,7 @@ import pytest
 
 from bot.base import ids
 from storage.admin import people_import
+from storage.admin.people_file import Line
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -19,7 +20,6 @@ from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
 from storage.leave import leave_reading, leave_requests
 from storage.leave.drafts import Draft
-from storage.rules.people_file import Line
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, found, person
 from tests.bot.world import FIRST_DAY, World

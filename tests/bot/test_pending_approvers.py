@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import people, people_import
+from storage.admin import people, people_file, people_import
 from storage.admin.people_import import Imported
 from storage.base.values import User
 from storage.db.pages import PageOf
@@ -15,7 +15,6 @@ from storage.directory import people_rows
 from storage.events import audit_log
 from storage.leave import previews
 from storage.leave.drafts import Draft
-from storage.rules import people_file
 from storage.slack import slack_profiles
 from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
 from tests.builders import a_person

@@ -15,7 +15,7 @@ from api.webhooks.webhook_urls import check_webhook_url
 from bot.base import language
 from bot.base.language import using_locale
 from bot.interaction import errors
-from storage.base import amounts, fields, webhook_fields
+from storage.base import amounts, fields, texts
 from storage.base.errors import (
     DomainError,
     InsufficientAllowance,
@@ -27,6 +27,7 @@ from storage.base.values import LEAVE_STATUSES, LeaveType
 from storage.rules import holiday_calendar, leave_years, request_rules, spans, working_week
 from storage.rules.days import DayCount
 from storage.rules.spans import Span
+from storage.webhooks import webhook_fields
 from tests import catalogues
 
 NAMES = sorted(language.available())
@@ -105,11 +106,11 @@ def with_figures() -> list[DomainError]:
             lambda: working_week.check_working_days(["sunday", "funday", "sunday"]),
             lambda: amounts.half_days_of(0.3, "days"),
             lambda: amounts.adjustment_half_days_of(0, "days"),
-            lambda: fields.name("x" * 1_001, "name"),
-            lambda: fields.name("\a", "name"),
-            lambda: fields.free_text("x" * 1_001, "note", 1_000),
-            lambda: fields.free_text("\a", "note", 1_000),
-            lambda: fields.email("", "email"),
+            lambda: texts.name("x" * 1_001, "name"),
+            lambda: texts.name("\a", "name"),
+            lambda: texts.free_text("x" * 1_001, "note", 1_000),
+            lambda: texts.free_text("\a", "note", 1_000),
+            lambda: texts.email("", "email"),
             lambda: fields.timezone("Mars", "timezone"),
             lambda: fields.clock_time("9", "midday_at"),
             lambda: fields.boolean(None, "is_paid"),

@@ -157,7 +157,7 @@ def test_a_file_that_is_no_database_stops_every_command(tmp_path: Path, command:
     )
 
     assert done.returncode == 1
-    assert done.stderr == f"DATABASE_URL names {path}, which is no SQLite database.\n"
+    assert done.stderr == f"DATABASE_URL names {path}, which is not an SQLite database.\n"
     assert [found.name for found in tmp_path.iterdir()] == ["notes.txt"]
 
 

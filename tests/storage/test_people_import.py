@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from storage.admin import departments, people, people_import
+from storage.admin import departments, people, people_file, people_import
+from storage.admin.people_file import BadLines
 from storage.admin.people_import import Imported
 from storage.base.errors import InvalidInput
 from storage.base.values import SCOPES, Caller, User
@@ -18,8 +19,6 @@ from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import people_lists, people_rows
 from storage.events import audit_log
-from storage.rules import people_file
-from storage.rules.people_file import BadLines
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
 from tests.refusals import crossing
 from tests.storage.test_commands import ACME, Shell

@@ -13,8 +13,9 @@ import pytest
 
 from api.base.settings import ApiSettings, public_url
 from bot.base.settings import SlackSettings
+from storage.base.environment import Environment, SettingsError
 from storage.base.secrets import new_secret_key
-from storage.base.settings import Environment, SettingsError, StorageSettings
+from storage.base.settings import StorageSettings
 
 KEY = new_secret_key()
 SLACK = {
@@ -156,7 +157,7 @@ def test_connection_parameters_that_are_not_numbers_are_named(url: str, names: l
     problems = problems_of(StorageSettings.from_env, env)
 
     assert list(problems) == [
-        f"DATABASE_URL sets {name} to something that is not a whole number." for name in names
+        f"DATABASE_URL has a {name} that is not a whole number." for name in names
     ]
     assert "hunter2" not in " ".join(problems)
 
@@ -425,5 +426,5 @@ def test_a_database_timeout_out_of_bounds_is_named(text: str) -> None:
     env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
 
     assert problems_of(StorageSettings.from_env, env | {"HIATUS_DATABASE_TIMEOUT": text}) == (
-        f"HIATUS_DATABASE_TIMEOUT is a number of seconds from 2 to 600, not {text!r}.",
+        f"HIATUS_DATABASE_TIMEOUT must be a number of seconds from 2 to 600, not {text!r}.",
     )

@@ -6,8 +6,7 @@ import zoneinfo
 
 import pytest
 
-from storage.base.email_domains import employer_domain
-from storage.rules import zone_countries
+from storage.admin.organisation_defaults import country_of_timezone, employer_domain
 
 
 @pytest.mark.parametrize(
@@ -39,10 +38,10 @@ def test_an_address_speaks_for_its_employer(email: str, domain: str | None) -> N
     ],
 )
 def test_a_time_zone_has_its_country(timezone: str, country: str | None) -> None:
-    assert zone_countries.country_of(timezone) == country
+    assert country_of_timezone(timezone) == country
 
 
 def test_every_zone_gives_a_country_that_is_known_or_none() -> None:
-    found = {zone_countries.country_of(zone) for zone in zoneinfo.available_timezones()}
+    found = {country_of_timezone(zone) for zone in zoneinfo.available_timezones()}
 
     assert len(found) > 150

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.amounts import half_days_of
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
@@ -93,13 +93,13 @@ def _role(text: str, field: str) -> str:
 
 # The columns and their checks; docs/import.md has the same table.
 COLUMNS: Final[Mapping[str, fields.Check]] = {
-    "email": fields.email,
-    "first_name": fields.name,
-    "last_name": fields.name,
+    "email": texts.email,
+    "first_name": texts.name,
+    "last_name": texts.name,
     "role": _role,
-    "department": fields.name,
-    "manager_email": fields.email,
-    "job_title": fields.name,
+    "department": texts.name,
+    "manager_email": texts.email,
+    "job_title": texts.name,
     "start_date": _day,
     "working_days": _working_days,
     "public_holiday_country_code": holiday_calendar.check_country,

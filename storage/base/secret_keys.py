@@ -1,0 +1,107 @@
+"""The secret keys of a deployment, and the key file beside an SQLite database."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from storage.base.environment import Environment
+from storage.base.secrets import is_secret_key, new_secret_key
+
+SQLITE_PREFIX: Final = "sqlite:///"
+_KEY_LENGTH: Final = 44
+_ENCRYPTED_ROWS: Final = (
+    "SELECT 1 FROM secret_canaries LIMIT 1",
+    "SELECT 1 FROM webhooks LIMIT 1",
+    "SELECT 1 FROM calendar_feeds LIMIT 1",
+    "SELECT 1 FROM slack_installations WHERE bot_token_encrypted <> '' LIMIT 1",
+)
+
+
+def read_secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
+    """The Fernet keys for the database at ``url``; problems are added to ``environment``."""
+    text = environment.secret("HIATUS_SECRET_KEYS")
+    if not text and url.startswith(SQLITE_PREFIX):
+        text = _key_from_file(Path(url.removeprefix(SQLITE_PREFIX)), environment)
+    elif not text and url:
+        environment.problem(
+            "HIATUS_SECRET_KEYS is missing: PostgreSQL needs one or more Fernet keys, "
+            "comma-separated."
+        )
+    if not text:
+        return ()
+    keys = tuple(key.strip() for key in text.split(",") if key.strip())
+    # Base64 decoding ignores what follows the padding: two keys without a comma would pass as one.
+    if not keys or not all(len(key) == _KEY_LENGTH and is_secret_key(key) for key in keys):
+        environment.problem(
+            "HIATUS_SECRET_KEYS (or the key file beside the database) has a value that is not a "
+            "Fernet key (32 bytes in URL-safe base64)."
+        )
+    return keys
+
+
+def _key_from_file(database: Path, environment: Environment) -> str:
+    """The content of the key file, which is created for a new database."""
+    path = database.with_name(database.name + ".key")
+    try:
+        if key := _read_key(path):
+            return key
+        # Read again: another process may have created and used the key in between.
+        if _has_secrets(database) and not (key := _read_key(path)):
+            environment.problem(
+                f"HIATUS_SECRET_KEYS is missing, and so is the key file {path} that the secrets "
+                f"in {database} were encrypted with: restore the file or, if it is lost for good, "
+                "set HIATUS_SECRET_KEYS to a new key and run "
+                "`hiatus secrets reencrypt --accept-loss`."
+            )
+            return ""
+    except (OSError, UnicodeDecodeError):
+        environment.problem(
+            f"HIATUS_SECRET_KEYS is missing, and the key file {path} cannot be read."
+        )
+        return ""
+    try:
+        return _create_key(path)
+    except OSError as error:
+        environment.problem(
+            f"HIATUS_SECRET_KEYS is missing, and the key file {path} cannot be created: "
+            f"{error.strerror}."
+        )
+        return ""
+
+
+def _read_key(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _has_secrets(database: Path) -> bool:
+    """Whether an SQLite file contains encrypted values; runs before the database is opened."""
+    if not database.is_file():
+        return False
+    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        for query in _ENCRYPTED_ROWS:
+            # An older database may lack a table. Other errors appear when the database is opened.
+            with suppress(sqlite3.Error):
+                if file.execute(query).fetchone() is not None:
+                    return True
+    return False
+
+
+def _create_key(path: Path) -> str:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="ascii") as file:
+        # A second process waits here, then reads the key that the first one wrote.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        key = file.read().strip()
+        if not key:
+            key = new_secret_key()
+            file.write(key + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        return key
