@@ -10,11 +10,11 @@ from api.schemas.lists import Listing, listing
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import decisions, leave_reading
+from storage.leave import caller_leave, decisions
 
 
 def pending(tx: Transaction, context: RequestContext, query: Paged) -> Listing[LeaveRequestRecord]:
-    page = leave_reading.awaiting(tx, query.page, by=context.caller, now=context.now)
+    page = caller_leave.assigned(tx, query.page, by=context.caller, now=context.now)
     return listing(page, records.leave_request)
 
 

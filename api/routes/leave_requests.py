@@ -12,14 +12,14 @@ from api.schemas.queries import ListOfLeaveRequests
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave_reading, leave_requests, previews
+from storage.leave import leave_lists, leave_reading, leave_requests, previews
 from storage.leave.drafts import Draft
 
 
 def page(
     tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
 ) -> Listing[LeaveRequestRecord]:
-    page = leave_reading.page_of_records(
+    page = leave_lists.page_of_records(
         tx,
         query.page,
         by=context.caller,

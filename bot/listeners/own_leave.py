@@ -19,7 +19,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_requests, own_leave
+from storage.leave import caller_leave, leave_requests
 from storage.notifications import approval_cards
 
 
@@ -83,7 +83,7 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or config.organisation.timezone)
-    page = own_leave.page(tx, PageOf(limit=answers.MAX_OWN), by=by, today=today)
+    page = caller_leave.own(tx, PageOf(limit=answers.MAX_OWN), by=by, today=today)
     return OwnLeave(page=page, leave_types=config.leave_types)
 
 

@@ -17,7 +17,7 @@ from storage.db.database import Transaction
 from storage.directory import approval_rule, approvers
 from storage.events import audit, notification_outbox
 from storage.events.organisation_config import Reference
-from storage.leave import leave_reading, leave_rows
+from storage.leave import caller_leave, leave_rows
 
 # Of those that await one person, or the members of one department.
 MAX_REQUESTS: Final = 5_000
@@ -39,7 +39,7 @@ def assigned_to(
     tx: Transaction, reference: Reference, user: User, *, now: datetime
 ) -> list[LeaveRequest]:
     """Pending requests that await the person, oldest first."""
-    return leave_reading.awaiting_all(
+    return caller_leave.all_assigned(
         tx,
         reference.organisation.id,
         user.id,

@@ -1,6 +1,7 @@
 """Leave requests from request to decision, with their types, previews and balances.
 
 ``leave_requests`` and ``decisions`` change requests with ``request_steps``. ``drafts`` checks what
-may be requested, ``previews`` shows the total before that, ``balances`` and ``ledgers`` what
-remains.
+may be requested, and ``previews`` shows it before. ``leave_reading`` says which requests a caller
+may see; ``leave_lists`` and ``caller_leave`` list them. ``balances`` and ``ledgers`` have what
+remains of the allowance.
 """

@@ -21,7 +21,7 @@ from storage.db.tables import SlackHomeRow
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
-from storage.leave import leave_reading, ledgers, own_leave
+from storage.leave import caller_leave, ledgers
 from storage.leave.ledgers import Balance
 
 # Slack reports every time the tab is opened. A person who opened it longer ago is not viewing it.
@@ -131,10 +131,10 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
     waiting, at_waiting = _from(
-        cursors.waiting, MAX_WAITING, lambda page: leave_reading.awaiting(tx, page, by=by, now=now)
+        cursors.waiting, MAX_WAITING, lambda page: caller_leave.assigned(tx, page, by=by, now=now)
     )
     own, at_own = _from(
-        cursors.own, MAX_OWN, lambda page: own_leave.page(tx, page, by=by, today=today)
+        cursors.own, MAX_OWN, lambda page: caller_leave.own(tx, page, by=by, today=today)
     )
     away, at_away = _from(
         cursors.away,

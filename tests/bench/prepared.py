@@ -20,7 +20,7 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.directory import people_changes
-from storage.leave import decisions, leave_reading, leave_requests, leave_types
+from storage.leave import decisions, leave_lists, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from storage.webhooks import webhooks
@@ -117,7 +117,7 @@ class Prepared:
         cursor = None
         while True:
             page = self._database.read_now(
-                leave_reading.page,
+                leave_lists.page,
                 PageOf(limit=100, cursor=cursor),
                 by=organisation.owner,
                 status="pending",

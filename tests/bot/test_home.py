@@ -12,7 +12,7 @@ from storage.admin import people_status
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import caller_leave, decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.slack import slack_workspaces
 from tests.bot.browser import Browser, by_oauth
@@ -295,7 +295,7 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
             home = world.slack.home(GRACE)
 
     page = world.database.read_now(
-        leave_reading.awaiting, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
+        caller_leave.assigned, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
     )
     assert len(set(seen)) == len(seen) == 200
     assert seen[:100] == [one.id for one in page.items]

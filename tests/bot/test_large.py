@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
-from storage.leave import leave_reading, leave_requests
+from storage.leave import caller_leave, leave_requests
 from storage.leave.drafts import Draft
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, found, person
@@ -199,7 +199,7 @@ def test_what_the_organisations_other_week_does_is_told_in_time(world: World) ->
 
 
 def _half_days(tx: Transaction, world: World) -> int:
-    waiting = leave_reading.awaiting_all(
+    waiting = caller_leave.all_assigned(
         tx,
         world.acme.id,
         world.people[BOSS].id,

@@ -29,7 +29,7 @@ from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit_log, organisation_config
-from storage.leave import leave_reading, leave_requests
+from storage.leave import leave_lists, leave_requests
 from storage.leave.drafts import Draft
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
@@ -298,7 +298,7 @@ class World:
 
     def request(self, who: str = ADA) -> LeaveRequest:
         """The person's newest request."""
-        found = self.database.read_now(leave_reading.page, PageOf(limit=1), by=self.caller(who))
+        found = self.database.read_now(leave_lists.page, PageOf(limit=1), by=self.caller(who))
         return found.items[0]
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:

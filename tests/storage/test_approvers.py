@@ -14,7 +14,7 @@ from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log
-from storage.leave import decisions, leave_reading
+from storage.leave import caller_leave, decisions
 from storage.slack import slack_profiles
 from tests.builders import (
     NOW,
@@ -154,7 +154,7 @@ def test_the_list_of_pending_approvals_agrees_with_the_approval_chain(
     person: User = team.acme.owner if who == "owner" else getattr(team, who)
 
     page = database.read_now(
-        leave_reading.awaiting, PageOf(), by=caller_for(team.acme, person), now=NOW
+        caller_leave.assigned, PageOf(), by=caller_for(team.acme, person), now=NOW
     )
 
     assert (request.id in [found.id for found in page.items]) == (
@@ -171,7 +171,7 @@ def test_a_decided_request_has_no_pending_approvers(database: Database) -> None:
     by = caller_for(team.acme, team.manager)
     database.write_now(decisions.approve, request.id, by=by, now=NOW)
 
-    assert database.read_now(leave_reading.awaiting, PageOf(), by=by, now=NOW).items == []
+    assert database.read_now(caller_leave.assigned, PageOf(), by=by, now=NOW).items == []
 
 
 def test_a_changed_manager_takes_over_what_waits(database: Database) -> None:
@@ -182,7 +182,7 @@ def test_a_changed_manager_takes_over_what_waits(database: Database) -> None:
     )
 
     page = database.read_now(
-        leave_reading.awaiting, PageOf(), by=caller_for(team.acme, team.head), now=NOW
+        caller_leave.assigned, PageOf(), by=caller_for(team.acme, team.head), now=NOW
     )
 
     assert [found.id for found in page.items] == [request.id]
@@ -223,7 +223,7 @@ def test_what_waits_goes_to_a_manager_whose_account_becomes_known(database: Data
     found = linked(database, acme, manager, "UGRACE")
 
     waiting = database.read_now(
-        leave_reading.awaiting, PageOf(limit=10), by=caller_for(acme, found), now=NOW
+        caller_leave.assigned, PageOf(limit=10), by=caller_for(acme, found), now=NOW
     )
 
     assert [one.id for one in waiting.items] == [request.id]

@@ -17,7 +17,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
 from storage.directory import pending_approvals, people_rows
-from storage.leave import decisions, leave_reading
+from storage.leave import caller_leave, decisions, leave_reading
 from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.slack import slack_workspaces
 from tests.builders import (
@@ -204,7 +204,7 @@ def test_lists_cards_and_decisions_agree_for_every_user(
         is_asked = user.id in wanted
         card = database.read_now(approval_cards.card, *place, viewer_id=user.id, now=NOW)
         assert card is not None
-        assert seen(database, setting, leave_reading.awaiting, user) == is_asked
+        assert seen(database, setting, caller_leave.assigned, user) == is_asked
         if is_active:
             assert may_approve(database, setting, user) == (is_asked or is_admin)
             assert card.may_decide == (is_asked or is_admin)
@@ -224,12 +224,12 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
     request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
     database.write_now(reminders.start, acme.id, request.id, manager.id, now=NOW)
     setting = Setting(acme=acme, ada=ada, others=[head, manager], request=request)
-    before = seen(database, setting, leave_reading.awaiting, head)
+    before = seen(database, setting, caller_leave.assigned, head)
 
     # Six of the manager's working days later, at work.
     while database.write_now(reminder_checks.run, acme.id, now=NOW + timedelta(days=8)):
         pass
-    after = seen(database, setting, leave_reading.awaiting, head)
+    after = seen(database, setting, caller_leave.assigned, head)
     # Five minutes before Head's day begins and the reminder is looked at again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
     database.write_now(decisions.approve, request.id, by=caller_for(acme, head), now=decided_at)
@@ -247,8 +247,8 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
 
     assert looked_at == [1, 0]
     assert (before, after) == (False, True)
-    assert not seen(database, setting, leave_reading.awaiting, head)
-    assert not seen(database, setting, leave_reading.awaiting, manager)
+    assert not seen(database, setting, caller_leave.assigned, head)
+    assert not seen(database, setting, caller_leave.assigned, manager)
 
 
 @pytest.mark.parametrize("other", ["request", "organisation"])
@@ -271,5 +271,5 @@ def test_the_next_step_is_asked_about_one_request_alone(database: Database, othe
     else:
         setting = replace(set_up(database, drawing), acme=setting.acme)
 
-    assert not seen(database, setting, leave_reading.awaiting, one)
+    assert not seen(database, setting, caller_leave.assigned, one)
     assert not may_approve(database, setting, one)

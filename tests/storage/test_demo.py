@@ -14,7 +14,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_lists
 from storage.events import audit_log
-from storage.leave import leave_reading
+from storage.leave import leave_lists
 from tests.builders import NOW, an_organisation
 
 
@@ -24,7 +24,7 @@ def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
     owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
     member = database.read_now(authentication.authenticate, made.member_api_key, now=NOW).caller
     staff = database.read_now(people_lists.list_all, by=owner)
-    requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
+    requests = database.read_now(leave_lists.page, PageOf(limit=100), by=owner).items
     statuses = Counter(request.status for request in requests)
     assert (owner.role, owner.scopes) == ("owner", frozenset(SCOPES))
     assert member.role == "member"
@@ -43,7 +43,7 @@ def test_it_can_be_made_on_any_day(database: Database, days: int) -> None:
     made = database.write_now(demo.fill, now=now)
 
     owner = database.read_now(authentication.authenticate, made.api_key, now=now).caller
-    requests = database.read_now(leave_reading.page, PageOf(limit=100), by=owner).items
+    requests = database.read_now(leave_lists.page, PageOf(limit=100), by=owner).items
     assert len(requests) >= 10
 
 

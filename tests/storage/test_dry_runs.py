@@ -29,7 +29,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
 from storage.directory import approvers, holiday_sets, people_lists
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, ledgers
+from storage.leave import decisions, leave_lists, ledgers
 from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (
@@ -174,7 +174,7 @@ def every_row(url: str) -> dict[str, list[str]]:
 
 
 def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller)
+    found = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
     return {one.id: one for one in found.items}
 
 

@@ -11,7 +11,7 @@ from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
-from storage.leave import decisions, leave_reading
+from storage.leave import decisions, leave_lists, leave_reading
 from tests.builders import (
     NOW,
     a_department,
@@ -34,8 +34,8 @@ def test_members_list_their_own_requests_and_admins_all(database: Database) -> N
     theirs = a_request(database, acme, hedy)
     a_request(database, other, a_person(database, other))
 
-    own = database.read_now(leave_reading.page, PageOf(), by=caller_for(acme, ada))
-    all_ = database.read_now(leave_reading.page, PageOf(), by=acme.caller)
+    own = database.read_now(leave_lists.page, PageOf(), by=caller_for(acme, ada))
+    all_ = database.read_now(leave_lists.page, PageOf(), by=acme.caller)
 
     assert [request.id for request in own.items] == [mine.id]
     assert {request.id for request in all_.items} == {mine.id, theirs.id}
@@ -46,7 +46,7 @@ def test_members_cannot_list_other_peoples_requests(database: Database) -> None:
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
 
     with pytest.raises(InsufficientRole):
-        database.read_now(leave_reading.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id)
+        database.read_now(leave_lists.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_filters_hold(database: Database, filters: dict[str, Any], expected: lis
     a_request(database, acme, ada, start_date=date(2026, 8, 5))
 
     page = database.read_now(
-        leave_reading.page, PageOf(), by=acme.caller, sort="start_date", **filters
+        leave_lists.page, PageOf(), by=acme.caller, sort="start_date", **filters
     )
 
     assert days(page) == expected
@@ -83,14 +83,14 @@ def test_a_departments_leave_is_listed(database: Database) -> None:
     mine = a_request(database, acme, ada)
     a_request(database, acme, a_person(database, acme))
 
-    page = database.read_now(leave_reading.page, PageOf(), by=acme.caller, department_id=team.id)
+    page = database.read_now(leave_lists.page, PageOf(), by=acme.caller, department_id=team.id)
 
     assert [request.id for request in page.items] == [mine.id]
 
 
 @pytest.mark.parametrize("sort", ["start_date", "-start_date", "created_at", "-created_at"])
 def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
-    database: Database, sort: leave_reading.Sort
+    database: Database, sort: leave_lists.Sort
 ) -> None:
     acme = an_organisation(database)
     people = [a_person(database, acme) for _ in range(3)]
@@ -102,13 +102,13 @@ def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
             start_date=date(2026, 8, 3) + timedelta(days=number // 3),
             now=NOW + timedelta(minutes=number // 2),
         )
-    before = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller, sort=sort)
+    before = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller, sort=sort)
 
     met: list[str] = []
     cursor = None
     for number in range(5):
         page = database.read_now(
-            leave_reading.page, PageOf(limit=2, cursor=cursor), by=acme.caller, sort=sort
+            leave_lists.page, PageOf(limit=2, cursor=cursor), by=acme.caller, sort=sort
         )
         met += [request.id for request in page.items]
         cursor = page.next_cursor
@@ -137,7 +137,7 @@ def test_a_filter_by_what_is_nobodys_is_refused(database: Database) -> None:
     ]
     for filters in foreign:
         with pytest.raises(NotFound):
-            database.read_now(leave_reading.page, PageOf(), by=acme.caller, **filters)
+            database.read_now(leave_lists.page, PageOf(), by=acme.caller, **filters)
     for by in (acme.caller, caller_for(acme, ada)):
         with pytest.raises(NotFound):
             database.read_now(leave_reading.visible, PageOf(), by=by, now=NOW, user_id=stranger.id)
@@ -147,7 +147,7 @@ def test_a_filter_by_what_is_nobodys_is_refused(database: Database) -> None:
         "leave_type_id": type_id(database, acme),
         "department_id": ours.id,
     }
-    found = database.read_now(leave_reading.page, PageOf(), by=acme.caller, **known)
+    found = database.read_now(leave_lists.page, PageOf(), by=acme.caller, **known)
     assert found.items == []
 
 
@@ -156,12 +156,12 @@ def test_a_cursor_with_anything_added_is_unusable(database: Database) -> None:
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_reading.page, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = database.read_now(leave_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
     assert cursor is not None
 
     for altered in (f"{cursor}=", f"{cursor}!", f" {cursor}", f"{cursor[:5]}\n{cursor[5:]}"):
         with pytest.raises(UnusableCursor):
-            database.read_now(leave_reading.page, PageOf(limit=1, cursor=altered), by=acme.caller)
+            database.read_now(leave_lists.page, PageOf(limit=1, cursor=altered), by=acme.caller)
 
 
 def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -> None:
@@ -169,7 +169,7 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_reading.page, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = database.read_now(leave_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
     assert cursor is not None
     altered = ("A" if cursor[0] != "A" else "B") + cursor[1:]
 
@@ -181,7 +181,7 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
         (acme.caller, PageOf(limit=1, cursor="é"), {}),
     ):
         with pytest.raises(UnusableCursor):
-            database.read_now(leave_reading.page, page, by=by, **filters)  # type: ignore[arg-type]
+            database.read_now(leave_lists.page, page, by=by, **filters)  # type: ignore[arg-type]
 
 
 def test_the_second_list_shows_what_the_caller_may_see(database: Database) -> None:

@@ -16,7 +16,7 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets, people_lists
 from storage.events import audit_log
-from storage.leave import leave_reading, leave_types
+from storage.leave import caller_leave, leave_lists, leave_reading, leave_types
 from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 from tests.plans import plans_of, reads_a_whole_table
@@ -51,7 +51,7 @@ def test_leave_requests_are_found_by_an_index(
     }
     filters: Any = {name: known[name] for name in names}
 
-    found = plan(database, database_url, leave_reading.page, by=acme.caller, sort=sort, **filters)
+    found = plan(database, database_url, leave_lists.page, by=acme.caller, sort=sort, **filters)
 
     assert not reads_a_whole_table(found), found
 
@@ -75,12 +75,12 @@ def test_sqlite_takes_the_index_that_leaves_little(
     acme = an_organisation(database)
     by_type = {"leave_type_id": type_id(database, acme)}
 
-    found = plan(database, sqlite_url, leave_reading.page, by=acme.caller, sort=sort, **filters)
-    of_type = plan(database, sqlite_url, leave_reading.page, by=acme.caller, **by_type)
+    found = plan(database, sqlite_url, leave_lists.page, by=acme.caller, sort=sort, **filters)
+    of_type = plan(database, sqlite_url, leave_lists.page, by=acme.caller, **by_type)
     of_person = plan(
         database,
         sqlite_url,
-        leave_reading.page,
+        leave_lists.page,
         by=acme.caller,
         sort="start_date",
         user_id=acme.owner.id,
@@ -97,7 +97,7 @@ def test_requests_are_found_by_their_requester_or_approver(
 ) -> None:
     by = caller_for(acme, a_person(database, acme))
 
-    for use_case in (leave_reading.visible, leave_reading.awaiting):
+    for use_case in (leave_reading.visible, caller_leave.assigned):
         found = plan(database, database_url, use_case, by=by, now=NOW)
         assert not reads_a_whole_table(found), found
 

@@ -22,7 +22,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
 from storage.events import audit_log, organisation_config
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import decisions, leave_lists, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for, dry_run
@@ -404,7 +404,7 @@ def test_foreseen_is_what_happens(database: Database) -> None:
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller)
+    found = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
     return {one.id: one for one in found.items}
 
 

@@ -23,7 +23,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NotificationRow
 from storage.events import audit_log
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import caller_leave, decisions, leave_lists, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
 from storage.webhooks import webhooks
 from tests.builders import (
@@ -72,7 +72,7 @@ def test_a_request_is_counted_and_awaits_the_manager(database: Database) -> None
 
     assert (request.status, request.total_half_days, request.note) == ("pending", 10, "Sea")
     awaiting = database.read_now(
-        leave_reading.awaiting, PageOf(), by=caller_for(acme, grace), now=NOW
+        caller_leave.assigned, PageOf(), by=caller_for(acme, grace), now=NOW
     )
     assert [found.id for found in awaiting.items] == [request.id]
     stored = database.read_now(leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW)
@@ -246,8 +246,8 @@ def test_a_refusal_names_the_field_and_changes_nothing(
         )
 
     assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
-    assert database.read_now(leave_reading.page, PageOf(), by=acme.caller).items == []
     assert database.read_now(audit_log.entries, PageOf(), by=acme.caller).items == before
+    assert database.read_now(leave_lists.page, PageOf(), by=acme.caller).items == []
 
 
 def test_another_organisations_leave_type_is_unknown(database: Database) -> None:
@@ -408,7 +408,7 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
     for thread in threads:
         thread.join()
 
-    stored = database.read_now(leave_reading.page, PageOf(limit=100), by=acme.caller).items
+    stored = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
     assert len(outcomes) == 30
     assert {found for found in outcomes if isinstance(found, str)} <= {
@@ -430,7 +430,7 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
     refused = overlapping(database, delete, lambda: a_request(database, acme, ada))
 
     assert refused == []
-    assert len(database.read_now(leave_reading.page, PageOf(), by=acme.caller).items) == 1
+    assert len(database.read_now(leave_lists.page, PageOf(), by=acme.caller).items) == 1
 
 
 @pytest.mark.parametrize("switch_off", [people_status.archive, people_status.deactivate])
@@ -445,4 +445,4 @@ def test_a_user_deactivated_after_authentication_cannot_request_leave(
         a_request(database, acme, ada)
 
     assert database.read_now(everything) == [[], [], []]
-    assert database.read_now(leave_reading.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(leave_lists.page, PageOf(), by=acme.caller).items == []
