@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id
 from storage.base.values import Adjustment
-from storage.leave.balances import AllowanceSource, BookedLeave
+from storage.leave.balances import AllowanceSource
+from storage.leave.bookings import BookedLeave
 from storage.leave.ledgers import Balance, Line
 from storage.rules.leave_years import LeaveYear
 

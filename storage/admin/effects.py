@@ -10,8 +10,8 @@ from typing import Final
 from storage.base.values import LeaveEffect, Reassignment, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
-from storage.leave import balances
-from storage.leave.balances import Bookings
+from storage.leave import balances, bookings
+from storage.leave.bookings import Bookings
 from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
@@ -169,9 +169,7 @@ def _booked(
     for start in range(0, len(people), _READ_AT_ONCE):
         some = people[start : start + _READ_AT_ONCE]
         begin = min(balances.accrual_start(reference, user, today) for user in some)
-        found = balances.bookings_of_many(
-            tx, reference.organisation.id, [user.id for user in some], begin
-        )
+        found = bookings.of_people(tx, reference.organisation.id, [user.id for user in some], begin)
         for user in some:
             yield user, found.get(user.id, Bookings(leave=[], adjustments=[]))
 

@@ -14,7 +14,8 @@ from storage.db.database import Transaction
 from storage.directory import holiday_sets
 from storage.events.organisation_config import Reference
 from storage.leave import balances
-from storage.leave.balances import BalanceInputs, BookedLeave
+from storage.leave.balances import BalanceInputs
+from storage.leave.bookings import BookedLeave
 from storage.rules import days, request_rules, spans, working_week, year_balances
 from storage.rules.year_balances import Account, Deduction
 

@@ -20,7 +20,8 @@ from storage.directory import approvers, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import balances
-from storage.leave.balances import AllowanceSource, BalanceInputs, BookedLeave
+from storage.leave.balances import AllowanceSource, BalanceInputs
+from storage.leave.bookings import BookedLeave
 from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance

@@ -1,0 +1,159 @@
+"""Finds the open approval cards: of pending requests, in Slack or about to be posted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import date
+from typing import Final
+
+from peewee import Select
+
+from storage.base.values import User
+from storage.db.compiled import Expr, Param, any_of, compiled
+from storage.db.database import Transaction
+from storage.db.tables import (
+    DepartmentRow,
+    LeaveRequestRow,
+    NotificationRow,
+    SlackMessageRow,
+    UserRow,
+)
+
+# One change refreshes at most so many.
+MAX_CARDS: Final = 5_000
+
+# The request and the approver of a card.
+Card = tuple[str, str]
+
+
+def of_requesters(
+    tx: Transaction,
+    organisation_id: str,
+    *,
+    user_ids: Collection[str] | None = None,
+    department_id: str | None = None,
+) -> Sequence[Card]:
+    """The cards of requests of these people, of a department, or of all people."""
+    return tx.all(
+        _of_requesters,
+        organisation_id=organisation_id,
+        user_ids=None if user_ids is None else sorted(user_ids),
+        department_id=department_id,
+        limit=MAX_CARDS,
+    )
+
+
+def listing(
+    tx: Transaction, organisation_id: str, colleague: User, first_day: date, last_day: date
+) -> Sequence[Card]:
+    """The cards that list this colleague's leave between two days, both included."""
+    return tx.all(
+        _listing,
+        organisation_id=organisation_id,
+        user_id=colleague.id,
+        manager_id=colleague.manager_id,
+        department_id=colleague.department_id,
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        limit=MAX_CARDS,
+    )
+
+
+@compiled
+def _of_requesters(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]] | None,
+    department_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    conditions: list[Expr] = []
+    if user_ids is not None:
+        conditions.append(any_of(LeaveRequestRow.user_id, user_ids))
+    if department_id is not None:
+        members = UserRow.select(UserRow.id).where(
+            UserRow.organisation_id == organisation_id, UserRow.department_id == department_id
+        )
+        conditions.append(LeaveRequestRow.user_id.in_(members))
+    return _cards(organisation_id, conditions).limit(limit)
+
+
+@compiled
+def _listing(
+    organisation_id: Param[str],
+    user_id: Param[str],
+    manager_id: Param[str] | None,
+    department_id: Param[str] | None,
+    first_day: Param[str],
+    last_day: Param[str],
+    limit: Param[int],
+) -> Select:
+    conditions = [
+        LeaveRequestRow.user_id.in_(
+            _people_listing(organisation_id, user_id, manager_id, department_id)
+        ),
+        LeaveRequestRow.user_id != user_id,
+        LeaveRequestRow.start_date <= last_day,
+        LeaveRequestRow.end_date >= first_day,
+    ]
+    return _cards(organisation_id, conditions).limit(limit)
+
+
+def _people_listing(
+    organisation_id: Param[str],
+    user_id: Param[str],
+    manager_id: Param[str] | None,
+    department_id: Param[str] | None,
+) -> Select:
+    """The ids of people whose ``colleagues.team`` has the person: the same rule, inverted."""
+    headed = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == user_id
+    )
+    owner = UserRow.alias()
+    lists_person = owner.department_id.in_(headed)
+    if manager_id is not None:
+        lists_person = lists_person | (owner.id == manager_id)
+    if department_id is not None:
+        head = DepartmentRow.select(DepartmentRow.manager_id).where(
+            DepartmentRow.organisation_id == organisation_id,
+            DepartmentRow.id == department_id,
+            DepartmentRow.manager_id.is_null(False),
+        )
+        lists_person = lists_person | (owner.department_id == department_id) | owner.id.in_(head)
+    return owner.select(owner.id).where(owner.organisation_id == organisation_id, lists_person)
+
+
+def _cards(organisation_id: Param[str], conditions: Sequence[Expr]) -> Select:
+    """Cards in Slack and queued ones: a queued card may have been rendered before the change."""
+    posted = _of_pending_requests(
+        SlackMessageRow,
+        organisation_id,
+        # A requester's own message is not a card.
+        SlackMessageRow.user_id != LeaveRequestRow.user_id,
+        *conditions,
+    )
+    queued = _of_pending_requests(
+        NotificationRow,
+        organisation_id,
+        NotificationRow.kind == "approval_card",
+        NotificationRow.status == "pending",
+        *conditions,
+    )
+    return posted.union(queued)
+
+
+def _of_pending_requests(row: Expr, organisation_id: Param[str], *conditions: Expr) -> Select:
+    """Request and recipient of the rows about pending requests that meet the conditions."""
+    return (
+        row.select(row.leave_request_id, row.user_id)
+        .join(
+            LeaveRequestRow,
+            on=(LeaveRequestRow.organisation_id == row.organisation_id)
+            & (LeaveRequestRow.id == row.leave_request_id),
+        )
+        .where(
+            row.organisation_id == organisation_id,
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.status == "pending",
+            *conditions,
+        )
+    )
