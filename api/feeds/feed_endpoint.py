@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from api.base.shared_lookup import SharedLookup
 from api.feeds.feed_cache import FeedCache
 from api.feeds.feed_fetches import FeedFetches
 from api.feeds.feed_requests import FeedRequest, feed_request, tag_of
-from api.feeds.owner_lookup import OwnerLookup
 from api.http.auth import header
 from api.http.conditions import http_date
 from api.http.handlers import Services
@@ -47,7 +46,9 @@ class FeedEndpoint:
         self._services = services
         self._cache = FeedCache(services.base_url)
         self._fetches = FeedFetches(services.database)
-        self._owners = OwnerLookup(self._find_owners)
+        self._owners = SharedLookup(
+            lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
@@ -56,9 +57,6 @@ class FeedEndpoint:
         fingerprint, contents = await self._contents(request)
         await _send(scope["method"], request, fingerprint, contents, send)
         self._fetches.record(owner, header(scope["headers"], b"user-agent"), request.now)
-
-    async def _find_owners(self, tokens: set[str]) -> Mapping[str, FeedOwner]:
-        return await self._services.database.read(feed_owners.find_by_tokens, tokens)
 
     async def _owner(self, scope: Scope, token: str) -> FeedOwner:
         """Raises NotFound; RateLimited for too many requests of a feed or too many wrong tokens."""

@@ -81,7 +81,7 @@ class Endpoint:
         """
         now, headers = self._services.clock(), scope["headers"]
         key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
-        key = await self._services.database.read(authentication.find_key, key_sha256)
+        key = await self._services.keys.find(key_sha256)
         authenticated = authentication.caller_of(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = authenticated.caller
         if self._services.rate_limits is not None:

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar, get_args, get_origin, get_type_hints
 
+from api.base.shared_lookup import SharedLookup
 from api.http.auth import Headers, header
 from api.http.fields import Body, Query
 from api.http.key_use import KeyUse
 from api.http.rate_limits import RateLimits
+from storage.access.authentication import KnownKey
 from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
@@ -36,6 +38,7 @@ class Services:
     clock: Clock
     base_url: str
     allow_private_webhooks: bool
+    keys: SharedLookup[KnownKey]
     key_use: KeyUse
     # None for no limits.
     rate_limits: RateLimits | None = None

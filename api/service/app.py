@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
+from api.base.shared_lookup import SharedLookup
 from api.documentation import documentation, openapi
 from api.feeds import feed_endpoint, feed_openapi
 from api.http.endpoints import Endpoint
@@ -40,6 +41,7 @@ from api.routes import (
 )
 from api.routes import metrics as metrics_route
 from api.service.request_middleware import RequestMiddleware
+from storage.access import authentication
 from storage.db.database import Database
 
 # Entered when the application starts, exited when it stops.
@@ -89,6 +91,7 @@ def routes(
         clock=clock,
         base_url=settings.base_url,
         allow_private_webhooks=settings.webhook_allow_private,
+        keys=SharedLookup(lambda secrets: database.read(authentication.find_keys, secrets)),
         key_use=KeyUse(database),
         rate_limits=rate_limits,
     )

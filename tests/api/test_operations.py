@@ -10,13 +10,14 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from api.base.shared_lookup import SharedLookup
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.http.handlers import RequestContext, Result, Services
 from api.http.key_use import KeyUse
 from api.http.operations import Operation
 from api.http.parsing import MAX_BODY_BYTES
 from api.service import app
-from storage.access import api_keys
+from storage.access import api_keys, authentication
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
@@ -110,6 +111,7 @@ def client(database: Database) -> Iterator[Client]:
         clock=lambda: NOW,
         base_url=SETTINGS.base_url,
         allow_private_webhooks=False,
+        keys=SharedLookup(lambda secrets: database.read(authentication.find_keys, secrets)),
         key_use=KeyUse(database),
     )
     client = Client(app.application(app.operation_routes(OPERATIONS, services), SETTINGS))

@@ -1,4 +1,4 @@
-"""Look-ups of feed tokens: one query for concurrent requests, and no answer from before them."""
+"""Look-ups of keys and tokens: one query for concurrent requests, no answer from before them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from api.feeds.owner_lookup import OwnerLookup
+from api.base.shared_lookup import SharedLookup
 from storage.access import feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
 from storage.base.errors import DatabaseUnavailable
@@ -44,7 +44,7 @@ def test_concurrent_requests_share_a_query_and_get_their_own_owners(database: Da
 
     async def find() -> tuple[list[FeedOwner | None], list[set[str]]]:
         queries = Queries(database)
-        lookup = OwnerLookup(queries.find_all)
+        lookup = SharedLookup(queries.find_all)
         tokens = (token_of_acme, token_of_globex, "unknown", token_of_acme)
         return await asyncio.gather(*map(lookup.find, tokens)), queries.tokens
 
@@ -64,7 +64,7 @@ def test_a_feed_is_gone_for_requests_after_its_revocation_even_during_an_earlier
     async def find() -> tuple[FeedOwner | None, FeedOwner | None]:
         queries = Queries(database)
         queries.may_answer.clear()
-        lookup = OwnerLookup(queries.find_all)
+        lookup = SharedLookup(queries.find_all)
         earlier = asyncio.create_task(lookup.find(feed.token))
         await queries.has_read.wait()
         await database.write(feeds.revoke, feed.id, by=acme.caller, now=NOW)
@@ -87,7 +87,7 @@ def test_a_cancelled_request_does_not_cancel_the_query_of_the_others(database: D
     async def find() -> FeedOwner | None:
         queries = Queries(database)
         queries.may_answer.clear()
-        lookup = OwnerLookup(queries.find_all)
+        lookup = SharedLookup(queries.find_all)
         cancelled, other = (asyncio.create_task(lookup.find(feed.token)) for _ in range(2))
         await queries.has_read.wait()
         cancelled.cancel()
@@ -108,7 +108,7 @@ def test_a_failed_query_fails_its_own_requests_alone(database: Database) -> None
         return await database.read(feed_owners.find_by_tokens, tokens)
 
     async def find() -> FeedOwner | None:
-        lookup = OwnerLookup(find_all)
+        lookup = SharedLookup(find_all)
         with pytest.raises(DatabaseUnavailable):
             await lookup.find(feed.token)
         return await lookup.find(feed.token)

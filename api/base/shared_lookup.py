@@ -1,0 +1,37 @@
+"""One query for the keys or feed tokens of all requests that arrive together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SharedLookup(Generic[T]):
+    """Coalesces concurrent look-ups of secrets. For one event loop.
+
+    A request joins only a query that has not begun, so a secret that was revoked before the request
+    is not found. ``find_all`` runs the query; secrets that it does not return are unknown.
+    """
+
+    def __init__(self, find_all: Callable[[set[str]], Awaitable[Mapping[str, T]]]) -> None:
+        self._find_all = find_all
+        # For the next query.
+        self._secrets: set[str] = set()
+        self._next_query: asyncio.Task[Mapping[str, T]] | None = None
+
+    async def find(self, secret: str) -> T | None:
+        """What the secret opens. Raises what ``find_all`` raises."""
+        self._secrets.add(secret)
+        if self._next_query is None:
+            # A task begins in the next iteration of the event loop.
+            self._next_query = asyncio.create_task(self._query())
+        # A cancelled request must not cancel the query of the others.
+        values = await asyncio.shield(self._next_query)
+        return values.get(secret)
+
+    async def _query(self) -> Mapping[str, T]:
+        secrets, self._secrets, self._next_query = self._secrets, set(), None
+        return await self._find_all(secrets)
