@@ -60,7 +60,11 @@ def leave_type(leave_type: LeaveType | None) -> View:
             "code",
             gettext("Code"),
             fields.text_input(leave_type.code if leave_type else None, 64),
-            hint=gettext("A short name for integrations. Leave empty to create one from the name."),
+            hint=(
+                gettext("A short name for integrations. Leave empty to create one from the name.")
+                if leave_type is None
+                else gettext("A short name for integrations.")
+            ),
             is_optional=leave_type is None,
         ),
         fields.field(

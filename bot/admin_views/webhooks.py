@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.base import ids
 from bot.base.block_kit import Block, View
-from bot.base.language import gettext
+from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
 from storage.base.event_values import EVENT_TYPES, LoggedDelivery, Webhook, WebhookHealth
@@ -16,6 +16,7 @@ _MAX_URL: Final = 2_000
 # Forty webhooks still fit in a view of 250 kB.
 _MAX_LISTED: Final = 150
 _EVERY: Final = "*"
+_ALL_EVENTS: Final = gettext_noop("All events")
 
 
 def webhooks(page: Page[Webhook]) -> View:
@@ -39,7 +40,7 @@ def webhooks(page: Page[Webhook]) -> View:
 def form(webhook: Webhook | None = None) -> View:
     """The form of a webhook; ``webhook`` is None for a new one."""
     events = [
-        Option(label=gettext("All events"), value=_EVERY),
+        Option(label=gettext(_ALL_EVENTS), value=_EVERY),
         *(Option(label=name, value=name) for name in EVENT_TYPES),
     ]
     url = fields.text_input(
@@ -94,7 +95,7 @@ def webhook(
     """A webhook: its state, last attempt and buttons. ``notice`` is shown at the top."""
     lines = [
         text.cut(webhook.url, 1_000),
-        ", ".join(webhook.events),
+        ", ".join(gettext(_ALL_EVENTS) if event == _EVERY else event for event in webhook.events),
         _state(webhook),
         *_health(health, timezone),
         _last(last, timezone),

@@ -221,6 +221,9 @@ IN_SLACK: Final[Mapping[str, str]] = {
         "Enter an e-mail address such as ada@example.com."
     ),
     "There is no field {field}.": gettext_noop("This cannot be changed."),
+    "A leave year cannot start on day {day} of month {month}.": gettext_noop(
+        "A leave year can't start on this day. Choose another day or month."
+    ),
     "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
     "({codes}).": gettext_noop("This leave type no longer exists. Choose another one."),
     "The person is {status} and cannot have a key.": gettext_noop(

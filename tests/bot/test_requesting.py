@@ -187,8 +187,8 @@ def test_broken_rules_are_told_in_german_with_german_figures(world: World) -> No
     )
 
     assert ruled_out.errors == {
-        ids.FIRST_DAY: "Sabbatical: mindestens 365 Tage im Voraus zu beantragen.",
-        ids.LAST_DAY: "Sabbatical umfasst höchstens 1 Tag am Stück, hier: 2,5 Tage.",
+        ids.FIRST_DAY: "Sabbatical musst du mindestens 365 Tage im Voraus beantragen.",
+        ids.LAST_DAY: "Sabbatical geht höchstens 1 Tag am Stück. Das hier sind 2,5 Tage.",
     }
     assert too_much.errors == {
         ids.FIRST_DAY: "Du hast 2026 noch 25 Tage übrig. Dieser Antrag braucht 30,5 Tage."

@@ -142,7 +142,7 @@ def test_the_same_day_twice_is_said_at_the_day_in_the_persons_language(world: Wo
     answer = world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
 
     assert answer.errors == {
-        "date": "Für Di, 4. August 2026 gibt es schon eine Änderung; entferne sie erst."
+        "date": "Für Di, 4. August 2026 gibt es schon eine Änderung. Entferne sie zuerst."
     }
 
 
