@@ -20,10 +20,10 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+import click
 import structlog
-import typer
 
 from api.base.settings import ApiSettings, public_url
 from api.base.version import VERSION
@@ -157,28 +157,32 @@ def notification_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
     )
 
 
-def serve_command(env: Mapping[str, str]) -> Callable[..., None]:
+def serve_command(env: Mapping[str, str]) -> click.Command:
     """``hiatus serve``."""
 
-    def serve(
-        host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
-        port: Annotated[int, typer.Option(help="Where to listen.", min=1, max=65_535)] = 8000,
-        demo: Annotated[
-            bool, typer.Option("--demo", help="Migrate, and fill an empty database.")
-        ] = False,
-    ) -> None:
+    @click.command()
+    @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+    @click.option(
+        "--port",
+        type=click.IntRange(1, 65_535),
+        default=8000,
+        show_default=True,
+        help="Where to listen.",
+    )
+    @click.option("--demo", is_flag=True, help="Migrate, and fill an empty database.")
+    def serve(host: str, port: int, demo: bool) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
         from api.service import server
 
         address = server.shown_address(host, port)
         base_url = public_url(env)
         if not base_url and not demo and host in server.WILDCARDS:
-            typer.echo(
+            click.echo(
                 f"BASE_URL is missing. With --host {host}, set it to the public address of "
                 "Hiatus, such as https://hiatus.example.com.",
                 err=True,
             )
-            raise typer.Exit(1)
+            raise click.exceptions.Exit(1)
         settings = prepare({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
         # uvicorn raises the signal that stopped it again at its end.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -221,30 +225,28 @@ def import_countries() -> None:
         holiday_calendar.warm_up()
 
 
-def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
+def bot_command(env: Mapping[str, str]) -> click.Command:
     """``hiatus bot``."""
 
-    def bot(
-        idle_without_slack: Annotated[
-            bool,
-            typer.Option(
-                "--idle-without-slack",
-                help="Without HIATUS_SLACK_APP_TOKEN, wait to be stopped instead of refusing: "
-                "process managers stop all processes when one ends.",
-            ),
-        ] = False,
-        health_host: Annotated[
-            str, typer.Option(help="Where to serve the health checks.")
-        ] = "127.0.0.1",
-        health_port: Annotated[
-            int | None,
-            typer.Option(
-                help="Serve /healthz and /readyz there: ready while connected to Slack.",
-                min=1,
-                max=65_535,
-            ),
-        ] = None,
-    ) -> None:
+    @click.command()
+    @click.option(
+        "--idle-without-slack",
+        is_flag=True,
+        help="Without HIATUS_SLACK_APP_TOKEN, wait to be stopped instead of refusing: process "
+        "managers stop all processes when one ends.",
+    )
+    @click.option(
+        "--health-host",
+        default="127.0.0.1",
+        show_default=True,
+        help="Where to serve the health checks.",
+    )
+    @click.option(
+        "--health-port",
+        type=click.IntRange(1, 65_535),
+        help="Serve /healthz and /readyz there: ready while connected to Slack.",
+    )
+    def bot(idle_without_slack: bool, health_host: str, health_port: int | None) -> None:
         """Serve Slack over Socket Mode: no public address is needed."""
         from bot.service.socket import CannotServe
 
@@ -253,8 +255,8 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             if idle_without_slack:
                 asyncio.run(idle())
                 return
-            typer.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
-            raise typer.Exit(1)
+            click.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
+            raise click.exceptions.Exit(1)
         database = open_database(settings)
         unlink_playground(database, settings)
         with exempt_from_collection():
@@ -265,8 +267,8 @@ def bot_command(env: Mapping[str, str]) -> Callable[[], None]:
             app_token = settings.slack.app_token
             asyncio.run(serve_socket(slack, app_token, settings.api, database, health_address))
         except CannotServe as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(1) from error
+            click.echo(str(error), err=True)
+            raise click.exceptions.Exit(1) from error
         finally:
             database.close()
 
@@ -335,7 +337,7 @@ def open_database(settings: Settings) -> Database:
     try:
         with console.errors_on_stderr():
             secret_canary.ensure(database)
-    except typer.Exit:
+    except click.exceptions.Exit:
         database.close()
         raise
     return database
@@ -349,30 +351,15 @@ def unlink_playground(database: Database, settings: Settings) -> None:
         database.write_now(demo_slack.leave, now=utc_now())
 
 
-def print_version(is_requested: bool) -> None:
-    if is_requested:
-        typer.echo(f"hiatus {VERSION}")
-        raise typer.Exit
-
-
-def options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Leave management for organisations that live in Slack."""
-
-
-def command_line(env: Mapping[str, str]) -> typer.Typer:
+def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
-    app.callback()(options)
+    click.version_option(VERSION, message="hiatus %(version)s", help="Print the version and exit.")(
+        app
+    )
     bot_commands.add_to(slack_commands.add_to(app, env, utc_now), env)
-    app.command("serve")(serve_command(env))
-    app.command("bot")(bot_command(env))
+    app.add_command(serve_command(env))
+    app.add_command(bot_command(env))
     return app
 
 

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-import typer
+import click
 from starlette.routing import BaseRoute
 
 from bot.base.ids import COMMAND
@@ -43,7 +43,7 @@ def start(
     playground = open_playground(
         database, organisation, slack, base_url=base_url, address=address, now=now
     )
-    typer.echo(banner(organisation, playground, slack, base_url))
+    click.echo(banner(organisation, playground, slack, base_url))
     if playground is None:
         return slack, []
     playground.slack.start()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-import typer
+import click
 
 from bot.base import ids
 from bot.base.settings import command_problem
@@ -17,44 +17,36 @@ from bot.service import manifest
 _PLAIN: Final = re.compile(r"https://[A-Za-z0-9._~:/-]+")
 
 
-def add_to(slack: typer.Typer, env: Mapping[str, str]) -> None:
+def add_to(slack: click.Group, env: Mapping[str, str]) -> None:
     """Add the command to the group ``hiatus slack``."""
 
     @slack.command("manifest")
-    def manifest_command(
-        base_url: Annotated[
-            str | None,
-            typer.Option(
-                "--base-url",
-                metavar="URL",
-                help="Where Slack reaches Hiatus: https://hiatus.example.com. With Socket Mode "
-                "only needed where workspaces install the app themselves.",
-            ),
-        ] = None,
-        socket_mode: Annotated[
-            bool, typer.Option("--socket-mode", help="For `hiatus bot` instead of `hiatus serve`.")
-        ] = False,
-        command: Annotated[
-            str | None,
-            typer.Option(
-                metavar="/NAME",
-                help="The slash command; HIATUS_SLACK_COMMAND has to be the same.",
-            ),
-        ] = None,
-    ) -> None:
+    @click.option(
+        "--base-url",
+        metavar="URL",
+        help="Where Slack reaches Hiatus: https://hiatus.example.com. With Socket Mode only "
+        "needed where workspaces install the app themselves.",
+    )
+    @click.option("--socket-mode", is_flag=True, help="For `hiatus bot` instead of `hiatus serve`.")
+    @click.option(
+        "--command",
+        metavar="/NAME",
+        help="The slash command; HIATUS_SLACK_COMMAND has to be the same.",
+    )
+    def manifest_command(base_url: str | None, socket_mode: bool, command: str | None) -> None:
         """Print the app's manifest for https://api.slack.com/apps, "From a manifest"."""
         name = command or env.get("HIATUS_SLACK_COMMAND", "").strip() or ids.COMMAND
         if (problem := command_problem(name)) is not None:
-            raise typer.BadParameter(f"The command {problem}", param_hint="--command")
+            raise click.BadParameter(f"The command {problem}", param_hint="--command")
         url = None if base_url is None else base_url.strip().rstrip("/")
         if url is None and not socket_mode:
-            raise typer.BadParameter("is needed without --socket-mode", param_hint="--base-url")
+            raise click.BadParameter("is needed without --socket-mode", param_hint="--base-url")
         if url is not None and not _is_public(url):
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 "must be an https:// address such as https://hiatus.example.com",
                 param_hint="--base-url",
             )
-        typer.echo(manifest.render(url, is_socket_mode=socket_mode, command=name), nl=False)
+        click.echo(manifest.render(url, is_socket_mode=socket_mode, command=name), nl=False)
 
 
 def _is_public(url: str) -> bool:

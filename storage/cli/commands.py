@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
 
-import typer
+import click
 
 from storage.access import api_keys
 from storage.admin import organisations
@@ -17,28 +16,22 @@ from storage.admin.organisations import NewOrganisation
 from storage.base.settings import StorageSettings
 from storage.base.values import Organisation, User
 from storage.cli import console, import_command, key_commands, secret_commands
-from storage.cli.console import AsJson, Clock, Env
+from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
 from storage.db.schema import migrate
 
 
-def build_app(env: Env, clock: Clock) -> typer.Typer:
+def build_app(env: Env, clock: Clock) -> click.Group:
     """The commands over the database that ``env`` names."""
-    app = typer.Typer(
-        name="hiatus",
-        help="Leave management for organisations that live in Slack.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
+    app = click.Group("hiatus", help="Leave management for organisations that live in Slack.")
     _add_set_up(app, env, clock)
-    app.add_typer(key_commands.build_app(env, clock))
-    app.add_typer(secret_commands.build_app(env))
+    app.add_command(key_commands.build_app(env, clock))
+    app.add_command(secret_commands.build_app(env))
     import_command.add_to(app, env, clock)
     return app
 
 
-def _add_set_up(app: typer.Typer, env: Env, clock: Clock) -> None:
+def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
     @app.command("migrate")
     def migrate_command() -> None:
         """Bring the database's schema up to date."""
@@ -46,33 +39,39 @@ def _add_set_up(app: typer.Typer, env: Env, clock: Clock) -> None:
             settings = StorageSettings.from_env(env)
             applied = migrate(settings.database_url, settings.database_timeout)
         for name in applied:
-            typer.echo(f"Applied {name}.")
-        typer.echo("The schema is up to date.")
+            click.echo(f"Applied {name}.")
+        click.echo("The schema is up to date.")
 
     @app.command("init")
+    @click.option("--name", required=True, help="The organisation's name.")
+    @click.option(
+        "--country",
+        required=True,
+        help="The country of the public holidays: GB, or GB-ENG with a region.",
+    )
+    @click.option("--timezone", required=True, help="An IANA name: Europe/London.")
+    @click.option("--owner-email", required=True, help="The owner's e-mail address.")
+    @click.option("--owner-name", required=True, help="First and last name.")
+    @click.option(
+        "--domain",
+        help="The domain of its e-mail addresses. A Slack workspace is linked if its installer "
+        "has an admin's address there. By default the owner's domain, unless a public "
+        "provider's.",
+    )
+    @console.as_json_option
     def init_command(
-        name: Annotated[str, typer.Option(help="The organisation's name.")],
-        country: Annotated[
-            str,
-            typer.Option(help="The country of the public holidays: GB, or GB-ENG with a region."),
-        ],
-        timezone: Annotated[str, typer.Option(help="An IANA name: Europe/London.")],
-        owner_email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
-        owner_name: Annotated[str, typer.Option(help="First and last name.")],
-        domain: Annotated[
-            str | None,
-            typer.Option(
-                help="The domain of its e-mail addresses. A Slack workspace is linked if its "
-                "installer has an admin's address there. By default the owner's domain, unless "
-                "a public provider's."
-            ),
-        ] = None,
-        as_json: AsJson = False,
+        name: str,
+        country: str,
+        timezone: str,
+        owner_email: str,
+        owner_name: str,
+        domain: str | None,
+        as_json: bool,
     ) -> None:
         """Create an organisation with its leave types, holiday set, owner and an API key."""
         first_name, _, last_name = owner_name.strip().partition(" ")
         if not last_name:
-            raise typer.BadParameter("give a first and a last name", param_hint="--owner-name")
+            raise click.BadParameter("give a first and a last name", param_hint="--owner-name")
         new = NewOrganisation(
             name=name,
             country_code=country,
@@ -89,8 +88,8 @@ def _add_set_up(app: typer.Typer, env: Env, clock: Clock) -> None:
                 {"organisation_id": organisation.id, "user_id": owner.id, "api_key": secret}
             )
             return
-        typer.echo(f"Created {organisation.name} ({organisation.slug}), owned by {owner.email}.")
-        typer.echo(f"API key, shown only once: {secret}")
+        click.echo(f"Created {organisation.name} ({organisation.slug}), owned by {owner.email}.")
+        click.echo(f"API key, shown only once: {secret}")
 
 
 def _init(

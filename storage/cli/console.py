@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
+import click
 import orjson
-import typer
 
 from storage.access import secret_canary
 from storage.admin import organisations
@@ -36,14 +36,13 @@ Env = Mapping[str, str]
 # Gives aware UTC datetimes.
 Clock = Callable[[], datetime]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Slug = Annotated[str, typer.Option("--organisation", metavar="SLUG", help="Its slug.")]
-OptionalSlug = Annotated[
-    str | None,
-    typer.Option(
-        "--organisation", metavar="SLUG", help="Needed only where there are several organisations."
-    ),
-]
+as_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
+)
+slug_option = click.option("--organisation", metavar="SLUG", required=True, help="Its slug.")
+optional_slug_option = click.option(
+    "--organisation", metavar="SLUG", help="Needed only where there are several organisations."
+)
 
 
 @contextmanager
@@ -114,10 +113,10 @@ def operator(organisation: Organisation) -> Caller:
 
 def print_json(value: object) -> None:
     """Print one JSON object on one line, with timestamps as REST writes them."""
-    typer.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC).decode())
+    click.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC).decode())
 
 
 def fail(sentence: str) -> NoReturn:
     """Print a sentence on standard error and exit with 1."""
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)
+    click.echo(sentence, err=True)
+    raise click.exceptions.Exit(1)

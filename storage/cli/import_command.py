@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+import click
 
 from storage.admin import people_file, people_import
 from storage.admin.people_file import BadLines, Line
 from storage.admin.people_import import Imported
 from storage.base.values import Organisation, as_dict
 from storage.cli import console
-from storage.cli.console import AsJson, Clock, Env, Slug
+from storage.cli.console import Clock, Env
 from storage.db.database import Database
 
 # More errors are not listed: the first ones show what is wrong with the file.
 MAX_ERRORS: Final = 1_000
 
 
-def add_to(app: typer.Typer, env: Env, clock: Clock) -> None:
+def add_to(app: click.Group, env: Env, clock: Clock) -> None:
     """Add ``hiatus import``."""
 
     @app.command("import")
+    @click.argument(
+        "file",
+        metavar="FILE.csv",
+        type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    )
+    @console.slug_option
+    @click.option("--update", is_flag=True, help="Update people who exist already.")
+    @click.option("--dry-run", is_flag=True, help="Check everything and change nothing.")
+    @console.as_json_option
     def import_command(
-        file: Annotated[
-            Path, typer.Argument(metavar="FILE.csv", exists=True, dir_okay=False, readable=True)
-        ],
-        organisation: Slug,
-        update: Annotated[
-            bool, typer.Option("--update", help="Update people who exist already.")
-        ] = False,
-        dry_run: Annotated[
-            bool, typer.Option("--dry-run", help="Check everything and change nothing.")
-        ] = False,
-        as_json: AsJson = False,
+        file: Path, organisation: str, update: bool, dry_run: bool, as_json: bool
     ) -> None:
         """Import people and departments from a CSV file: all of them or none.
 
@@ -59,7 +57,7 @@ def add_to(app: typer.Typer, env: Env, clock: Clock) -> None:
                 {"organisation_id": target.id, "dry_run": dry_run, **as_dict(counts), "errors": []}
             )
             return
-        typer.echo(_sentence(target, counts, dry_run=dry_run))
+        click.echo(_sentence(target, counts, dry_run=dry_run))
 
 
 def _preview(
@@ -97,16 +95,14 @@ def _import(
 @contextmanager
 def _progress_bar(total: int) -> Iterator[people_import.Progress]:
     """A bar on standard error, if that is a terminal."""
-    terminal = Console(stderr=True)
-    columns = (
-        TextColumn("Importing people"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as bar:
-        task = bar.add_task("people", total=total)
-        yield lambda done: bar.update(task, completed=done)
+    with click.progressbar(
+        length=total,
+        label="Importing people",
+        show_pos=True,
+        file=sys.stderr,
+        hidden=not sys.stderr.isatty(),
+    ) as bar:
+        yield lambda done: bar.update(done - bar.pos)
 
 
 def _sentence(organisation: Organisation, counts: Imported, *, dry_run: bool) -> str:
@@ -128,7 +124,7 @@ def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
             console.print_json(_report(bad))
         else:
             _print_lines(bad)
-        raise typer.Exit(1) from bad
+        raise click.exceptions.Exit(1) from bad
 
 
 def _report(bad: BadLines) -> dict[str, object]:
@@ -143,6 +139,6 @@ def _print_lines(bad: BadLines) -> None:
     shown, count = bad.by_line[:MAX_ERRORS], len(bad.errors)
     for line, column, error in shown:
         where = f"line {line}, {column}" if column else f"line {line}"
-        typer.echo(f"{where}: {error.detail}", err=True)
+        click.echo(f"{where}: {error.detail}", err=True)
     rest = f" The first {len(shown):,} are shown." if count > len(shown) else ""
-    typer.echo(f"Nothing was imported: {count:,} errors.{rest}", err=True)
+    click.echo(f"Nothing was imported: {count:,} errors.{rest}", err=True)

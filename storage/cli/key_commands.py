@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import Final
 
-import typer
+import click
 
 from storage.access import api_keys
 from storage.base import records
 from storage.base.errors import NotFound
 from storage.base.values import ApiKey
 from storage.cli import console
-from storage.cli.console import AsJson, Clock, Env, OptionalSlug
+from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_lists, people_rows
@@ -21,25 +21,41 @@ from storage.directory import people_lists, people_rows
 _KEYS_PER_READ: Final = 100
 
 
-def build_app(env: Env, clock: Clock) -> typer.Typer:
+def build_app(env: Env, clock: Clock) -> click.Group:
     """The group ``hiatus keys``."""
-    keys = typer.Typer(name="keys", help="API keys.", no_args_is_help=True)
+    keys = click.Group("keys", help="API keys.")
 
     @keys.command("create")
+    @click.option("--email", required=True, help="The e-mail address of the key's owner.")
+    @click.option("--name", required=True, help="What the key is for.")
+    @click.option(
+        "--scope",
+        "scopes",
+        multiple=True,
+        help="Repeat it for each scope. Without it, the key has every scope.",
+    )
+    @click.option(
+        "--variant",
+        type=click.IntRange(1, 2),
+        default=1,
+        show_default=True,
+        help="Shape of GET /users.",
+    )
+    @click.option(
+        "--expires",
+        type=click.DateTime(["%Y-%m-%d"]),
+        help="The last day (UTC) on which it works.",
+    )
+    @console.optional_slug_option
+    @console.as_json_option
     def create_command(
-        email: Annotated[str, typer.Option(help="The e-mail address of the key's owner.")],
-        name: Annotated[str, typer.Option(help="What the key is for.")],
-        scope: Annotated[
-            list[str] | None,
-            typer.Option(help="Repeat it for each scope. Without it, the key has every scope."),
-        ] = None,
-        variant: Annotated[int, typer.Option(min=1, max=2, help="Shape of GET /users.")] = 1,
-        expires: Annotated[
-            datetime | None,
-            typer.Option(formats=["%Y-%m-%d"], help="The last day (UTC) on which it works."),
-        ] = None,
-        organisation: OptionalSlug = None,
-        as_json: AsJson = False,
+        email: str,
+        name: str,
+        scopes: tuple[str, ...],
+        variant: int,
+        expires: datetime | None,
+        organisation: str | None,
+        as_json: bool,
     ) -> None:
         """Create an API key for a person. It is printed only once."""
         # The key works until the end of that day.
@@ -50,7 +66,7 @@ def build_app(env: Env, clock: Clock) -> typer.Typer:
                 organisation,
                 email,
                 name=name,
-                scopes=scope or None,
+                scopes=scopes or None,
                 variant=variant,
                 expires_at=until,
                 now=clock(),
@@ -58,10 +74,12 @@ def build_app(env: Env, clock: Clock) -> typer.Typer:
         if as_json:
             console.print_json({"id": key.id, "api_key": secret})
             return
-        typer.echo(f"Key {key.id}, shown only once: {secret}")
+        click.echo(f"Key {key.id}, shown only once: {secret}")
 
     @keys.command("list")
-    def list_command(organisation: OptionalSlug = None, as_json: AsJson = False) -> None:
+    @console.optional_slug_option
+    @console.as_json_option
+    def list_command(organisation: str | None, as_json: bool) -> None:
         """List all API keys, newest first, with revoked ones."""
         with console.opened(env) as database:
             keys_and_emails = database.read_now(_all_keys, organisation)
@@ -69,21 +87,20 @@ def build_app(env: Env, clock: Clock) -> typer.Typer:
             console.print_json({"data": [records.api_key(key) for key, _ in keys_and_emails]})
             return
         for key, email in keys_and_emails:
-            typer.echo(f"{key.id}  {key.prefix}…  {_state(key, clock())}  {email}  {key.name}")
+            click.echo(f"{key.id}  {key.prefix}…  {_state(key, clock())}  {email}  {key.name}")
 
     @keys.command("revoke")
-    def revoke_command(
-        key_id: Annotated[str, typer.Argument(metavar="ID")],
-        organisation: OptionalSlug = None,
-        as_json: AsJson = False,
-    ) -> None:
+    @click.argument("key_id", metavar="ID")
+    @console.optional_slug_option
+    @console.as_json_option
+    def revoke_command(key_id: str, organisation: str | None, as_json: bool) -> None:
         """Revoke a key immediately and permanently."""
         with console.opened(env) as database:
             key = database.write_now(_revoke_key, organisation, key_id, now=clock())
         if as_json:
             console.print_json({"id": key.id, "revoked_at": key.revoked_at})
             return
-        typer.echo(f"Key {key.id} is revoked.")
+        click.echo(f"Key {key.id} is revoked.")
 
     return keys
 

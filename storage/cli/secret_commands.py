@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from storage.access import reencryption
 from storage.cli import console
 from storage.cli.console import Env
 
 
-def build_app(env: Env) -> typer.Typer:
+def build_app(env: Env) -> click.Group:
     """The group ``hiatus secrets``."""
-    secrets = typer.Typer(name="secrets", help="The secret keys.", no_args_is_help=True)
-
-    # Without a callback, Typer would turn the only command into the group itself.
-    @secrets.callback()
-    def group() -> None: ...
+    secrets = click.Group("secrets", help="The secret keys.")
 
     @secrets.command("reencrypt")
-    def reencrypt_command(
-        accept_loss: Annotated[
-            bool,
-            typer.Option(
-                "--accept-loss", help="Continue if keys are lost and some secrets are unreadable."
-            ),
-        ] = False,
-    ) -> None:
+    @click.option(
+        "--accept-loss",
+        is_flag=True,
+        help="Continue if keys are lost and some secrets are unreadable.",
+    )
+    def reencrypt_command(accept_loss: bool) -> None:
         """Encrypt stored secrets with the first of HIATUS_SECRET_KEYS, to retire older keys."""
         with console.opened(env, checks_keys=False) as database:
             result = reencryption.reencrypt(database, accept_loss=accept_loss)
-        typer.echo(f"Encrypted {result.changed:,} stored secrets with the first key.")
+        click.echo(f"Encrypted {result.changed:,} stored secrets with the first key.")
         lost = ", ".join(f"{count:,} ({kind})" for kind, count in result.unreadable.items())
         if result.is_complete and not lost:
-            typer.echo("You can remove older keys a day from now.")
+            click.echo("You can remove older keys a day from now.")
         elif result.is_complete:
-            typer.echo(
+            click.echo(
                 f"Unreadable: {lost}. Rotate those webhooks' secrets, regenerate those feeds' "
                 "links and reinstall the app in those workspaces."
             )

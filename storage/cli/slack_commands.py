@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
 
-import typer
+import click
 
 from storage.base.errors import InvalidInput
 from storage.base.values import Organisation
 from storage.cli import console
-from storage.cli.console import AsJson, Clock, Env, Slug
+from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
 from storage.slack import slack_workspaces
 
 
-def add_to(app: typer.Typer, env: Env, clock: Clock) -> typer.Typer:
+def add_to(app: click.Group, env: Env, clock: Clock) -> click.Group:
     """Add the group ``hiatus slack`` and return it: ``bot`` adds more commands to it."""
-    slack = typer.Typer(name="slack", help="Slack workspaces.", no_args_is_help=True)
+    slack = click.Group("slack", help="Slack workspaces.")
 
     @slack.command("link")
-    def link_command(
-        team: Annotated[str, typer.Option(metavar="T123", help="The workspace's id.")],
-        organisation: Slug,
-        as_json: AsJson = False,
-    ) -> None:
+    @click.option("--team", metavar="T123", required=True, help="The workspace's id.")
+    @console.slug_option
+    @console.as_json_option
+    def link_command(team: str, organisation: str, as_json: bool) -> None:
         """Link an organisation to a Slack workspace."""
         with console.opened(env) as database:
             linked = database.write_now(_link, organisation, team.strip(), now=clock())
         if as_json:
             console.print_json({"organisation_id": linked.id, "slack_team_id": team.strip()})
             return
-        typer.echo(f"{linked.name} is linked to the workspace {team.strip()}.")
+        click.echo(f"{linked.name} is linked to the workspace {team.strip()}.")
 
-    app.add_typer(slack)
+    app.add_command(slack)
     return slack
 
 

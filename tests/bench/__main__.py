@@ -10,11 +10,10 @@ import platform
 import sysconfig
 import tempfile
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Final
 
-import typer
+import click
 
 from tests.bench import deliveries, goals, report
 from tests.bench.big_feed import measure_big_feed
@@ -24,45 +23,31 @@ from tests.bench.measuring import CONNECTIONS, SCENARIOS, measure
 from tests.bench.prepared import PEOPLE
 from tests.bench.starting import measure_starts
 
-
-class ScenarioName(StrEnum):
-    LIST = "list"
-    PREVIEW = "preview"
-    CREATE = "create"
-    APPROVE = "approve"
-    FEED_304 = "feed-304"
-    FEED = "feed"
-    BIG_FEED = "big-feed"
-    DELIVERIES = "deliveries"
-    START = "start"
-    MEMORY = "memory"
+NAMES: Final = (
+    *("list", "preview", "create", "approve", "feed-304", "feed", "big-feed"),
+    *("deliveries", "start", "memory"),
+)
+ENGINES: Final = (goals.SQLITE, goals.POSTGRESQL)
 
 
-class Engine(StrEnum):
-    SQLITE = goals.SQLITE
-    POSTGRESQL = goals.POSTGRESQL
-
-
-def bench(
-    only: Annotated[list[ScenarioName] | None, typer.Option(help="Only this; may repeat.")] = None,
-    engine: Annotated[list[Engine] | None, typer.Option(help="Only this; may repeat.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less exact, in two minutes.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare with floors and targets.")
-    ] = False,
-) -> None:
+@click.command()
+@click.option("--only", multiple=True, type=click.Choice(NAMES), help="Only this; may repeat.")
+@click.option("--engine", multiple=True, type=click.Choice(ENGINES), help="Only this; may repeat.")
+@click.option("--quick", is_flag=True, help="Less exact, in two minutes.")
+@click.option("--check", is_flag=True, help="Compare with floors and targets.")
+def bench(only: tuple[str, ...], engine: tuple[str, ...], quick: bool, check: bool) -> None:
     """Measure Hiatus against bare Starlette routes, and its webhooks against bare loops."""
-    names = [name.value for name in ScenarioName if not only or name in only]
-    engines = [name.value for name in Engine if not engine or name in engine]
-    typer.echo(_machine())
+    names = [name for name in NAMES if not only or name in only]
+    engines = [name for name in ENGINES if not engine or name in engine]
+    click.echo(_machine())
     with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder:
         try:
             is_met = _measure(names, engines, quick, check, Path(folder))
         except UnexpectedAnswer as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(1) from error
+            click.echo(str(error), err=True)
+            raise click.exceptions.Exit(1) from error
     if not is_met:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _measure(
@@ -77,7 +62,7 @@ def _measure(
             is_met &= print_line(engine, [one for one in starts if one.engine == engine], check)
     if "deliveries" in names:
         amount = 1_000 if quick else 4_000
-        typer.echo(
+        click.echo(
             f"webhooks, {deliveries.IN_FLIGHT} in flight, medians of {rounds} rounds of {amount:,}"
         )
         delivered = list(deliveries.measure(engines, rounds, amount, folder))
@@ -86,7 +71,7 @@ def _measure(
     if "approve" in scenarios and "create" not in scenarios:
         scenarios.insert(scenarios.index("approve"), "create")
     if scenarios:
-        typer.echo(
+        click.echo(
             f"{CONNECTIONS} connections, {PEOPLE} people, medians of {rounds} interleaved rounds "
             f"of {seconds} s, {COMMITS_PER_SECOND} commits/s by another client on each engine"
         )
@@ -111,6 +96,4 @@ def _machine() -> str:
 
 
 if __name__ == "__main__":
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(bench)
-    app()
+    bench()

@@ -14,10 +14,9 @@ from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
+import click
 import psycopg
-import typer
 
 from bot.listeners import registered
 from storage.base.secrets import new_secret_key
@@ -102,9 +101,9 @@ def percentile(seconds: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def main(
-    seconds: Annotated[float, typer.Option(help="How long to measure each engine.")] = 15.0,
-) -> None:
+@click.command()
+@click.option("--seconds", default=15.0, show_default=True, help="How long to measure each engine.")
+def main(seconds: float) -> None:
     """Measure both engines; exits with 1 if a 99th percentile is one second or more."""
     missed = False
     for engine in (SQLITE, POSTGRESQL):
@@ -113,10 +112,10 @@ def main(
             servers.empty_database(engine, Path(folder), "hiatus") as url,
         ):
             measured = measure(url, seconds, Path(folder))
-        typer.echo(f"{engine}: {measured.load.per_second:,.0f} creations/s meanwhile")
+        click.echo(f"{engine}: {measured.load.per_second:,.0f} creations/s meanwhile")
         for kind, taken in sorted(measured.by_kind.items()):
             p50, p99 = percentile(taken, 0.5), percentile(taken, 0.99)
-            typer.echo(
+            click.echo(
                 f"  {kind:<12}{len(taken):>7,}  p50 {p50 * 1000:>6.1f} ms  "
                 f"p99 {p99 * 1000:>6.1f} ms"
             )
@@ -125,4 +124,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-import typer
+import click
 
 from tests.bench import deliveries, goals
 from tests.bench.big_feed import EVENTS, BigFeed
@@ -19,13 +19,13 @@ _LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
 def print_ratios(
     scenarios: Sequence[str], engines: Sequence[str], measured: Sequence[Measurement], check: bool
 ) -> bool:
-    typer.echo(_LINE.format("", "", "requests/s", "p50 ms", "p99 ms", "ratio", "CPU ms each"))
+    click.echo(_LINE.format("", "", "requests/s", "p50 ms", "p99 ms", "ratio", "CPU ms each"))
     is_met = True
     for scenario in scenarios:
         for server in (BARE, *engines):
             is_met &= _print_ratio(scenario, server, measured, check)
     share = max(one.outcome.cpu_share for one in measured if one.server == BARE)
-    typer.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
+    click.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
     return is_met
 
 
@@ -55,7 +55,7 @@ def print_deliveries(
 ) -> bool:
     """``rounds`` as ``deliveries.measure`` yields them."""
     columns = "".join(f"{f'of {client}':>19}" for client in deliveries.BARE_CLIENTS)
-    typer.echo(f"{'':<15}{'deliveries/s':>14}{columns}")
+    click.echo(f"{'':<15}{'deliveries/s':>14}{columns}")
     is_met = True
     for client in (*deliveries.BARE_CLIENTS, *engines):
         line = f"{client:<15}{median(one[client] for one in rounds):>14,.0f}"
@@ -99,7 +99,7 @@ def print_memory(engine: str, measured: Sequence[Start], check: bool) -> bool:
 
 def _print_checked(line: str, value: float, goal: Goal | None, check: bool) -> bool:
     if not check or goal is None:
-        typer.echo(line)
+        click.echo(line)
         return True
-    typer.echo(f"{line}  {goal.verdict(value)}")
+    click.echo(f"{line}  {goal.verdict(value)}")
     return goal.is_met(value)

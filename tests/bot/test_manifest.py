@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
 import yaml
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from bot.base import ids
 from bot.base.settings import command_problem
@@ -148,12 +148,9 @@ def test_the_slack_page_says_what_each_scope_is_for() -> None:
 
 
 def printed(*arguments: str, **env: str) -> tuple[int, str]:
-    app = typer.Typer()
-    slack = typer.Typer()
+    slack = click.Group()
     operator_commands.add_to(slack, env)
-    app.add_typer(slack, name="slack")
-    app.callback()(lambda: None)
-    done = CliRunner().invoke(app, ["slack", "manifest", *arguments])
+    done = CliRunner().invoke(slack, ["manifest", *arguments])
     return done.exit_code, done.output
 
 

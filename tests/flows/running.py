@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import serve
 from storage.base.secrets import new_secret_key

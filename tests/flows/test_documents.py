@@ -21,7 +21,7 @@ from typing import Any
 
 import httpx
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import serve
 from api.documentation.openapi_guide import GUIDE

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 from storage.access import authentication
 from storage.admin import organisations
@@ -37,7 +37,7 @@ ACME = [
 ]
 
 
-def _app(env: dict[str, str]) -> typer.Typer:
+def _app(env: dict[str, str]) -> click.Group:
     app = build_app(env, lambda: NOW)
     slack_commands.add_to(app, env, lambda: NOW)
     return app
