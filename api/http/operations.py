@@ -24,7 +24,7 @@ from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Transaction
 from storage.events.organisation_config import Reference
-from storage.rules import request_rules
+from storage.rules import roles
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
@@ -194,7 +194,7 @@ class Operation:
         if self.scope not in caller.scopes:
             raise InsufficientScope(self.scope)
         if self.role is not None:
-            request_rules.check_role(caller.role, self.role)
+            roles.check_role(caller.role, self.role)
 
     def ids_of(self, path_params: Mapping[str, str]) -> Mapping[str, str]:
         """The path's ids in lower case. Raises NotFound for a malformed id."""

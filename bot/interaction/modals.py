@@ -17,7 +17,7 @@ from bot.interaction.interaction import Interaction
 from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.rules import request_rules
+from storage.rules import roles
 from storage.slack import slack_events
 
 T = TypeVar("T")
@@ -140,5 +140,5 @@ def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
 async def admin(interaction: Interaction) -> Caller:
     """The caller, who must be an admin or owner. Raises InsufficientRole."""
     by = await identity.caller(interaction)
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     return by

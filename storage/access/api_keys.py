@@ -23,7 +23,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import ApiKeyRow
 from storage.directory import people_changes, people_rows
 from storage.events import audit
-from storage.rules import request_rules
+from storage.rules import roles
 
 
 def create_key(
@@ -87,7 +87,7 @@ def page(
     another person's keys, NotFound for an unknown ``user_id``, UnusableCursor.
     """
     if user_id not in (None, by.user_id):
-        request_rules.check_role(by.role, "admin")
+        roles.check_role(by.role, "admin")
         people_rows.get(tx, str(user_id), by=by)
     if own_only or not by.is_admin:
         user_id = by.user_id

@@ -27,7 +27,7 @@ from storage.directory import people_changes, people_rows
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import request_rules
+from storage.rules import roles
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
@@ -43,7 +43,7 @@ def create(
 
     Raises InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     fields.require(fields_of_department, "name")
     values = fields.checked(fields_of_department, _CHECKS)
     # Of two concurrent calls with one name, the second waits and then sees the first.
@@ -93,7 +93,7 @@ def update(
 
     Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before, after = _checked_update(tx, department_id, changes, by=by)
     if after == before:
@@ -202,7 +202,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
 
     Raises NotFound, InsufficientRole or InUse; then nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     department = get(tx, department_id, by=by, for_update=True)
     if (

@@ -27,7 +27,7 @@ from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_changes, people_rows
 from storage.events import audit, digest_queue, feed_changes, organisation_config
 from storage.leave import card_refreshes
-from storage.rules import holiday_calendar, request_rules, working_week
+from storage.rules import holiday_calendar, roles, working_week
 from storage.rules.leave_years import check_leave_year_start
 
 _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
@@ -106,7 +106,7 @@ def update(
     country or the working days change (recalculation.py). Raises InsufficientRole or InvalidInput;
     then nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before, after = _checked_update(tx, changes, by=by)
     if "digest_channel" in changes:

@@ -22,7 +22,7 @@ from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import holiday_calendar, request_rules, working_week
+from storage.rules import holiday_calendar, roles, working_week
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "first_name": texts.name,
@@ -61,7 +61,7 @@ def create(
     Needs an admin, and an owner to make an owner. Raises InsufficientRole, InvalidInput or
     EmailTaken; then nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     fields.require(fields_of_user, "email", "first_name", "last_name")
     values = fields.checked(fields_of_user, _CREATE_CHECKS)
     role: Role = values.pop("role", "member")
@@ -171,7 +171,7 @@ def _checked_update(
         if user_id != by.user_id:
             raise InsufficientRole("admin")
         user = people_rows.get(tx, user_id, by=by)
-        request_rules.check_own_fields(_differing(user, changes))
+        roles.check_own_fields(_differing(user, changes))
     values = fields.checked(changes, _UPDATE_CHECKS)
     if not values.keys().isdisjoint(_NEED_LOCK):
         locks.organisation(tx, by.organisation_id)

@@ -6,7 +6,7 @@ from storage.base.errors import Conflict, InsufficientRole, InvalidInput, LastOw
 from storage.base.values import Caller, Role, User
 from storage.db.database import Transaction
 from storage.directory import people_rows
-from storage.rules import request_rules
+from storage.rules import roles
 
 
 class UserArchived(Conflict):
@@ -24,8 +24,8 @@ class UserArchived(Conflict):
 def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
     """Raises InsufficientRole unless ``by`` may make, change or archive that person."""
     target_role = None if user is None else user.role
-    if not request_rules.may_manage(by.role, target_role, new_role):
-        raise InsufficientRole(request_rules.role_needed_to_manage(target_role, new_role))
+    if not roles.may_manage(by.role, target_role, new_role):
+        raise InsufficientRole(roles.role_needed_to_manage(target_role, new_role))
 
 
 def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:

@@ -20,7 +20,7 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
-from storage.rules import request_rules
+from storage.rules import roles
 
 
 class UserPending(Conflict):
@@ -120,7 +120,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     Their keys and feeds answer again, and they get the cards of what awaits them. Raises NotFound,
     InsufficientRole, UserPending or UserArchived.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     people_checks.check_may_manage(by, user)
@@ -145,7 +145,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     linked to another person. Raises NotFound, InsufficientRole (only an owner restores an
     owner), or EmailTaken while another person has the address; then nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     people_checks.check_may_manage(by, user)
@@ -179,7 +179,7 @@ def _returned(
 
 def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
     """The person, locked, whom ``by`` may archive or deactivate."""
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     people_checks.check_may_manage(by, user)

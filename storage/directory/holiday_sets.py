@@ -20,7 +20,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidaySetRow
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
-from storage.rules import holiday_calendar, request_rules
+from storage.rules import holiday_calendar, roles
 from storage.rules.days import Holiday
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
 from storage.rules.holiday_calendar import country_name
@@ -42,7 +42,7 @@ def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> Hol
 
     Raises InsufficientRole, InvalidInput ``unknown_country`` or AlreadyExists.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     code = holiday_calendar.check_country(country_code)
     if _exists(tx, code, by=by):
         raise AlreadyExists("There is already a holiday set for {code}.", code=code)
@@ -91,7 +91,7 @@ def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Reference, H
 
     Locks the organisation. Raises InsufficientRole or NotFound.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     return reference, get(reference, set_id)

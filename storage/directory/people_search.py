@@ -12,7 +12,7 @@ from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
-from storage.rules import request_rules
+from storage.rules import roles
 
 # As many as a Slack menu takes, less one for "None".
 MAX_FOUND: Final = 99
@@ -27,7 +27,7 @@ def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
     Without case where the engine knows the letters: SQLite knows the English ones, and for others
     tries the spelling as it was typed, too. At most 99. Raises InsufficientRole.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     typed = " ".join(words.split())
     found = tx.all(
         _found,

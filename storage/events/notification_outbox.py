@@ -19,7 +19,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import NotificationRow, SlackMessageRow
 from storage.events.organisation_config import Reference
-from storage.rules import request_rules
+from storage.rules import lifecycle
 
 NotificationKind = Literal[
     "approval_card",
@@ -74,9 +74,9 @@ def notify(
     for kind, user_id in people:
         row = notification_row(organisation_id, kind, user_id, request.id, event_type, now)
         tx.enqueue_insert(NotificationRow, **row)
-    if request_rules.is_reversible(request, now):
+    if lifecycle.is_reversible(request, now):
         # The button that reverses the decision is removed at the end of its window.
-        window_ends_at = now + request_rules.REVERSAL_WINDOW
+        window_ends_at = now + lifecycle.REVERSAL_WINDOW
         for user_id in sorted(card_holders - {request.user_id}):
             row = notification_row(
                 organisation_id, "approval_card", user_id, request.id, REVERSAL_WINDOW_ENDED, now

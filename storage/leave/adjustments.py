@@ -24,7 +24,7 @@ from storage.directory import people_rows
 from storage.events import audit, organisation_config
 from storage.leave import balances, card_refreshes, ledgers
 from storage.leave.ledgers import ADJUSTMENT, MAX_ADJUSTMENTS, REACH_YEARS, adjustment_of
-from storage.rules import leave_years, request_rules
+from storage.rules import leave_years, roles
 
 MAX_REASON_LENGTH: Final = 500
 
@@ -57,7 +57,7 @@ def add(
     ``leave_year`` is the calendar year in which the leave year begins. Audited. Raises
     InsufficientRole, NotFound, InvalidInput or TooManyAdjustments.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     # Held, so that nothing is asked for meanwhile on the strength of what is taken off here.
     user = people_rows.find(tx, by.organisation_id, user_id, for_update=True)
     if user is None:

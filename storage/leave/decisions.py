@@ -19,7 +19,7 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
-from storage.rules import halves, request_rules
+from storage.rules import halves, lifecycle
 
 Decision = Literal["approved", "declined"]
 
@@ -76,7 +76,7 @@ def change_decision(
     before = leave_reading.get(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
-    action: request_rules.Action = (
+    action: lifecycle.Action = (
         "reverse_to_approved" if to_status == "approved" else "reverse_to_declined"
     )
     request_steps.check_transition(tx, action, before, by)
@@ -84,9 +84,9 @@ def change_decision(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
-    if not request_rules.is_reversible(before, now):
+    if not lifecycle.is_reversible(before, now):
         name = request_steps.decider_name(tx, before, by)
-        raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status, name)
+        raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status, name)
     after = replace(
         before, status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
     )
@@ -107,7 +107,7 @@ def change_decision(
 def _decide(
     tx: Transaction,
     request_id: str,
-    action: request_rules.Action,
+    action: lifecycle.Action,
     reason: str | None,
     *,
     by: Caller,
@@ -129,7 +129,7 @@ def _decide(
     request_steps.check_transition(tx, action, before, by)
     after = replace(
         before,
-        status=request_rules.LIFECYCLE[action].to_status,
+        status=lifecycle.LIFECYCLE[action].to_status,
         decided_by=by.user_id,
         decided_at=now,
         decision_reason=reason,

@@ -24,7 +24,7 @@ from storage.directory import people_changes
 from storage.events import audit, feed_changes, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
-from storage.rules import leave_type_fields, request_rules
+from storage.rules import leave_type_fields, roles
 
 # What the cards of pending requests show of a type, or compute with.
 _ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
@@ -47,7 +47,7 @@ def create(
     comes out of the allowance. Raises InsufficientRole, InvalidInput, CodeTaken or NameTaken; then
     nothing has changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     fields.require(fields_of_type, "name")
     values = fields.checked(fields_of_type, leave_type_fields.CHECKS)
     values.setdefault("code", slug_of(values["name"], leave_type_fields.MAX_CODE_LENGTH) or "leave")
@@ -93,7 +93,7 @@ def update(
     Raises NotFound, InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has
     changed.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     before = get(tx, leave_type_id, by=by, for_update=True)
     if changes.get("emoji") == before.emoji:
@@ -121,7 +121,7 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
 
     Raises NotFound or InsufficientRole.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     leave_type = get(tx, leave_type_id, by=by, for_update=True)
     if (

@@ -19,7 +19,7 @@ from storage.events.organisation_config import Reference
 from storage.leave import balances, drafts, leave_reading, request_steps
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import AutoApprovalReason
-from storage.rules import day_lines, halves, request_rules, spans, year_balances
+from storage.rules import day_lines, halves, lifecycle, spans, year_balances
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Deduction
@@ -175,7 +175,7 @@ def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> Le
 def _errors_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
     errors: list[DomainError] = []
     try:
-        request_rules.check_transition("edit", replaced.status)
+        lifecycle.check_transition("edit", replaced.status)
     except DomainError as error:
         errors.append(error)
     if draft.leave_type_id != replaced.leave_type_id:

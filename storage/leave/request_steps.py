@@ -30,7 +30,7 @@ from storage.directory import approval_rule, approvers, people_rows
 from storage.events import notification_outbox, organisation_config, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, leave_reading, leave_rows
-from storage.rules import request_rules
+from storage.rules import lifecycle
 
 AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve"]
 
@@ -76,7 +76,7 @@ def auto_approval_reason(leave_type: LeaveType) -> AutoApprovalReason:
     return "nobody_could_approve" if leave_type.requires_approval else "no_approval_needed"
 
 
-_EVENTS: Mapping[request_rules.Action, EventType] = {
+_EVENTS: Mapping[lifecycle.Action, EventType] = {
     "edit": "leave_request.updated",
     "approve": "leave_request.approved",
     "decline": "leave_request.declined",
@@ -85,7 +85,7 @@ _EVENTS: Mapping[request_rules.Action, EventType] = {
     "reverse_to_declined": "leave_request.declined",
 }
 # The requester's notification, where it differs from the event.
-_NOTIFICATIONS: Mapping[request_rules.Action, NotificationEvent] = {
+_NOTIFICATIONS: Mapping[lifecycle.Action, NotificationEvent] = {
     "reverse_to_approved": "leave_request.decision_changed",
     "reverse_to_declined": "leave_request.decision_changed",
 }
@@ -93,7 +93,7 @@ _NOTIFICATIONS: Mapping[request_rules.Action, NotificationEvent] = {
 
 def apply(
     tx: Transaction,
-    action: request_rules.Action,
+    action: lifecycle.Action,
     before: LeaveRequest,
     after: LeaveRequest,
     subject: Subject,
@@ -111,7 +111,7 @@ def apply(
     after = replace(after, updated_at=now, version=before.version + 1)
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
-        raise InvalidTransition(request_rules.LIFECYCLE[action].done, before.status)
+        raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status)
     webhook_outbox.enqueue(
         tx, event, after, requester=subject.user, reference=subject.reference, now=now
     )
@@ -196,11 +196,11 @@ def own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: datetim
 
 
 def check_transition(
-    tx: Transaction, action: request_rules.Action, request: LeaveRequest, by: Caller
+    tx: Transaction, action: lifecycle.Action, request: LeaveRequest, by: Caller
 ) -> None:
-    if not request_rules.is_possible(action, request.status):
+    if not lifecycle.is_possible(action, request.status):
         name = decider_name(tx, request, by)
-        request_rules.check_transition(action, request.status, name)
+        lifecycle.check_transition(action, request.status, name)
 
 
 def decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | None:

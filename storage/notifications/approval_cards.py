@@ -19,7 +19,7 @@ from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import balances, leave_reading
-from storage.rules import request_rules, spans, year_balances
+from storage.rules import lifecycle, spans, year_balances
 from storage.rules.year_balances import Deduction
 
 
@@ -128,7 +128,7 @@ def _may_reconsider(
     today: date,
     now: datetime,
 ) -> bool:
-    if not request_rules.is_reversible(request, now):
+    if not lifecycle.is_reversible(request, now):
         return False
     if viewer.status != "active" or viewer.id == request.user_id:
         return False

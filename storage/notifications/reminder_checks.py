@@ -25,7 +25,7 @@ from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import Reference
 from storage.notifications import escalations
-from storage.rules import reminder_schedule, request_rules
+from storage.rules import lifecycle, reminder_schedule
 from storage.rules.reminder_schedule import Plan
 from storage.rules.worktime import next_work_start
 
@@ -69,7 +69,7 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
     ]
     for reminder in ended:
         # An escalated request's row lets its approver reverse the decision, while that is possible.
-        until = reminder.decided_at and reminder.decided_at + request_rules.REVERSAL_WINDOW
+        until = reminder.decided_at and reminder.decided_at + lifecycle.REVERSAL_WINDOW
         if reminder.is_next_step and until and now < until:
             _reschedule(tx, organisation_id, reminder, reminder.sent, until)
         else:

@@ -1,84 +1,25 @@
-"""The lifecycle of requests, rules of leave types, allowances and roles: data and pure checks."""
+"""Checks of a requested leave: dates, working time, the rules of its type and the allowance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import Final, Literal
+from datetime import date
+from typing import Final
 
 from storage.base.errors import (
     FieldError,
     HalfDays,
     InsufficientAllowance,
-    InsufficientRole,
     InvalidInput,
-    InvalidTransition,
-    NotYourField,
     Sentence,
 )
-from storage.base.values import ROLES, LeaveRequest, LeaveStatus, LeaveType, Role
+from storage.base.values import LeaveType
 from storage.rules.days import DayCount
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
 
-Action = Literal[
-    "edit", "approve", "decline", "cancel", "reverse_to_approved", "reverse_to_declined"
-]
-
 MAX_YEARS: Final = 2
-# The reversal window: how long a decision can be changed in Slack.
-REVERSAL_WINDOW: Final = timedelta(minutes=10)
-
-# What people may change of their own record; only admins change the rest.
-EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
-
-_RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """The statuses in which an action is possible, the status after it, and its past participle."""
-
-    from_statuses: tuple[LeaveStatus, ...]
-    to_status: LeaveStatus
-    done: str
-
-
-# Creation is not an action: a new request has no earlier status.
-LIFECYCLE: Final[Mapping[Action, Step]] = {
-    "edit": Step(from_statuses=("pending",), to_status="pending", done="edited"),
-    "approve": Step(from_statuses=("pending",), to_status="approved", done="approved"),
-    "decline": Step(from_statuses=("pending",), to_status="declined", done="declined"),
-    "cancel": Step(from_statuses=("pending", "approved"), to_status="cancelled", done="cancelled"),
-    # Only in Slack, within the reversal window (`is_reversible`).
-    "reverse_to_approved": Step(from_statuses=("declined",), to_status="approved", done="approved"),
-    "reverse_to_declined": Step(from_statuses=("approved",), to_status="declined", done="declined"),
-}
-
-
-def is_reversible(request: LeaveRequest, now: datetime) -> bool:
-    """Whether the approver can still reverse the decision.
-
-    Automatic approvals cannot be reversed.
-    """
-    is_decided = request.status in ("approved", "declined") and request.decided_by is not None
-    if not is_decided or request.decided_at is None:
-        return False
-    return now < request.decided_at + REVERSAL_WINDOW
-
-
-def is_possible(action: Action, status: LeaveStatus) -> bool:
-    """Whether the action is possible in ``status``, regardless of the caller."""
-    return status in LIFECYCLE[action].from_statuses
-
-
-def check_transition(
-    action: Action, status: LeaveStatus, decided_by_name: str | None = None
-) -> None:
-    """Raises InvalidTransition if the action is impossible in ``status``."""
-    if not is_possible(action, status):
-        raise InvalidTransition(LIFECYCLE[action].done, status, decided_by_name)
 
 
 def check_dates_in_reach(span: Span, today: date) -> None:
@@ -200,35 +141,3 @@ def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> 
             raise InsufficientAllowance(
                 demand.remaining_half_days, demand.needed_half_days, demand.year.name
             )
-
-
-def has_role(role: Role, at_least: Role) -> bool:
-    """Whether ``role`` is ``at_least`` or higher: member, approver, admin, owner."""
-    return _RANK[role] >= _RANK[at_least]
-
-
-def check_role(role: Role, at_least: Role) -> None:
-    """Raises InsufficientRole if ``role`` is lower than ``at_least``."""
-    if not has_role(role, at_least):
-        raise InsufficientRole(at_least)
-
-
-def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None) -> Role:
-    """The lowest role that may create, change or archive a person.
-
-    ``target_role`` is None for a new person, ``new_role`` if the role stays. Only owners manage
-    owners.
-    """
-    return "owner" if "owner" in (target_role, new_role) else "admin"
-
-
-def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None = None) -> bool:
-    """Whether the actor may create, change or archive that person."""
-    return has_role(actor_role, role_needed_to_manage(target_role, new_role))
-
-
-def check_own_fields(fields: Iterable[str]) -> None:
-    """Raises NotYourField for fields that people without admin rights cannot change."""
-    foreign = sorted(set(fields) - EDITABLE_BY_SELF)
-    if foreign:
-        raise NotYourField(foreign)

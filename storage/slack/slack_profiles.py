@@ -28,7 +28,7 @@ from storage.directory.slack_locales import Kept
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log, organisation_config
 from storage.notifications import slack_messages
-from storage.rules import request_rules
+from storage.rules import roles
 
 # Before every id.
 _FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
@@ -201,7 +201,7 @@ def add(
     Raises what ``people.create`` raises, and InvalidInput at ``slack_user_id`` for a person who is
     one of the people already, or of whom Slack tells too little.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     existing = people_rows.find_by_slack_id(tx, by.organisation_id, profile.slack_user_id)
     if existing is not None and existing.status != "archived":
@@ -279,7 +279,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     The account can no longer act for the person, and gets no more of their messages. Raises
     NotFound, InsufficientRole (only an owner unlinks an owner) or UserArchived.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     people_checks.check_may_manage(by, user)

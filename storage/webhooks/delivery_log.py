@@ -26,7 +26,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.rules import request_rules
+from storage.rules import roles
 from storage.webhooks import webhooks
 
 # The latest attempts of a delivery that admins sent again many times.
@@ -71,7 +71,7 @@ def page(
 
 def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> LoggedDelivery:
     """A delivery with its attempts. Raises InsufficientRole or NotFound."""
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     row = None
     if fields.is_id(webhook_id) and fields.is_id(delivery_id):
         row = tx.first(

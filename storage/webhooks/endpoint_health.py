@@ -29,7 +29,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, WebhookRow
 from storage.events import admin_notifications
-from storage.rules import request_rules
+from storage.rules import roles
 from storage.webhooks import webhooks
 
 # An endpoint is disabled after failing for this time without a success.
@@ -170,7 +170,7 @@ def of_webhooks(
     tx: Transaction, webhook_ids: Sequence[str], *, by: Caller
 ) -> dict[str, WebhookHealth]:
     """The health of each of these endpoints of the organisation, by id."""
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     health_rows = tx.all(_health, organisation_id=by.organisation_id, webhook_ids=list(webhook_ids))
     return {
         webhook_id: WebhookHealth(

@@ -25,7 +25,7 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
 from storage.events import audit, organisation_config
-from storage.rules import request_rules
+from storage.rules import roles
 from storage.webhooks.webhook_fields import check_events, check_url
 
 MAX_WEBHOOKS: Final = 100
@@ -50,7 +50,7 @@ def create(
 
     Needs an admin. Raises InsufficientRole, InvalidInput or TooManyWebhooks.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     checked = {"url": check_url(url), "events": check_events(events)}
     locks.organisation(tx, by.organisation_id)
     count = tx.first(_count, organisation_id=by.organisation_id)
@@ -91,7 +91,7 @@ def page(
 
     Raises InsufficientRole or UnusableCursor.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     bound_to = ("webhooks", by.organisation_id, is_active)
     after = position(tx, page, *bound_to)
     webhook_rows = tx.all(
@@ -230,13 +230,13 @@ def get_locked(
 
     Raises InsufficientRole or NotFound.
     """
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     return _get(tx, webhook_id, strength, by=by)
 
 
 def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
-    request_rules.check_role(by.role, "admin")
+    roles.check_role(by.role, "admin")
     row = None
     if fields.is_id(webhook_id):
         row = tx.first(

@@ -22,7 +22,7 @@ from storage.directory import people_rows
 from storage.events import audit_log
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import Decision, NotYourApproval
-from storage.rules.request_rules import REVERSAL_WINDOW
+from storage.rules.lifecycle import REVERSAL_WINDOW
 from storage.webhooks import delivery_log, webhooks
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 

@@ -1,0 +1,46 @@
+"""What each role may do to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from storage.base.errors import InsufficientRole, NotYourField
+from storage.base.values import ROLES, Role
+
+# What people may change of their own record; only admins change the rest.
+EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
+
+_RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
+
+
+def has_role(role: Role, at_least: Role) -> bool:
+    """Whether ``role`` is ``at_least`` or higher: member, approver, admin, owner."""
+    return _RANK[role] >= _RANK[at_least]
+
+
+def check_role(role: Role, at_least: Role) -> None:
+    """Raises InsufficientRole if ``role`` is lower than ``at_least``."""
+    if not has_role(role, at_least):
+        raise InsufficientRole(at_least)
+
+
+def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None) -> Role:
+    """The lowest role that may create, change or archive a person.
+
+    ``target_role`` is None for a new person, ``new_role`` if the role stays. Only owners manage
+    owners.
+    """
+    return "owner" if "owner" in (target_role, new_role) else "admin"
+
+
+def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None = None) -> bool:
+    """Whether the actor may create, change or archive that person."""
+    return has_role(actor_role, role_needed_to_manage(target_role, new_role))
+
+
+def check_own_fields(fields: Iterable[str]) -> None:
+    """Raises NotYourField for fields that people without admin rights cannot change."""
+    forbidden = sorted(set(fields) - EDITABLE_BY_SELF)
+    if forbidden:
+        raise NotYourField(forbidden)
