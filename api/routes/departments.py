@@ -9,16 +9,16 @@ from api.schemas.bodies import DepartmentChanges, NewDepartment
 from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfDepartments
 from api.schemas.user_records import DepartmentRecord
-from storage.admin import departments
+from storage.admin import department_removal, departments
 from storage.base import errors
 from storage.db.database import Transaction
-from storage.directory import people_changes
+from storage.directory import department_rows, people_changes
 
 
 def page(
     tx: Transaction, context: RequestContext, query: ListOfDepartments
 ) -> Listing[DepartmentRecord]:
-    page = departments.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
+    page = department_rows.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
     return listing(page, user_records.department)
 
 
@@ -30,7 +30,7 @@ def create(
 
 
 def get(tx: Transaction, context: RequestContext) -> DepartmentRecord:
-    return user_records.department(departments.get(tx, context.id, by=context.caller))
+    return user_records.department(department_rows.get(tx, context.id, by=context.caller))
 
 
 def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) -> DepartmentRecord:
@@ -41,7 +41,7 @@ def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) ->
 
 
 def delete(tx: Transaction, context: RequestContext) -> None:
-    departments.delete(tx, context.id, by=context.caller, now=context.now)
+    department_removal.delete(tx, context.id, by=context.caller, now=context.now)
 
 
 _RULES = (

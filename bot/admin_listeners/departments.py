@@ -13,12 +13,12 @@ from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import replies
-from storage.admin import departments
+from storage.admin import department_removal, departments
 from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_search
+from storage.directory import department_rows, people_search
 
 _SHOWN: Final = 40
 
@@ -50,7 +50,7 @@ async def edit_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
 
     def read(tx: Transaction) -> View:
-        department = departments.get(tx, interaction.value, by=by)
+        department = department_rows.get(tx, interaction.value, by=by)
         return views.department(department, people_search.option(tx, department.manager_id, by=by))
 
     await interaction.open(await interaction.services.database.read(read))
@@ -85,7 +85,7 @@ async def delete_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     # Any number of archived people may have to be updated.
     await interaction.services.database.write_long(
-        departments.delete, interaction.value, by=by, now=interaction.now
+        department_removal.delete, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(
         interaction, replies.notice(gettext("Department"), gettext("The department was deleted."))
@@ -95,7 +95,7 @@ async def delete_department(interaction: Interaction) -> None:
 
 async def _departments(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     page = await interaction.services.database.read(
-        departments.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
+        department_rows.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
     )
     return views.departments(page)
 

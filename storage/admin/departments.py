@@ -1,4 +1,4 @@
-"""Departments: made, read, changed, deleted."""
+"""Departments created and changed, and what a change does to approvals and balances."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from peewee import Delete, Select, Update
+from peewee import Select
 
 from storage.admin import effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
-from storage.base.errors import InUse, NameTaken, NotFound
+from storage.base.errors import NameTaken
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, Department, LeaveRequest, User, as_dict
-from storage.db import locks, rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db import locks
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import DepartmentRow, UserRow
-from storage.directory import people_changes, people_rows
+from storage.db.tables import DepartmentRow
+from storage.directory import department_rows, managers, people_changes, people_rows
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
@@ -49,7 +48,7 @@ def create(
     # Of two concurrent calls with one name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
     _check_name_is_free(tx, values["name"], by=by)
-    people_rows.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
+    managers.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
     department = Department(
         id=new_id(now),
         name=values["name"],
@@ -60,22 +59,8 @@ def create(
         version=1,
     )
     tx.insert(DepartmentRow, organisation_id=by.organisation_id, **as_dict(department))
-    _record(tx, "department.created", None, department, by=by, now=now)
+    record(tx, "department.created", None, department, by=by, now=now)
     return department
-
-
-def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = False) -> Department:
-    """One department. Raises NotFound. ``for_update``: it stays so until this transaction ends."""
-    if fields.is_id(department_id):
-        row = tx.first(
-            _department,
-            organisation_id=by.organisation_id,
-            department_id=department_id,
-            for_update=for_update,
-        )
-        if row is not None:
-            return rows.department(row)
-    raise NotFound("department")
 
 
 def update(
@@ -89,9 +74,8 @@ def update(
 ) -> Department:
     """Change the name, the manager or the allowance; null clears the latter two.
 
-    A new manager gets the cards of the members' pending requests.
-
-    Raises NotFound, InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
+    A new manager gets the cards of the members' pending requests. Raises NotFound,
+    InsufficientRole, InvalidInput or NameTaken; then nothing has changed.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -99,12 +83,13 @@ def update(
     if after == before:
         return before
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    pending = _concerned(tx, reference, before, after)
-    asked_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
-    concerned = _without_own_allowance(tx, before, after, by=by) if recorder is not None else []
+    pending = _pending_with_other_approvers(tx, reference, before, after)
+    approvers_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    members: list[User] = []
     if recorder is not None:
+        members = _members_with_its_allowance(tx, before, after, by=by)
         today = local_day(now, reference.organisation.timezone)
-        recorder.read_balances_before(tx, reference, concerned, today=today)
+        recorder.read_balances_before(tx, reference, members, today=today)
     after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -121,14 +106,14 @@ def update(
     )
     if not changed:
         raise people_changes.ChangedMeanwhile
-    _record(tx, "department.updated", before, after, by=by, now=now)
-    asked_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
-    reassigned = reassignment.difference(pending, asked_before, asked_after)
+    record(tx, "department.updated", before, after, by=by, now=now)
+    approvers_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    reassigned = reassignment.difference(pending, approvers_before, approvers_after)
     reassignment.apply(tx, reference, reassigned, by=by, now=now)
     _refresh_cards(tx, reference, before, after, now)
     if recorder is not None:
         reference = organisation_config.of_organisation(tx, by.organisation_id)
-        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, concerned))
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, members))
         recorder.effects = replace(
             recorder.effects,
             reassigned=tuple(reassigned),
@@ -143,10 +128,10 @@ def _has_other_allowance(before: Department, after: Department) -> bool:
     return after.default_leave_allowance_half_days != before.default_leave_allowance_half_days
 
 
-def _without_own_allowance(
+def _members_with_its_allowance(
     tx: Transaction, before: Department, after: Department, *, by: Caller
 ) -> list[User]:
-    """The members whose balances a changed allowance changes; none where it stays the same."""
+    """The members without an allowance of their own; none where the department's stays."""
     if not _has_other_allowance(before, after):
         return []
     members = people_rows.not_archived(
@@ -158,23 +143,23 @@ def _without_own_allowance(
 def _refresh_cards(
     tx: Transaction, reference: Reference, before: Department, after: Department, now: datetime
 ) -> None:
-    """Redraw open cards on which the change shows another balance or other colleagues."""
+    """Refresh open cards whose balance or colleagues the change alters."""
     other_manager = after.manager_id != before.manager_id
     if other_manager or _has_other_allowance(before, after):
         card_refreshes.enqueue(tx, reference=reference, now=now, department_id=before.id)
     if other_manager:
-        managers = {one for one in (before.manager_id, after.manager_id) if one is not None}
-        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=managers)
+        manager_ids = {id for id in (before.manager_id, after.manager_id) if id}
+        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=manager_ids)
 
 
 def _checked_update(
     tx: Transaction, department_id: str, changes: Mapping[str, object], *, by: Caller
 ) -> tuple[Department, Department]:
-    """The department as it is and as it will be, once everything about the change is sound."""
-    before = get(tx, department_id, by=by, for_update=True)
+    """The department before and after the change, checked and locked."""
+    before = department_rows.get(tx, department_id, by=by, for_update=True)
     after = replace(before, **fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
-        people_rows.check_can_manage(tx, by.organisation_id, after.manager_id)
+        managers.check_can_manage(tx, by.organisation_id, after.manager_id)
     if texts.name_key(after.name) != texts.name_key(before.name):
         _check_name_is_free(tx, after.name, by=by)
     return before, after
@@ -182,74 +167,22 @@ def _checked_update(
 
 def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
     """Raises NameTaken."""
-    wanted = texts.name_key(name)
+    key = texts.name_key(name)
     for other_id, other_name in tx.all(_names, organisation_id=by.organisation_id):
-        if texts.name_key(other_name) == wanted:
+        if texts.name_key(other_name) == key:
             raise NameTaken(other_name, other_id)
 
 
-def _concerned(
+def _pending_with_other_approvers(
     tx: Transaction, reference: Reference, before: Department, after: Department
 ) -> list[LeaveRequest]:
-    """Pending requests that may go to other approvers: the members', with another manager."""
+    """Pending requests that the change may give other approvers: the members' requests."""
     if after.manager_id == before.manager_id:
         return []
     return reassignment.pending_of(tx, reference, department_id=before.id)
 
 
-def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    """Remove a department without people; archived ones, who cannot be moved, leave it.
-
-    Raises NotFound, InsufficientRole or InUse; then nothing has changed.
-    """
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    department = get(tx, department_id, by=by, for_update=True)
-    if (
-        tx.first(_any_person, organisation_id=by.organisation_id, department_id=department_id)
-        is not None
-    ):
-        raise InUse(
-            "People still belong to {department}. Move them first.", department=department.name
-        )
-    members = tx.all(
-        _archived_members, organisation_id=by.organisation_id, department_id=department_id
-    )
-    former = [rows.user(row) for row in members]
-    taken_out = tx.change(
-        _take_out_archived, organisation_id=by.organisation_id, department_id=department_id, now=now
-    )
-    if taken_out != len(former):
-        raise people_changes.ChangedMeanwhile
-    moved = [(user, replace(user, department_id=None)) for user in former]
-    people_changes.record_updates(tx, moved, by=by, now=now)
-    if not tx.change(_delete, organisation_id=by.organisation_id, department_id=department_id):
-        raise people_changes.ChangedMeanwhile
-    _record(tx, "department.deleted", department, None, by=by, now=now)
-
-
-def page(
-    tx: Transaction, page: PageOf, *, by: Caller, manager_id: str | None = None
-) -> Page[Department]:
-    """One page of the departments, oldest first.
-
-    Raises NotFound for an unknown manager, UnusableCursor.
-    """
-    if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
-        raise NotFound("user")
-    bound_to = ("departments", by.organisation_id, manager_id)
-    after = position(tx, page, *bound_to)
-    found = tx.all(
-        _departments,
-        organisation_id=by.organisation_id,
-        manager_id=manager_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
-    )
-    return page_of(tx, page, found, rows.department, lambda row: [row.id], *bound_to)
-
-
-def _record(
+def record(
     tx: Transaction,
     action: AuditAction,
     before: Department | None,
@@ -258,80 +191,13 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
+    """Audit a change; ``before`` or ``after`` is None where there was or is no department."""
     audit.record_value(tx, action, "department", before, after, _CHECKS, by=by, now=now)
     organisation_config.changed(tx, by.organisation_id)
-
-
-@compiled_per_engine
-def _department(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
-) -> Select:
-    query = DepartmentRow.select(*rows.DEPARTMENT).where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
-    )
-    # The strongest: even a foreign key that is about to point here has to wait.
-    return locks.locked(query, engine, "FOR UPDATE") if for_update else query
-
-
-@compiled
-def _departments(
-    organisation_id: Param[str],
-    manager_id: Param[str] | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    query = DepartmentRow.select(*rows.DEPARTMENT).where(
-        DepartmentRow.organisation_id == organisation_id
-    )
-    if manager_id is not None:
-        query = query.where(DepartmentRow.manager_id == manager_id)
-    if after_id is not None:
-        query = query.where(DepartmentRow.id > after_id)
-    return query.order_by(DepartmentRow.id).limit(limit)
 
 
 @compiled
 def _names(organisation_id: Param[str]) -> Select:
     return DepartmentRow.select(DepartmentRow.id, DepartmentRow.name).where(
         DepartmentRow.organisation_id == organisation_id
-    )
-
-
-@compiled
-def _any_person(organisation_id: Param[str], department_id: Param[str]) -> Select:
-    return (
-        UserRow.select(UserRow.id)
-        .where(
-            UserRow.organisation_id == organisation_id,
-            UserRow.department_id == department_id,
-            UserRow.status != "archived",
-        )
-        .limit(1)
-    )
-
-
-@compiled
-def _archived_members(organisation_id: Param[str], department_id: Param[str]) -> Select:
-    return UserRow.select(*rows.USER).where(
-        UserRow.organisation_id == organisation_id,
-        UserRow.department_id == department_id,
-        UserRow.status == "archived",
-    )
-
-
-@compiled
-def _take_out_archived(
-    organisation_id: Param[str], department_id: Param[str], now: Param[datetime]
-) -> Update:
-    return UserRow.update(department_id=None, updated_at=now, version=UserRow.version + 1).where(
-        UserRow.organisation_id == organisation_id,
-        UserRow.department_id == department_id,
-        UserRow.status == "archived",
-    )
-
-
-@compiled
-def _delete(organisation_id: Param[str], department_id: Param[str]) -> Delete:
-    return DepartmentRow.delete().where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from storage.base.errors import Conflict, InsufficientRole, InvalidInput, LastOwner
 from storage.base.values import Caller, Role, User
 from storage.db.database import Transaction
-from storage.directory import people_rows
+from storage.directory import department_rows, managers, people_rows
 from storage.rules import roles
 
 
@@ -38,7 +38,7 @@ def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
 
 def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
     """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
-    if department_id is not None and not people_rows.has_department(
+    if department_id is not None and not department_rows.exists(
         tx, by.organisation_id, department_id, for_update=True
     ):
         raise InvalidInput.of("department_id", "not_found", "There is no such department.")
@@ -52,10 +52,10 @@ def check_manager(
     Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
     the organisation's lock.
     """
-    people_rows.check_can_manage(tx, by.organisation_id, manager_id)
+    managers.check_can_manage(tx, by.organisation_id, manager_id)
     if manager_id is None or of_user_id is None:
         return
-    if people_rows.is_above(tx, by.organisation_id, of_user_id, manager_id):
+    if managers.is_above(tx, by.organisation_id, of_user_id, manager_id):
         raise InvalidInput.of(
             "manager_id",
             "manager_cycle",

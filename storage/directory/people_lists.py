@@ -14,7 +14,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import UserRow
-from storage.directory import people_rows
+from storage.directory import department_rows, people_rows
 
 Sort = Literal["created_at", "-created_at"]
 MAX_LIST: Final = 10_000
@@ -74,7 +74,7 @@ def page(
 
 
 def _check_filter(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
-    if department_id is not None and not people_rows.has_department(
+    if department_id is not None and not department_rows.exists(
         tx, by.organisation_id, department_id
     ):
         raise NotFound("department")

@@ -1,4 +1,4 @@
-"""Rows of people: read as values, written as a whole. Who may do so is decided elsewhere."""
+"""Rows of people, read as values and locked. Callers check who may."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Collection
 from peewee import SQL, Case, Select
 
 from storage.base import fields
-from storage.base.errors import InvalidInput, NotFound
+from storage.base.errors import NotFound
 from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
-from storage.db.tables import DepartmentRow, UserRow
+from storage.db.tables import UserRow
 
 
 def find(
@@ -66,61 +66,24 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
     """The names of the people of these ids, in any status."""
     if not user_ids:
         return {}
-    found = tx.all(_names, organisation_id=organisation_id, user_ids=sorted(user_ids))
-    return {user_id: f"{first} {last}".strip() for user_id, first, last in found}
+    users = tx.all(_names, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    return {user_id: f"{first} {last}".strip() for user_id, first, last in users}
 
 
 def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:
     """Whether an active owner would remain without this one."""
-    found = tx.all(active_owners, organisation_id=organisation_id, limit=2)
-    return any(owner_id != user_id for (owner_id,) in found)
-
-
-def check_can_manage(tx: Transaction, organisation_id: str, manager_id: str | None) -> None:
-    """Refuse a manager who is unknown or archived; none at all is fine.
-
-    Raises InvalidInput ``not_found`` or ``manager_archived`` at ``/manager_id``.
-    """
-    if manager_id is None:
-        return
-    manager = find(tx, organisation_id, manager_id)
-    if manager is None:
-        raise InvalidInput.of("manager_id", "not_found", "There is no such user.")
-    if manager.status == "archived":
-        raise InvalidInput.of("manager_id", "manager_archived", "This user is archived.")
-
-
-def is_above(tx: Transaction, organisation_id: str, user_id: str, manager_id: str) -> bool:
-    """Whether the user is that manager, or above them in the chain of managers."""
-    row = tx.first(
-        _in_chain_above, organisation_id=organisation_id, user_id=user_id, manager_id=manager_id
-    )
-    return row is not None
-
-
-def has_department(
-    tx: Transaction, organisation_id: str, department_id: str, *, for_update: bool = False
-) -> bool:
-    """Whether there is such a department. ``for_update``: it is not deleted meanwhile either."""
-    if not fields.is_id(department_id):
-        return False
-    row = tx.first(
-        _department,
-        organisation_id=organisation_id,
-        department_id=department_id,
-        for_update=for_update,
-    )
-    return row is not None
+    owners = tx.all(active_owners, organisation_id=organisation_id, limit=2)
+    return any(owner_id != user_id for (owner_id,) in owners)
 
 
 def not_archived(
     tx: Transaction, organisation_id: str, *, department_id: str | None = None, limit: int
 ) -> list[User]:
     """Everyone who is not archived, of the organisation or of one department, by id."""
-    found = tx.all(
+    users = tx.all(
         _not_archived, organisation_id=organisation_id, department_id=department_id, limit=limit
     )
-    return [rows.user(row) for row in found]
+    return [rows.user(row) for row in users]
 
 
 @compiled
@@ -183,14 +146,6 @@ def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Sele
 
 
 @compiled
-def managers_of(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    """Ids of the people and of their managers."""
-    return UserRow.select(UserRow.id, UserRow.manager_id).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
-    )
-
-
-@compiled
 def active_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
     """Ids of the organisation's active owners."""
     return (
@@ -210,34 +165,3 @@ def _user_of_slack_id(organisation_id: Param[str], slack_user_id: Param[str]) ->
         UserRow.organisation_id == organisation_id, UserRow.slack_user_id == slack_user_id
     )
     return _not_archived_first(query)
-
-
-@compiled
-def _in_chain_above(
-    organisation_id: Param[str], manager_id: Param[str], user_id: Param[str]
-) -> Select:
-    """The user, if they are the manager or above the manager."""
-    first = UserRow.select(UserRow.id, UserRow.manager_id).where(
-        UserRow.organisation_id == organisation_id, UserRow.id == manager_id
-    )
-    below = first.cte("chain", recursive=True, columns=("id", "manager_id"))
-    above = UserRow.alias()
-    step = (
-        above.select(above.id, above.manager_id)
-        .join(below, on=(above.id == below.c.manager_id))
-        .where(above.organisation_id == organisation_id)
-    )
-    # UNION, not UNION ALL: it ends even in a circle that got in some other way.
-    chain = below.union(step)
-    return chain.select_from(chain.c.id).where(chain.c.id == user_id)
-
-
-@compiled_per_engine
-def _department(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
-) -> Select:
-    query = DepartmentRow.select(DepartmentRow.id).where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
-    )
-    # As the foreign key does: a delete waits, everything else goes on.
-    return locks.locked(query, engine, "FOR KEY SHARE") if for_update else query

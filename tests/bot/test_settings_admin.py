@@ -9,10 +9,10 @@ import pytest
 
 from bot.base import ids
 from storage.access import api_keys
-from storage.admin import departments, organisations, people
+from storage.admin import organisations, people
 from storage.base.values import Department, LeaveType, Organisation, User
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets, people_rows
+from storage.directory import department_rows, holiday_sets, people_rows
 from storage.events import organisation_config
 from storage.leave import leave_types
 from tests.bot.test_settings_access import as_sent, click, settings
@@ -41,7 +41,9 @@ def organisation(world: World) -> Organisation:
 
 
 def departments_of(world: World) -> list[Department]:
-    return world.database.read_now(departments.page, PageOf(limit=100), by=world.acme.caller).items
+    return world.database.read_now(
+        department_rows.page, PageOf(limit=100), by=world.acme.caller
+    ).items
 
 
 def leave_types_of(world: World) -> list[LeaveType]:

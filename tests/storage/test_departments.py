@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from storage.admin import departments, people
+from storage.admin import department_removal, departments, people
 from storage.base.errors import InUse, InvalidInput, NameTaken, NotFound
 from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
-from storage.directory import people_rows
+from storage.directory import department_rows, people_rows
 from storage.events import audit_log, organisation_config
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, dry_run
 from tests.refusals import codes_of, crossing
@@ -29,7 +29,7 @@ def test_a_department_is_made_and_read_again(database: Database) -> None:
     made = a_department(database, acme, manager_id=grace.id, default_leave_allowance_half_days=57)
 
     assert (made.manager_id, made.default_leave_allowance_half_days) == (grace.id, 57)
-    assert database.read_now(departments.get, made.id, by=acme.caller) == made
+    assert database.read_now(department_rows.get, made.id, by=acme.caller) == made
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {
         made.id: made
     }
@@ -156,10 +156,10 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     acme = an_organisation(database)
     made = a_department(database, acme)
 
-    database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+    database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
 
     with pytest.raises(NotFound):
-        database.read_now(departments.get, made.id, by=acme.caller)
+        database.read_now(department_rows.get, made.id, by=acme.caller)
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
     newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert newest.action == "department.deleted"
@@ -172,10 +172,10 @@ def test_a_department_with_members_cannot_be_deleted(database: Database) -> None
     ada = a_person(database, acme, department_id=made.id)
 
     with pytest.raises(InUse):
-        database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+        database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
 
     database.write_now(people.update, ada.id, {"department_id": None}, by=acme.caller, now=LATER)
-    database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+    database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
 
 
 def test_archived_people_do_not_keep_a_department(database: Database) -> None:
@@ -185,7 +185,7 @@ def test_archived_people_do_not_keep_a_department(database: Database) -> None:
     elsewhere = a_department(database, acme, name="Sales")
     other = a_person(database, acme, department_id=elsewhere.id, status="archived")
 
-    database.write_now(departments.delete, made.id, by=acme.caller, now=LATER)
+    database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
 
     for former in team:
         found = database.read_now(people_rows.get, former.id, by=acme.caller)
@@ -203,12 +203,14 @@ def test_another_organisations_departments_are_not_found(database: Database) -> 
     elsewhere = a_department(database, globex)
 
     codes = codes_of(
-        lambda: database.read_now(departments.get, elsewhere.id, by=acme.caller),
+        lambda: database.read_now(department_rows.get, elsewhere.id, by=acme.caller),
         lambda: database.write_now(
             departments.update, elsewhere.id, {"name": "Ours"}, by=acme.caller, now=NOW
         ),
-        lambda: database.write_now(departments.delete, elsewhere.id, by=acme.caller, now=NOW),
-        lambda: database.read_now(departments.get, "no-id", by=acme.caller),
+        lambda: database.write_now(
+            department_removal.delete, elsewhere.id, by=acme.caller, now=NOW
+        ),
+        lambda: database.read_now(department_rows.get, "no-id", by=acme.caller),
     )
 
     assert codes == ["not_found"] * 4
@@ -222,7 +224,7 @@ def test_only_admins_change_departments(database: Database) -> None:
     codes = codes_of(
         lambda: database.write_now(departments.create, {"name": "Mine"}, by=by, now=NOW),
         lambda: database.write_now(departments.update, made.id, {}, by=by, now=NOW),
-        lambda: database.write_now(departments.delete, made.id, by=by, now=NOW),
+        lambda: database.write_now(department_removal.delete, made.id, by=by, now=NOW),
     )
 
     assert codes == ["insufficient_role"] * 3
@@ -235,9 +237,9 @@ def test_pages_come_in_the_order_of_creation(database: Database) -> None:
         for second in range(3)
     ]
 
-    first = database.read_now(departments.page, PageOf(limit=2), by=acme.caller)
+    first = database.read_now(department_rows.page, PageOf(limit=2), by=acme.caller)
     second = database.read_now(
-        departments.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
+        department_rows.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
     )
 
     assert [one.id for one in (*first.items, *second.items)] == made

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys, feeds
-from storage.admin import departments
 from storage.base.secrets import Secrets
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets, people_lists
+from storage.directory import department_rows, holiday_sets, people_lists
 from storage.events import audit_log
 from storage.leave import caller_leave, leave_lists, leave_reading, leave_types
 from storage.webhooks import webhooks
@@ -128,8 +127,8 @@ def test_the_small_lists_are_found_by_an_index(
 ) -> None:
     by, owner = acme.caller, acme.owner.id
     lists: list[tuple[Callable[..., Any], dict[str, Any]]] = [
-        (departments.page, {}),
-        (departments.page, {"manager_id": owner}),
+        (department_rows.page, {}),
+        (department_rows.page, {"manager_id": owner}),
         (leave_types.page, {"is_archived": False}),
         (holiday_sets.page, {}),
         (webhooks.page, {"is_active": True}),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import departments, people, people_file, people_import
+from storage.admin import people, people_file, people_import
 from storage.admin.people_file import BadLines
 from storage.admin.people_import import Imported
 from storage.base.errors import InvalidInput
@@ -17,7 +17,7 @@ from storage.base.values import SCOPES, Caller, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
-from storage.directory import people_lists, people_rows
+from storage.directory import department_rows, people_lists, people_rows
 from storage.events import audit_log
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
 from tests.refusals import crossing
@@ -69,7 +69,7 @@ def test_every_column_is_kept(database: Database) -> None:
     )
     found = all_users(database, acme)
     ada, grace = found["ada@x.example"], found["grace@x.example"]
-    (made,) = database.read_now(departments.page, PageOf(limit=9), by=acme.caller).items
+    (made,) = database.read_now(department_rows.page, PageOf(limit=9), by=acme.caller).items
     assert (ada.department_id, grace.department_id, made.name) == (made.id, made.id, "Engineering")
     assert (ada.manager_id, ada.role, ada.status) == (grace.id, "admin", "pending")
     assert ada.working_days == ("monday", "tuesday", "friday:am")

@@ -1,0 +1,201 @@
+"""What an import of people does, planned and checked for all lines at once.
+
+The rules are those of ``people.create`` and ``people.update``; what those look up for one person is
+read here for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from storage.admin.people_file import BadLines, Line
+from storage.base.errors import FieldError
+from storage.base.fields import Checked
+from storage.base.ids import new_id
+from storage.base.values import Caller, User
+from storage.db import rows
+from storage.db.database import Transaction
+from storage.directory import managers, people_rows
+from storage.events import organisation_config
+
+_MAX_OWNERS: Final = 10_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewDepartment:
+    """``id`` identifies it in the plan, until it is created."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedPerson:
+    """``user`` is None for a new person."""
+
+    line: Line
+    id: str
+    user: User | None
+    values: Checked
+
+    @property
+    def is_changed(self) -> bool:
+        return self.user is not None and replace(self.user, **self.values) != self.user
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """``people`` are ordered so that managers precede their reports."""
+
+    people: list[PlannedPerson]
+    new_departments: list[NewDepartment]
+
+
+def make(
+    tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
+) -> Plan:
+    """The plan for the lines of a file. Raises BadLines."""
+    users_by_email = _users_by_email(tx, lines, by=by)
+    persons = [_person(line, users_by_email.get(line.email.casefold()), now) for line in lines]
+    faults = [fault for person in persons for fault in _faults(person, is_update=is_update)]
+    faults += _set_managers(persons, users_by_email)
+    new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
+    faults += ambiguous
+    faults += _owner_faults(tx, persons, by=by)
+    chain = managers.with_all_above(tx, by.organisation_id, _managers(persons))
+    in_cycles = managers.in_cycles(chain)
+    faults += [
+        _fault(person, "manager_email", "manager_cycle", "This manager reports to the same person.")
+        for person in persons
+        if person.id in in_cycles
+    ]
+    if faults:
+        raise BadLines(faults)
+    depths: dict[str, int] = {}
+    persons.sort(key=lambda person: managers.depth(person.id, chain, depths))
+    return Plan(people=persons, new_departments=new_departments)
+
+
+def _fault(person: PlannedPerson, column: str, code: str, detail: str) -> FieldError:
+    return FieldError(pointer=f"/{person.line.number}/{column}", code=code, detail=detail)
+
+
+def _person(line: Line, user: User | None, now: datetime) -> PlannedPerson:
+    # An archived person's address is free: it makes a new person.
+    if user is None or user.status == "archived":
+        return PlannedPerson(line=line, id=new_id(now), user=None, values=dict(line.values))
+    # The address as it was first written stays.
+    values = {name: value for name, value in line.values.items() if name != "email"}
+    return PlannedPerson(line=line, id=user.id, user=user, values=values)
+
+
+def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, User]:
+    """The people and managers of the file who exist already, by case-folded address."""
+    keys = {line.email.casefold() for line in lines}
+    keys |= {line.manager_email.casefold() for line in lines if line.manager_email}
+    user_rows = tx.all(
+        people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
+    )
+    # Archived people first: a later person with the same address replaces them.
+    users = sorted(map(rows.user, user_rows), key=lambda user: user.status != "archived")
+    return {user.email.casefold(): user for user in users}
+
+
+def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
+    if person.user is None:
+        for name in ("first_name", "last_name"):
+            if name not in person.values:
+                yield _fault(person, name, "required", f"{name} is required for a new person.")
+    elif not is_update:
+        detail = f"{person.line.email} is there already; --update would change the person."
+        yield _fault(person, "email", "email_taken", detail)
+
+
+def _set_managers(
+    persons: Sequence[PlannedPerson], users_by_email: Mapping[str, User]
+) -> Iterable[FieldError]:
+    """Set the ids of managers, who may be on any line or exist already."""
+    ids = {person.line.email.casefold(): person.id for person in persons}
+    faults = []
+    for person in persons:
+        email = person.line.manager_email
+        if email is None:
+            continue
+        user = users_by_email.get(email.casefold())
+        is_in_file = email.casefold() in ids
+        if not is_in_file and user is not None and user.status == "archived":
+            detail = f"{email} is archived."
+            faults.append(_fault(person, "manager_email", "manager_archived", detail))
+        elif not is_in_file and user is None:
+            detail = f"{email} is neither in the file nor in the organisation."
+            faults.append(_fault(person, "manager_email", "not_found", detail))
+        else:
+            person.values["manager_id"] = ids.get(email.casefold()) or user and user.id
+    return faults
+
+
+def _set_departments(
+    tx: Transaction, persons: Sequence[PlannedPerson], *, by: Caller, now: datetime
+) -> tuple[list[NewDepartment], Iterable[FieldError]]:
+    """Set the ids of departments; returns those that have to be created first."""
+    existing: dict[str, list[str]] = {}
+    for department in organisation_config.of_organisation(
+        tx, by.organisation_id
+    ).departments.values():
+        existing.setdefault(department.name.casefold(), []).append(department.id)
+    new: list[NewDepartment] = []
+    faults = []
+    for person in persons:
+        name = person.line.department
+        if name is None:
+            continue
+        ids = existing.get(name.casefold())
+        if ids is None:
+            new.append(NewDepartment(id=new_id(now), name=name))
+            ids = existing[name.casefold()] = [new[-1].id]
+        if len(ids) > 1:
+            detail = f"There are {len(ids)} departments called {name}."
+            faults.append(_fault(person, "department", "ambiguous", detail))
+        person.values["department_id"] = ids[0]
+    return new, faults
+
+
+def _owner_faults(
+    tx: Transaction, persons: Sequence[PlannedPerson], *, by: Caller
+) -> Iterable[FieldError]:
+    """The demotions of owners that would leave the organisation without an active owner."""
+    demoted = [
+        person
+        for person in persons
+        if person.user is not None
+        and (person.user.role, person.user.status) == ("owner", "active")
+        and person.values.get("role", "owner") != "owner"
+    ]
+    if not demoted:
+        return []
+    owners = tx.all(
+        people_rows.active_owners, organisation_id=by.organisation_id, limit=_MAX_OWNERS
+    )
+    remaining = {row.id for row in owners}
+    remaining -= {person.id for person in demoted}
+    remaining |= {
+        person.id
+        for person in persons
+        if person.user is not None
+        and person.user.status == "active"
+        and person.values.get("role") == "owner"
+    }
+    detail = "The organisation would have no active owner left."
+    return [_fault(person, "role", "last_owner", detail) for person in demoted if not remaining]
+
+
+def _managers(persons: Sequence[PlannedPerson]) -> dict[str, str | None]:
+    """The manager of each person in the file."""
+    return {
+        person.id: person.values.get("manager_id")
+        or (None if person.user is None else person.user.manager_id)
+        for person in persons
+    }

@@ -1,0 +1,104 @@
+"""Departments, read as values and locked. Callers check who may."""
+
+from __future__ import annotations
+
+from peewee import Select
+
+from storage.base import fields
+from storage.base.errors import NotFound
+from storage.base.values import Caller, Department
+from storage.db import locks, rows
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import DepartmentRow
+from storage.directory import people_rows
+
+
+def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = False) -> Department:
+    """One department. Raises NotFound. ``for_update``: it stays so until this transaction ends."""
+    if fields.is_id(department_id):
+        row = tx.first(
+            _department,
+            organisation_id=by.organisation_id,
+            department_id=department_id,
+            for_update=for_update,
+        )
+        if row is not None:
+            return rows.department(row)
+    raise NotFound("department")
+
+
+def page(
+    tx: Transaction, page: PageOf, *, by: Caller, manager_id: str | None = None
+) -> Page[Department]:
+    """One page of the departments, oldest first.
+
+    Raises NotFound for an unknown manager, UnusableCursor.
+    """
+    if manager_id is not None and people_rows.find(tx, by.organisation_id, manager_id) is None:
+        raise NotFound("user")
+    bound_to = ("departments", by.organisation_id, manager_id)
+    after = position(tx, page, *bound_to)
+    page_rows = tx.all(
+        _departments,
+        organisation_id=by.organisation_id,
+        manager_id=manager_id,
+        after_id=after[0] if after else None,
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, page_rows, rows.department, lambda row: [row.id], *bound_to)
+
+
+def exists(
+    tx: Transaction, organisation_id: str, department_id: str, *, for_update: bool = False
+) -> bool:
+    """Whether there is such a department. ``for_update``: it is not deleted meanwhile either."""
+    if not fields.is_id(department_id):
+        return False
+    row = tx.first(
+        _key,
+        organisation_id=organisation_id,
+        department_id=department_id,
+        for_update=for_update,
+    )
+    return row is not None
+
+
+@compiled_per_engine
+def _department(
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
+) -> Select:
+    query = DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+    # The strongest: even a foreign key that is about to point here has to wait.
+    return locks.locked(query, engine, "FOR UPDATE") if for_update else query
+
+
+@compiled
+def _departments(
+    organisation_id: Param[str],
+    manager_id: Param[str] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    query = DepartmentRow.select(*rows.DEPARTMENT).where(
+        DepartmentRow.organisation_id == organisation_id
+    )
+    if manager_id is not None:
+        query = query.where(DepartmentRow.manager_id == manager_id)
+    if after_id is not None:
+        query = query.where(DepartmentRow.id > after_id)
+    return query.order_by(DepartmentRow.id).limit(limit)
+
+
+@compiled_per_engine
+def _key(
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
+) -> Select:
+    query = DepartmentRow.select(DepartmentRow.id).where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+    # As the foreign key does: a delete waits, everything else goes on.
+    return locks.locked(query, engine, "FOR KEY SHARE") if for_update else query
