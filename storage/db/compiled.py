@@ -177,9 +177,9 @@ class Compiled(Generic[P]):
         names = [name for name in types if name != "return"][is_per_engine:]
         self._names = frozenset(names)
         self._params = tuple(name for name in names if _is_param(types[name]))
-        # What tells the statements of one engine apart.
+        # Each combination of absent filters and other parameters is a statement of its own.
         self._filters = tuple(name for name in self._params if type(None) in get_args(types[name]))
-        self._shapes = tuple(name for name in names if name not in self._params)
+        self._variants = tuple(name for name in names if name not in self._params)
         self._statements: dict[Any, Statement] = {}
 
     def bind(
@@ -196,7 +196,7 @@ class Compiled(Generic[P]):
         key = (
             engine,
             *[params[name] is None for name in self._filters],
-            *[params[name] for name in self._shapes],
+            *[params[name] for name in self._variants],
         )
         statement = self._statements.get(key)
         if statement is None:
@@ -214,7 +214,7 @@ class Compiled(Generic[P]):
         absent = {name for name in self._filters if params[name] is None}
         arguments = {
             name: None if name in absent else Placeholder(name) for name in self._params
-        } | {name: params[name] for name in self._shapes}
+        } | {name: params[name] for name in self._variants}
         engine_first = (engine,) if self._is_per_engine else ()
         return sql_of(self._build(*engine_first, **arguments), engine)
 
@@ -252,7 +252,7 @@ def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine)
     return sql_of(table.insert({name: Placeholder(name) for name in columns}), engine)
 
 
-# Few sizes come up: powers of two.
+# The numbers of rows are powers of two.
 @lru_cache(maxsize=128)
 def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]

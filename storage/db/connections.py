@@ -21,7 +21,7 @@ CONNECT_SECONDS: Final = 5
 # How often a wait is interrupted to look for signals; psycopg's own default.
 _INTERVAL_SECONDS: Final = 0.1
 # libpq's lists, one entry for each host.
-_OF_HOSTS: Final = ("host", "hostaddr", "port")
+_HOST_PARAMETERS: Final = ("host", "hostaddr", "port")
 
 Parameters = dict[str, Any]
 
@@ -89,7 +89,7 @@ def parameters_of(url: str, seconds: float) -> Parameters:
 
     With several hosts, only the primary is connected to.
     """
-    of_url = conninfo_to_dict(url)
+    url_parameters = conninfo_to_dict(url)
     defaults: Parameters = {
         "connect_timeout": CONNECT_SECONDS,
         "keepalives_idle": 10,
@@ -97,9 +97,9 @@ def parameters_of(url: str, seconds: float) -> Parameters:
         "keepalives_count": 3,
         "tcp_user_timeout": int(seconds * 1_000),
     }
-    if _hosts(of_url) > 1:
+    if _hosts(url_parameters) > 1:
         defaults["target_session_attrs"] = "read-write"
-    return defaults | of_url
+    return defaults | url_parameters
 
 
 def connect(parameters: Parameters, seconds: float, *, ends_at: float | None = None) -> Connection:
@@ -132,13 +132,20 @@ def with_last(parameters: Parameters, host: str, port: int) -> Parameters:
     count = _hosts(parameters)
     if count == 1:
         return parameters
-    lists = {name: str(parameters[name]).split(",") for name in _OF_HOSTS if parameters.get(name)}
+    lists = {
+        name: str(parameters[name]).split(",") for name in _HOST_PARAMETERS if parameters.get(name)
+    }
+    lists = {
+        name: str(parameters[name]).split(",") for name in _HOST_PARAMETERS if parameters.get(name)
+    }
     lists = {name: values * count if len(values) == 1 else values for name, values in lists.items()}
     names = lists.get("host") or lists["hostaddr"]
     ports = lists.get("port") or [""] * count
-    order = sorted(range(count), key=lambda at: names[at] == host and ports[at] in ("", str(port)))
-    moved = {name: ",".join(values[at] for at in order) for name, values in lists.items()}
-    return parameters | moved
+    order = sorted(
+        range(count), key=lambda index: names[index] == host and ports[index] in ("", str(port))
+    )
+    reordered = {name: ",".join(values[i] for i in order) for name, values in lists.items()}
+    return parameters | reordered
 
 
 def _hosts(parameters: Mapping[str, Any]) -> int:
@@ -148,9 +155,8 @@ def _hosts(parameters: Mapping[str, Any]) -> int:
 
 def _in_time(parameters: Parameters, seconds: float, ends_at: float | None) -> Parameters:
     """The parameters with a time-out for each host that lets all of them be tried in time."""
-    left = seconds if ends_at is None else max(ends_at - time.monotonic(), 0.0)
-    each = left / _hosts(parameters)
-    configured = int(parameters["connect_timeout"] or 0)
+    seconds_left = seconds if ends_at is None else max(ends_at - time.monotonic(), 0.0)
     # libpq takes whole seconds, at least two.
-    longest = max(int(each), 2)
-    return parameters | {"connect_timeout": min(configured, longest) if configured > 0 else longest}
+    timeout = max(int(seconds_left / _hosts(parameters)), 2)
+    configured = int(parameters["connect_timeout"] or 0)
+    return parameters | {"connect_timeout": min(configured, timeout) if configured > 0 else timeout}

@@ -28,7 +28,7 @@ INSERT_BATCH: Final = 512
 # How long a call waits for the database by default.
 TIMEOUT_SECONDS: Final = 10.0
 
-# By statement, as its cursors name the columns.
+# By SQL: the columns as the cursor names them.
 _ROW_MAKERS: dict[str, Callable[[Iterable[Any]], Row]] = {}
 _INSERTS: dict[Any, Statement] = {}
 _UPDATES: dict[Any, Statement] = {}
@@ -185,7 +185,7 @@ class Database(ABC):
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a short use case in one transaction: committed when it returns, undone if it raises.
+        """Run a short use case in one transaction, which is rolled back if the use case raises.
 
         Raises what the use case raises, or DatabaseUnavailable; then nothing has changed.
         Raises OutcomeUnknown where the connection was lost during COMMIT.
@@ -239,7 +239,7 @@ class Database(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Finish what was begun and close every connection."""
+        """Finish running work and close every connection."""
 
     def on_notify(self, name: str, call: Callable[[], None]) -> None:
         """Run ``call`` after every commit that notifies ``name``, on the thread that committed.

@@ -1,6 +1,6 @@
 """Notifies the dispatchers of other processes, over PostgreSQL's LISTEN and NOTIFY.
 
-A dispatcher that misses a notification finds the work at its next tick. Notifications are sent
+A dispatcher that misses a notification finds the work at its next run. Notifications are sent
 after the commit, on a separate connection: a NOTIFY in a transaction makes commits wait for each
 other.
 """
@@ -73,7 +73,7 @@ class Notifier:
                         connection = connect(self._parameters, self._timeout_seconds)
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, name))
             except psycopg.Error:
-                # This notification is lost; the next tick finds the work.
+                # This notification is lost; the dispatcher's next run finds the work.
                 if connection is not None:
                     connection.close()
                 connection = None

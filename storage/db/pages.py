@@ -23,7 +23,7 @@ _BASE64: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageOf:
-    """What a caller asks for: at most ``limit`` items after ``cursor`` (None: from the start)."""
+    """At most ``limit`` items after ``cursor``; from the start if it is None."""
 
     limit: int = 25
     cursor: str | None = None
@@ -76,5 +76,5 @@ def page_of(
 
 
 def _signer(tx: Transaction, bound_to: tuple[object, ...]) -> Signer:
-    # 48 bytes fill their 64 characters, so that no other text means the same signature.
+    # 48 bytes fill 64 characters of base64, so that no other text decodes to the same signature.
     return Signer(tx.secrets.signing_keys, salt=repr(bound_to), digest_method=hashlib.sha384)

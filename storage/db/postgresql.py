@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
-from itertools import chain
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
-import peewee
 import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
@@ -20,25 +17,23 @@ from psycopg.types.string import TextLoader
 from storage.base.errors import DatabaseUnavailable, OutcomeUnknown
 from storage.base.secrets import Secrets
 from storage.db import connections, notifier
-from storage.db.compiled import Compiled, Engine
+from storage.db.compiled import Engine
 from storage.db.connections import Connection, NoAnswer
 from storage.db.database import (
     TIMEOUT_SECONDS,
     Database,
-    DuplicateRow,
     Mode,
-    Transaction,
     Work,
     in_callers_context,
 )
+from storage.db.postgresql_transaction import PostgresqlTransaction
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 # A thread waits most of the time, for the network and for commits to reach the disk.
 THREADS = 8
 ATTEMPTS = 3
-_UNDONE_BY_OTHERS = (
+_ROLLED_BACK_BY_SERVER = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
@@ -48,45 +43,7 @@ _LOST = (
     # The server has become a standby.
     psycopg.errors.ReadOnlySqlTransaction,
 )
-_KEY = re.compile(r"\(([^()]*)\)=\(")
 _CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
-
-
-class _Transaction(Transaction):
-    """Queues changes that need no answer, and sends them as one statement."""
-
-    __slots__ = ("_queued", "_run")
-
-    def __init__(
-        self,
-        cursor: psycopg.Cursor[Any],
-        secrets: Secrets,
-        reference_cache: dict[str, Any],
-    ) -> None:
-        super().__init__(self._run_in_turn, "postgresql", secrets, reference_cache)
-        self._run = partial(_execute, cursor)
-        self._queued: list[tuple[str, Any]] = []
-
-    def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
-        statement = self._insertion(table, values)
-        self._queued.append((statement.sql, statement.bound(values)))
-
-    def enqueue_update(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> None:
-        sql, values = query.bind(self.engine, args, params)
-        if any(sql == queued for queued, _ in self._queued):
-            # One statement may not change a row twice.
-            self.flush()
-        self._queued.append((sql, values))
-
-    def flush(self) -> None:
-        if self._queued:
-            statements, values = zip(*self._queued, strict=True)
-            self._queued = []
-            self._run(_together(statements), tuple(chain.from_iterable(values)))
-
-    def _run_in_turn(self, sql: str, values: Any) -> Any:
-        self.flush()
-        return self._run(sql, values)
 
 
 class PostgresqlDatabase(Database):
@@ -111,27 +68,27 @@ class PostgresqlDatabase(Database):
         time-out for itself.
         """
         ends_at = time.monotonic() + self._timeout_seconds
-        working = self._executor.submit(
+        future = self._executor.submit(
             in_callers_context(
                 partial(self._retry, self._attempt_of(work, mode), ends_at, is_short=not is_long)
             )
         )
-        is_given_up = False
+        is_timed_out = False
 
-        def give_up() -> None:
-            # Nothing happens where a thread has begun.
-            nonlocal is_given_up
-            is_given_up = working.cancel()
+        def time_out() -> None:
+            # False once a thread has begun.
+            nonlocal is_timed_out
+            is_timed_out = future.cancel()
 
-        waiting = asyncio.get_running_loop().call_later(self._timeout_seconds, give_up)
+        timer = asyncio.get_running_loop().call_later(self._timeout_seconds, time_out)
         try:
-            return await asyncio.wrap_future(working)
+            return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if not is_given_up:
+            if not is_timed_out:
                 raise
             raise DatabaseUnavailable("No thread became free: the database is too slow.") from None
         finally:
-            waiting.cancel()
+            timer.cancel()
 
     def _run_now(self, work: Work[T], mode: Mode) -> T:
         return self._retry(self._attempt_of(work, mode))
@@ -182,7 +139,7 @@ class PostgresqlDatabase(Database):
                 connection.execute("ROLLBACK")
             raise
         try:
-            ended = connection.execute("COMMIT")
+            committed = connection.execute("COMMIT")
         except psycopg.OperationalError as error:
             if connection.pgconn.transaction_status == TransactionStatus.IDLE:
                 # PostgreSQL has rolled back and said so.
@@ -190,8 +147,10 @@ class PostgresqlDatabase(Database):
             # No retry: the transaction may be committed.
             self._forget_connection()
             raise OutcomeUnknown("The connection was lost during COMMIT.") from error
-        if ended.statusmessage != "COMMIT":
-            raise RuntimeError("The use case went on after an error that undid its transaction.")
+        if committed.statusmessage != "COMMIT":
+            raise RuntimeError(
+                "The use case continued after an error that rolled back its transaction."
+            )
         cache.update(tx.reference_cache)
         self._notify(tx.notified)
         return result
@@ -220,17 +179,17 @@ class PostgresqlDatabase(Database):
         """
         for attempts_left in range(ATTEMPTS - 1, -1, -1):
             try:
-                until = _half_way(ends_at) if attempts_left else ends_at
-                self._local.connects_by = until
-                self._local.ends_at = until if is_short else None
+                attempt_ends_at = _half_way(ends_at) if attempts_left else ends_at
+                self._local.connects_by = attempt_ends_at
+                self._local.ends_at = attempt_ends_at if is_short else None
                 return attempt()
             except psycopg.errors.ForeignKeyViolation:
                 # The referenced row was deleted after it was read, perhaps into the cache: the next
-                # attempt reads it again. If that does not help, it is our bug.
+                # attempt reads it again. If that does not help, it is a bug.
                 self.reference_cache = {}
                 if not attempts_left:
                     raise
-            except _UNDONE_BY_OTHERS as error:
+            except _ROLLED_BACK_BY_SERVER as error:
                 if not attempts_left:
                     raise DatabaseUnavailable(str(error)) from error
             except _LOST as error:
@@ -272,8 +231,8 @@ class PostgresqlDatabase(Database):
             # Another host may have taken over: try the lost one last.
             self._parameters = connections.with_last(self._parameters, *self._local.host)
 
-    def _transaction(self, reference_cache: dict[str, Any]) -> _Transaction:
-        return _Transaction(self._connection().cursor(), self.secrets, reference_cache)
+    def _transaction(self, reference_cache: dict[str, Any]) -> PostgresqlTransaction:
+        return PostgresqlTransaction(self._connection().cursor(), self.secrets, reference_cache)
 
 
 def _half_way(ends_at: float | None) -> float | None:
@@ -281,22 +240,3 @@ def _half_way(ends_at: float | None) -> float | None:
         return None
     now = time.monotonic()
     return now + max(ends_at - now, 0.0) / 2
-
-
-def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:
-    try:
-        return cursor.execute(sql, values)
-    except psycopg.errors.UniqueViolation as error:
-        # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
-        key = _KEY.search(error.diag.message_detail or "")
-        raise DuplicateRow(str(error), key.group(1).split(", ") if key else ()) from error
-
-
-@lru_cache(maxsize=256)
-def _together(statements: tuple[str, ...]) -> str:
-    """Several changes as one statement; foreign keys are checked at its end."""
-    *first, last = statements
-    if not first:
-        return last
-    parts = [f"c{number} AS ({statement})" for number, statement in enumerate(first)]
-    return f"WITH {', '.join(parts)} {last}"

@@ -126,13 +126,13 @@ def mapper(value: type[T]) -> Callable[[Row], T]:
     types = get_type_hints(value)
     converted = [(name, _CONVERTERS[types[name]]) for name in names if types[name] in _CONVERTERS]
 
-    def of_row(row: Row) -> T:
+    def map_row(row: Row) -> T:
         columns = {name: getattr(row, name) for name in names}
         for name, convert in converted:
             columns[name] = convert(columns[name])
         return value(**columns)
 
-    return of_row
+    return map_row
 
 
 organisation: Final = mapper(Organisation)

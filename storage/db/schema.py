@@ -15,7 +15,7 @@ from playhouse.migrations import Runner
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db.compiled import compiled
 from storage.db.database import TIMEOUT_SECONDS, Transaction
-from storage.db.trial_history import adopt_trial
+from storage.db.migrations.trial_history import adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK_KEY = 4_852_613
@@ -41,12 +41,12 @@ def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
     """Raise SchemaOutOfDate, with what to do, unless the database has exactly these migrations."""
     with _connected(url, timeout_seconds) as database:
         applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
-    _compare(applied)
+    _require_equal(applied)
 
 
 def check_schema_again(tx: Transaction) -> None:
     """As ``check_schema``, on the connection of a running process."""
-    _compare({name for (name,) in tx.all(_applied_names)})
+    _require_equal({name for (name,) in tx.all(_applied_names)})
 
 
 @compiled
@@ -55,7 +55,7 @@ def _applied_names() -> peewee.Select:
     return history.select(history.name)
 
 
-def _compare(applied: set[str]) -> None:
+def _require_equal(applied: set[str]) -> None:
     needed = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
     missing = sorted(needed - applied)
     if missing:
@@ -123,13 +123,13 @@ def _connect(database: Any) -> None:
 
     Switching a new file to WAL fails at once while it is locked, despite any timeout.
     """
-    gives_up_at = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             database.connect()
             return
         except peewee.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > gives_up_at:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 

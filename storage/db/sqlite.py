@@ -15,7 +15,7 @@ from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.compiled import Engine
 from storage.db.database import Database, Mode, Transaction, Work, in_callers_context
-from storage.db.sqlite_writer import GROUP_SECONDS, SqliteWriter, raise_if_our_fault
+from storage.db.sqlite_writer import GROUP_SECONDS, SqliteWriter, raise_if_invalid_statement
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class SqliteDatabase(Database):
         try:
             return work(self._reader())
         except sqlite3.OperationalError as error:
-            raise_if_our_fault(error)
+            raise_if_invalid_statement(error)
             raise DatabaseUnavailable(str(error)) from error
 
     def close(self) -> None:

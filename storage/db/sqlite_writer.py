@@ -1,7 +1,7 @@
 """The thread that writes to SQLite: several callers' transactions in one commit.
 
 SQLite has one writer at a time, and a commit waits for the disk. Transactions that were queued
-meanwhile share the next commit. When one of them has to be undone, the group runs again with a
+meanwhile share the next commit. When one of them has to be rolled back, the group runs again with a
 savepoint for each. Savepoints cost a tenth of a request, and nearly every error precedes the first
 change, so the first run has none.
 """
@@ -150,7 +150,7 @@ class SqliteWriter:
     def _commit_group(self, connection: sqlite3.Connection, group: list[_Job]) -> list[_Outcome]:
         """Run queued jobs, which are added to ``group``, and commit them together.
 
-        Raises sqlite3.Error when all of them are undone.
+        Raises sqlite3.Error when all of them are rolled back.
         """
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -222,11 +222,11 @@ def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.C
             raise DuplicateRow(str(error), columns) from error
         raise
     except sqlite3.OperationalError as error:
-        raise_if_our_fault(error)
+        raise_if_invalid_statement(error)
         raise DatabaseUnavailable(str(error)) from error
 
 
-def raise_if_our_fault(error: sqlite3.Error) -> None:
+def raise_if_invalid_statement(error: sqlite3.Error) -> None:
     """Raise the error where SQLite rejected the statement itself: a retry cannot succeed."""
     # The low byte is the primary result code.
     if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_ERROR:

@@ -41,7 +41,7 @@ def references(table: str, *columns: str) -> SQL:
 
 
 def check(name: str, condition: str) -> SQL:
-    """A rule that the database holds even against statements that are not ours.
+    """A rule that the database also enforces for statements of other programs.
 
     A condition on NULL is unknown and therefore passes.
     """
@@ -49,9 +49,9 @@ def check(name: str, condition: str) -> SQL:
 
 
 def one_of(column: str, values: Iterable[str]) -> str:
-    """The condition that a column holds one of these words."""
-    words = ", ".join(f"'{value}'" for value in values)
-    return f"{column} IN ({words})"
+    """The condition that a column has one of these values."""
+    quoted = ", ".join(f"'{value}'" for value in values)
+    return f"{column} IN ({quoted})"
 
 
 class OrganisationRow(Model):  # type: ignore[misc]
@@ -118,7 +118,7 @@ class DepartmentRow(Model):  # type: ignore[misc]
     organisation_id = IdField()
     id = IdField()
     name = TextField()
-    # No foreign key: users already refer to departments, and PostgreSQL makes tables in order.
+    # No foreign key: users already refer to departments, and PostgreSQL creates tables in order.
     manager_id = IdField(null=True)
     default_leave_allowance_half_days = IntegerField(null=True)
     created_at = BigIntegerField()
@@ -267,7 +267,7 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
             (("organisation_id", "status", "created_at", "id"), False),
             (("organisation_id", "leave_type_id", "created_at", "id"), False),
             (("organisation_id", "start_date", "id"), False),
-            # Both ends: which leave meets a span of days is told without a look at the rows.
+            # Both dates: leave that overlaps a span of days is found without reading the rows.
             (("organisation_id", "end_date", "start_date"), False),
         )
         constraints = [
@@ -398,8 +398,8 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
 class FeedChangesRow(Model):  # type: ignore[misc]
     """How often leave and people changed, as calendars show them; people share 16 counters.
 
-    An organisation's counters add up to a number that grows with every such change: a
-    feed that was rendered at that number is still current (feed_changes.py).
+    An organisation's counters add up to a number that grows with every such change. A feed that
+    was rendered at that number is still current (feed_changes.py).
     """
 
     organisation_id = IdField()
@@ -438,7 +438,7 @@ class WebhookRow(Model):  # type: ignore[misc]
     previous_secret_encrypted = TextField(null=True)
     previous_secret_until = BigIntegerField(null=True)
     failing_since_at = BigIntegerField(null=True)
-    # When admins were told of it; of an earlier time of failing where it is before that began.
+    # When admins were notified; before ``failing_since_at`` it was of an earlier failure.
     failing_told_at = BigIntegerField(null=True)
     created_by = IdField(null=True)
     created_at = BigIntegerField()
@@ -452,7 +452,7 @@ class WebhookRow(Model):  # type: ignore[misc]
 
 
 class EventRow(Model):  # type: ignore[misc]
-    """What happened, with the very bytes that every receiver is sent."""
+    """What happened, as the bytes that every receiver is sent."""
 
     organisation_id = IdField()
     id = IdField()
@@ -628,11 +628,11 @@ class SlackStateRow(Model):  # type: ignore[misc]
 
 
 class SlackEventRow(Model):  # type: ignore[misc]
-    """Events that were received: Slack sends one up to four times."""
+    """Received events: Slack sends each up to four times."""
 
     event_id = CharField(64, primary_key=True)
     received_at = BigIntegerField()
-    # Null while being processed, and where the process died meanwhile.
+    # Null while being processed, and if the process died meanwhile.
     handled_at = BigIntegerField(null=True)
 
     class Meta:
@@ -641,7 +641,7 @@ class SlackEventRow(Model):  # type: ignore[misc]
 
 
 class SlackProfileRow(Model):  # type: ignore[misc]
-    """What only Slack's own texts need to know of a person."""
+    """What only texts in Slack need to know about a person."""
 
     organisation_id = IdField()
     user_id = IdField()
@@ -674,7 +674,7 @@ class SlackSyncRow(Model):  # type: ignore[misc]
 
 
 class SlackHomeRow(Model):  # type: ignore[misc]
-    """Who has opened the App Home, when last, and which page of its lists they see."""
+    """When a person last opened the App Home, and which pages of its lists they see."""
 
     organisation_id = IdField()
     user_id = IdField()
@@ -706,9 +706,9 @@ class SlackMessageRow(Model):  # type: ignore[misc]
 
 
 class NotificationRow(Model):  # type: ignore[misc]
-    """A notification for one person in Slack. It has only ids and is rendered when it is sent.
+    """A notification for one person in Slack, about a leave request or a webhook.
 
-    It is about a leave request or a webhook.
+    It has only ids and is rendered when it is sent.
     """
 
     organisation_id = IdField()
@@ -775,7 +775,7 @@ class ReminderRow(Model):  # type: ignore[misc]
     asked_at = BigIntegerField()
     # How many reminders were sent.
     sent = IntegerField()
-    # Asked because earlier approvers did not answer; may therefore decide.
+    # An escalation: earlier approvers did not answer, so this one may decide, too.
     is_next_step = BooleanField()
     due_at = BigIntegerField()
 
@@ -808,7 +808,7 @@ class ReminderSummaryRow(Model):  # type: ignore[misc]
 
 
 class DigestRow(Model):  # type: ignore[misc]
-    """The last message about who is out, and when the next look is due."""
+    """The last message about who is out, and when the next check is due."""
 
     organisation_id = IdField(primary_key=True)
     due_at = BigIntegerField()
@@ -816,7 +816,7 @@ class DigestRow(Model):  # type: ignore[misc]
     day = DateField(null=True)
     ts = CharField(32, null=True)
     shown_sha256 = CharField(64, null=True)
-    # The channel that Slack would not take it for, and why.
+    # The channel that Slack rejected, and its error code.
     refused_channel = CharField(32, null=True)
     refused_because = CharField(64, null=True)
 
@@ -827,7 +827,7 @@ class DigestRow(Model):  # type: ignore[misc]
 
 
 class LeaseRow(Model):  # type: ignore[misc]
-    """Which process does a job that only one may do; it belongs to no organisation."""
+    """Unused; the next migration that changes the schema can drop the table."""
 
     name = CharField(64, primary_key=True)
     holder = CharField(64)
@@ -847,7 +847,7 @@ class SecretCanaryRow(Model):  # type: ignore[misc]
         table_name = "secret_canaries"
 
 
-# In the order in which they can be made.
+# In the order in which they can be created.
 TABLES: tuple[type[Model], ...] = (
     OrganisationRow,
     DepartmentRow,

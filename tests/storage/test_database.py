@@ -416,7 +416,7 @@ def test_postgresql_never_acknowledges_what_it_undid(postgres_url: str) -> None:
             keep(tx, "digest")
 
     with closing(open_database(postgres_url, Secrets.generate())) as database:
-        with pytest.raises(RuntimeError, match="went on after an error"):
+        with pytest.raises(RuntimeError, match="continued after an error"):
             database.write_now(carry_on)
         assert kept_outside(postgres_url) == set()
         assert database.write_now(keep, "after") == "after"

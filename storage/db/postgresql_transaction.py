@@ -1,0 +1,75 @@
+"""A transaction on PostgreSQL, where every statement is a round trip."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Any, Final, ParamSpec
+
+import peewee
+import psycopg
+
+from storage.base.secrets import Secrets
+from storage.db.compiled import Compiled
+from storage.db.database import DuplicateRow, Transaction
+
+P = ParamSpec("P")
+
+_KEY: Final = re.compile(r"\(([^()]*)\)=\(")
+
+
+class PostgresqlTransaction(Transaction):
+    """Queues changes whose result is not needed, and sends them as one statement."""
+
+    __slots__ = ("_queued", "_run")
+
+    def __init__(
+        self,
+        cursor: psycopg.Cursor[Any],
+        secrets: Secrets,
+        reference_cache: dict[str, Any],
+    ) -> None:
+        super().__init__(self._flush_and_run, "postgresql", secrets, reference_cache)
+        self._run = partial(_execute, cursor)
+        self._queued: list[tuple[str, Any]] = []
+
+    def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
+        statement = self._insertion(table, values)
+        self._queued.append((statement.sql, statement.bound(values)))
+
+    def enqueue_update(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> None:
+        sql, values = query.bind(self.engine, args, params)
+        if any(sql == queued for queued, _ in self._queued):
+            # One statement may not change a row twice.
+            self.flush()
+        self._queued.append((sql, values))
+
+    def flush(self) -> None:
+        if self._queued:
+            statements, values = zip(*self._queued, strict=True)
+            self._queued = []
+            self._run(_combined(statements), tuple(chain.from_iterable(values)))
+
+    def _flush_and_run(self, sql: str, values: Any) -> Any:
+        self.flush()
+        return self._run(sql, values)
+
+
+def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:
+    try:
+        return cursor.execute(sql, values)
+    except psycopg.errors.UniqueViolation as error:
+        # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
+        key = _KEY.search(error.diag.message_detail or "")
+        raise DuplicateRow(str(error), key.group(1).split(", ") if key else ()) from error
+
+
+@lru_cache(maxsize=256)
+def _combined(statements: tuple[str, ...]) -> str:
+    """Several changes as one statement; foreign keys are checked at its end."""
+    *first, last = statements
+    if not first:
+        return last
+    parts = [f"c{number} AS ({statement})" for number, statement in enumerate(first)]
+    return f"WITH {', '.join(parts)} {last}"
