@@ -19,10 +19,10 @@ Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
 
 DRAIN_SECONDS: Final = 20.0
-# Outcomes within this time are recorded together: a commit costs more than the wait.
-GATHER_SECONDS: Final = 0.005
+# Results within this time are recorded together: a commit costs more than the wait.
+BATCH_SECONDS: Final = 0.005
 # More would block the event loop too long.
-MAX_RECORDED: Final = 64
+MAX_BATCH: Final = 64
 
 _log = structlog.get_logger("hiatus.dispatcher")
 
@@ -34,7 +34,7 @@ class Dispatcher(Generic[Work, Outcome]):
     any transaction; ``record_results`` stores several results at once. Claimed work without a
     recorded result is due again when its lease expires, so a crash loses nothing.
 
-    Up to ``most_ahead`` pieces are claimed in advance, as many as finished during the last claim,
+    Up to ``max_ahead`` pieces are claimed in advance, as many as finished during the last claim,
     so that no slot stays idle. A lease must then last for at least two attempts, because a piece
     may wait for one that hangs.
     """
@@ -47,18 +47,18 @@ class Dispatcher(Generic[Work, Outcome]):
         attempt: Callable[[Work], Awaitable[Outcome]],
         record_results: Callable[[list[tuple[Work, Outcome]]], Awaitable[None]],
         in_flight: int = 32,
-        most_ahead: int = 0,
+        max_ahead: int = 0,
     ) -> None:
         self.name = name
         self._claim = claim
         self._attempt = attempt
         self._record_results = record_results
         self._in_flight = in_flight
-        self._most_ahead = most_ahead
+        self._max_ahead = max_ahead
         self._woken = asyncio.Event()
-        self._done: asyncio.Queue[tuple[Work, Outcome]] = asyncio.Queue()
+        self._results: asyncio.Queue[tuple[Work, Outcome]] = asyncio.Queue()
         self._ready: deque[Work] = deque()
-        self._ended = 0
+        self._finished = 0
         self._running = 0
         self._runs: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
@@ -69,8 +69,8 @@ class Dispatcher(Generic[Work, Outcome]):
         """Start on the running event loop; work that is already due is claimed at once."""
         self._loop = asyncio.get_running_loop()
         self._loops = [
-            asyncio.create_task(self._take_until_stopped(), name=f"{self.name}-take"),
-            asyncio.create_task(self._record_for_ever(), name=f"{self.name}-record"),
+            asyncio.create_task(self._claim_until_stopped(), name=f"{self.name}-claim"),
+            asyncio.create_task(self._record_until_cancel(), name=f"{self.name}-record"),
         ]
         self._woken.set()
 
@@ -85,30 +85,30 @@ class Dispatcher(Generic[Work, Outcome]):
         """Stop claiming, wait up to 20 seconds for running attempts, and record their results."""
         if not self._loops:
             return
-        taking, recording = self._loops
+        claiming, recording = self._loops
         self._is_stopping = True
         self._woken.set()
         # Not cancelled at once: work of a cancelled claim would wait until its lease expires.
-        await asyncio.wait({taking}, timeout=DRAIN_SECONDS)
-        await _cancelled(taking)
+        await asyncio.wait({claiming}, timeout=DRAIN_SECONDS)
+        await _cancel(claiming)
         if self._runs:
             await asyncio.wait(self._runs, timeout=DRAIN_SECONDS)
         for run in list(self._runs):
-            await _cancelled(run)
+            await _cancel(run)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
-                await self._done.join()
-        await _cancelled(recording)
+                await self._results.join()
+        await _cancel(recording)
 
-    async def _take_until_stopped(self) -> None:
+    async def _claim_until_stopped(self) -> None:
         while not self._is_stopping:
-            await self._outlived(self._take)
+            await self._survive_errors(self._claim_more)
 
-    async def _record_for_ever(self) -> None:
+    async def _record_until_cancel(self) -> None:
         while True:
-            await self._outlived(self._record)
+            await self._survive_errors(self._record)
 
-    async def _outlived(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def _survive_errors(self, step: Callable[[], Awaitable[None]]) -> None:
         try:
             await step()
         except DatabaseUnavailable as error:
@@ -119,20 +119,20 @@ class Dispatcher(Generic[Work, Outcome]):
             _log.exception("dispatcher.step_failed", dispatcher=self.name)
             await asyncio.sleep(1)
 
-    async def _take(self) -> None:
+    async def _claim_more(self) -> None:
         await self._woken.wait()
         self._woken.clear()
         if self._is_stopping:
             return
-        ahead = min(self._ended, self._most_ahead)
-        wanted = self._in_flight + ahead - self._running - len(self._ready)
-        if wanted < (self._in_flight // 2 if self._ready else 1):
+        ahead = min(self._finished, self._max_ahead)
+        free_slots = self._in_flight + ahead - self._running - len(self._ready)
+        if free_slots < (self._in_flight // 2 if self._ready else 1):
             return  # Claiming few costs as much as claiming many.
-        self._ended = 0
-        self._ready.extend(await self._claim(wanted))
-        self._begin()
+        self._finished = 0
+        self._ready.extend(await self._claim(free_slots))
+        self._start_runs()
 
-    def _begin(self) -> None:
+    def _start_runs(self) -> None:
         for _ in range(min(len(self._ready), self._in_flight - self._running)):
             self._running += 1
             run = asyncio.create_task(self._run())
@@ -140,63 +140,63 @@ class Dispatcher(Generic[Work, Outcome]):
             run.add_done_callback(self._runs.discard)
 
     async def _run(self) -> None:
-        """Process ready work, one piece after the other."""
+        """Process ready work, one piece at a time."""
         try:
             while self._ready:
-                await self._do(self._ready.popleft())
-                self._ended += 1
+                await self._process(self._ready.popleft())
+                self._finished += 1
                 if len(self._ready) == self._in_flight:
                     self._woken.set()
         finally:
             self._running -= 1
 
-    async def _do(self, work: Work) -> None:
+    async def _process(self, work: Work) -> None:
         try:
             outcome = await self._attempt(work)
         except Exception:  # noqa: BLE001  # due again when its lease expires
             _log.exception("dispatcher.attempt_failed", dispatcher=self.name)
         else:
-            self._done.put_nowait((work, outcome))
+            self._results.put_nowait((work, outcome))
 
     async def _record(self) -> None:
         """Record finished attempts in one transaction."""
-        done = [await self._done.get()]
-        if self._done.qsize() < MAX_RECORDED - 1:
-            await asyncio.sleep(GATHER_SECONDS)
-        while len(done) < MAX_RECORDED and not self._done.empty():
-            done.append(self._done.get_nowait())
+        results = [await self._results.get()]
+        if self._results.qsize() < MAX_BATCH - 1:
+            await asyncio.sleep(BATCH_SECONDS)
+        while len(results) < MAX_BATCH and not self._results.empty():
+            results.append(self._results.get_nowait())
         try:
-            await self._record_results(done)
+            await self._record_results(results)
         except DatabaseUnavailable:
-            self._record_later(done)
+            self._record_later(results)
             raise
         except Exception:  # noqa: BLE001  # the others are recorded one by one
-            _log.exception("dispatcher.settle_failed", dispatcher=self.name, outcomes=len(done))
-            await self._record_each(done)
+            _log.exception("dispatcher.record_failed", dispatcher=self.name, results=len(results))
+            await self._record_each(results)
         finally:
-            for _ in done:
-                self._done.task_done()
+            for _ in results:
+                self._results.task_done()
         # More work may be claimable now.
         self._woken.set()
 
-    async def _record_each(self, done: list[tuple[Work, Outcome]]) -> None:
+    async def _record_each(self, results: list[tuple[Work, Outcome]]) -> None:
         """One transaction each, so that an error in one does not repeat the others."""
-        for number, result in enumerate(done):
+        for number, result in enumerate(results):
             try:
                 await self._record_results([result])
             except DatabaseUnavailable:
-                self._record_later(done[number:])
+                self._record_later(results[number:])
                 raise
             except Exception:  # noqa: BLE001  # due again when its lease expires
-                _log.exception("dispatcher.outcome_lost", dispatcher=self.name)
+                _log.exception("dispatcher.result_lost", dispatcher=self.name)
 
-    def _record_later(self, done: list[tuple[Work, Outcome]]) -> None:
-        # The work is done: record its outcome later instead of repeating it.
-        for result in done:
-            self._done.put_nowait(result)
+    def _record_later(self, results: list[tuple[Work, Outcome]]) -> None:
+        # The work is done: record its result later instead of repeating it.
+        for result in results:
+            self._results.put_nowait(result)
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
+async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task

@@ -80,12 +80,12 @@ def log_request(line: dict[str, object]) -> None:
     _lines.msg(orjson.dumps(line, option=orjson.OPT_UTC_Z))
 
 
-def _as_json(line: object, **how: Any) -> bytes:  # type: ignore[explicit-any]  # orjson's own
+def _as_json(line: object, **options: Any) -> bytes:  # type: ignore[explicit-any]  # orjson's own
     try:
-        return orjson.dumps(line, **how)
+        return orjson.dumps(line, **options)
     except TypeError:
         # orjson refuses lone surrogates, which JSON from outside may contain.
-        return json.dumps(line, **how).encode()
+        return json.dumps(line, **options).encode()
 
 
 def configure(log_format: LogFormat) -> None:
@@ -95,8 +95,9 @@ def configure(log_format: LogFormat) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+    is_json = log_format == "json"
     renderer: Processor
-    if log_format == "json":
+    if is_json:
         shared.append(structlog.processors.format_exc_info)
         renderer = structlog.processors.JSONRenderer(serializer=_as_json)
     else:
@@ -105,8 +106,7 @@ def configure(log_format: LogFormat) -> None:
             # The default one prints local variables, which include keys and feed tokens.
             exception_formatter=structlog.dev.plain_traceback,
         )
-    is_bytes = log_format == "json"
-    _lines = Lines(sys.stderr.buffer) if is_bytes else None
+    _lines = Lines(sys.stderr.buffer) if is_json else None
     structlog.configure(
         processors=[_count_problem, *shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
@@ -116,7 +116,7 @@ def configure(log_format: LogFormat) -> None:
     handler = logging.StreamHandler(sys.stderr)
     library_renderer = (
         structlog.processors.JSONRenderer(serializer=lambda line, **_: _as_json(line).decode())
-        if is_bytes
+        if is_json
         else renderer
     )
     handler.setFormatter(

@@ -45,7 +45,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = Histogram(
             "hiatus_http_request_duration_seconds",
-            "Requests by route template, until the last byte was handed over.",
+            "Requests by route template, until the last byte was given to the server.",
             ["method", "route", "status"],
             buckets=_REQUEST_SECONDS,
             registry=self._registry,
@@ -54,33 +54,33 @@ class Metrics:
         self._series: dict[tuple[str, str | None, int], Histogram] = {}
         self._attempts = Counter(
             "hiatus_webhook_attempts",
-            "Attempts to deliver webhooks that this process made, by what came of them.",
+            "Attempts of this process to deliver webhooks, by outcome.",
             ["outcome"],
             registry=self._registry,
         )
         self._attempt_seconds = Histogram(
             "hiatus_webhook_attempt_duration_seconds",
-            "How long those attempts took.",
+            "The duration of those attempts.",
             buckets=_ATTEMPT_SECONDS,
             registry=self._registry,
         )
         self._due = self._gauge(
             "hiatus_webhook_deliveries_due",
-            "Deliveries that are due, of the whole deployment; at most 10,000 for each endpoint.",
+            "Due deliveries of the whole deployment, at most 10,000 for each endpoint.",
         )
         self._in_flight = self._gauge(
             "hiatus_webhook_deliveries_in_flight",
-            "Deliveries that are being sent, of the whole deployment.",
+            "Deliveries of the whole deployment that are being sent.",
         )
         self._oldest = self._gauge(
             "hiatus_webhook_oldest_due_seconds",
-            "For how long the delivery that is due longest has been due; 0 when none is.",
+            "How long the oldest due delivery has been due; 0 if none is due.",
         )
         self._database_up = self._gauge(
-            "hiatus_database_up", "Whether the database could be read just now."
+            "hiatus_database_up", "Whether the database could be read for this scrape."
         )
         self._registry.register(_Problems())
-        build = Info("hiatus_build", "What runs here.", registry=self._registry)
+        build = Info("hiatus_build", "The running version.", registry=self._registry)
         build.info({"version": VERSION, "python": platform.python_version()})
 
     def _gauge(self, name: str, meaning: str) -> Gauge:

@@ -122,10 +122,10 @@ def _ca_file(environment: Environment) -> str:
 def _rate_limit(environment: Environment, name: str, default: str) -> str:
     text = environment.text(name, default)
     try:
-        is_sound = [limit.amount > 0 for limit in limits.parse_many(text)] == [True]
+        is_valid = [limit.amount > 0 for limit in limits.parse_many(text)] == [True]
     except ValueError:
-        is_sound = False
-    if not is_sound:
+        is_valid = False
+    if not is_valid:
         environment.problem(f"{name} must be one window such as {default}, not {text!r}.")
         return default
     return text
@@ -146,7 +146,7 @@ def _rate_limit_storage(environment: Environment) -> str:
 
 
 def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
-    """Checked here, because uvicorn silently ignores malformed ones."""
+    """The proxies, checked here because uvicorn silently ignores malformed ones."""
     text = environment.text("HIATUS_TRUSTED_PROXIES")
     if not text:
         return ApiSettings.trusted_proxies

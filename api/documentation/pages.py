@@ -130,7 +130,7 @@ def answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Res
         "Cache-Control": "public, max-age=31536000, immutable" if is_immutable else "no-cache",
     }
     cached = tags_in(request.headers.raw, b"if-none-match")
-    if cached is not None and cached.have_weakly(tag.encode("ascii")):
+    if cached is not None and cached.match_weakly(tag.encode("ascii")):
         return Response(status_code=304, headers=headers)
     content = asset.content
     if is_compressed:

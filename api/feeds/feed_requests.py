@@ -53,7 +53,7 @@ class FeedRequest:
         """Whether the client has this version. Entity tags take precedence over the date."""
         tags, since = self.preferences.tags, self.preferences.if_modified_since
         if tags is not None:
-            return any(tags.have_weakly(tag_of(fingerprint, coding)) for coding in _TAG_SUFFIX)
+            return any(tags.match_weakly(tag_of(fingerprint, coding)) for coding in _TAG_SUFFIX)
         return since is not None and is_unmodified(since, self.modified)
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import orjson
 
-from api.http.conditions import OBSERVED, Tags
+from api.http.conditions import AUTOMATIC, Tags
 from api.http.errors import PreconditionFailed
 from api.http.handlers import Inputs, RequestContext
 from api.http.operations import Operation
-from api.http.served_operations import ServedOperation, body_tag, has_observed, to_json
+from api.http.served_operations import ServedOperation, body_tag, has_automatic, to_json
 from storage.access import idempotency as stored_responses
 from storage.access.idempotency import Claim, StoredResponse
 from storage.admin.effects import EffectsRecorder
@@ -38,11 +38,11 @@ def change_if_match(
     body = _read_resource(tx, served.resource, context)
     current = to_json(body)
     if if_match is not None:
-        matches = if_match.have_but_for_observed if has_observed(body) else if_match.have
+        matches = if_match.match_except_automatic if has_automatic(body) else if_match.match
         if not matches(body_tag(body, current)):
             raise PreconditionFailed
     # With If-Match the client has read the current version.
-    _check_read_only(inputs, current, frozenset() if if_match is None else OBSERVED)
+    _check_read_only(inputs, current, frozenset() if if_match is None else AUTOMATIC)
     return served.run(tx, context, inputs)
 
 

@@ -37,23 +37,23 @@ IF_NONE_MATCH: Final[dict[str, object]] = {
 _TAGS: Final = re.compile(rb'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 # A quotation mark and 16 hexadecimal digits.
 _HALF: Final = 17
-# Members that Hiatus updates by itself. They are part of the tag, so that clients see them change,
-# but If-Match ignores them.
-OBSERVED: Final = frozenset(
+# Members that Hiatus updates by itself. The tag covers them, so that clients see them change, but
+# If-Match ignores them.
+AUTOMATIC: Final = frozenset(
     {"last_used_at", "last_fetched_at", "last_fetched_by", "failing_since", "next_attempt_at"}
 )
 _SECOND: Final = timedelta(seconds=1)
 
 
-def tag_of(content: bytes, without_observed: bytes | None = None) -> bytes:
+def tag_of(content: bytes, without_automatic: bytes | None = None) -> bytes:
     """A strong tag: equal bytes have equal tags, in every process.
 
-    ``without_observed`` is the content without ``OBSERVED``, if it has any; the first half of the
+    ``without_automatic`` is the content without ``AUTOMATIC``, if it has any; the first half of the
     tag is its digest.
     """
-    if without_observed is None:
+    if without_automatic is None:
         return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
-    halves = (blake2b(part, digest_size=8).hexdigest() for part in (without_observed, content))
+    halves = (blake2b(part, digest_size=8).hexdigest() for part in (without_automatic, content))
     return b'"%s"' % "".join(halves).encode("ascii")
 
 
@@ -67,17 +67,17 @@ class Tags:
         self._all = {tag for _, tag in tags}
         self._strong = {tag for weak, tag in tags if not weak}
 
-    def have(self, tag: bytes) -> bool:
+    def match(self, tag: bytes) -> bool:
         """Strong comparison, for If-Match: a weak tag never matches."""
         return self._is_any or tag in self._strong
 
-    def have_but_for_observed(self, tag: bytes) -> bool:
-        """As ``have``, ignoring ``OBSERVED``."""
+    def match_except_automatic(self, tag: bytes) -> bool:
+        """As ``match``, ignoring ``AUTOMATIC``."""
         return self._is_any or any(
             len(sent) == len(tag) and sent[:_HALF] == tag[:_HALF] for sent in self._strong
         )
 
-    def have_weakly(self, tag: bytes) -> bool:
+    def match_weakly(self, tag: bytes) -> bool:
         """Weak comparison, for If-None-Match."""
         return self._is_any or tag in self._all
 

@@ -13,9 +13,9 @@ from pydantic_core.core_schema import ErrorType
 from api.http.errors import UnreadableJson
 from storage.base.errors import FieldError, InvalidInput
 
-# By pydantic's error type: our code and sentence, which has the values of the error's context.
-# Codes are stable: clients act on them. Types of our own validators have both already.
-WORDS: Final[Mapping[str, tuple[str, str]]] = {
+# By pydantic's error type: our code and sentence, which is filled from the error's context. Codes
+# are stable, because clients act on them. Errors of our own validators have both already.
+SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "missing": ("required", "{field} is required."),
     "model_type": ("wrong_type", "{field} must be an object."),
     "list_type": ("wrong_type", "{field} must be an array."),
@@ -51,25 +51,25 @@ def refusal_of(
 
 
 def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) -> FieldError:
-    # A problem's `detail` is also read without its pointer, so it names the field.
-    place = entry["loc"]
-    field = next((part for part in reversed(place) if isinstance(part, str)), "The body")
+    # Each sentence names the field, because a problem's `detail` joins them without their pointers.
+    location = entry["loc"]
+    field = next((part for part in reversed(location) if isinstance(part, str)), "The body")
     if entry["type"] == "extra_forbidden":
         code = "unknown_parameter" if in_query else "unknown_field"
         detail = _unknown(field, model, "parameter" if in_query else "field")
     elif entry["type"] in _TYPES_OF_PYDANTIC:
-        code, sentence = WORDS.get(entry["type"], _OTHER)
+        code, sentence = SENTENCES.get(entry["type"], _OTHER)
         detail = sentence.format(field=field, **entry.get("ctx", {}))
     else:
-        code, detail = entry["type"], entry["msg"]
-    pointer = f"?{place[0]}" if in_query else "".join(f"/{_escaped(part)}" for part in place)
+        code, detail = entry["type"], entry["msg"].format(field=field)
+    pointer = f"?{location[0]}" if in_query else "".join(f"/{_escaped(part)}" for part in location)
     return FieldError(pointer=pointer, code=code, detail=detail)
 
 
 def _unknown(name: str, model: type[BaseModel], kind: str) -> str:
     """An unknown field's sentence, with the nearest or all field names."""
     names = [field.alias or own for own, field in model.model_fields.items()]
-    sentence = f"There is no such {kind} here."
+    sentence = f"There is no {kind} {name}."
     if not names:
         return sentence
     near = get_close_matches(name, names, n=1)

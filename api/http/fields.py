@@ -1,6 +1,7 @@
 """Field types and base models of request bodies and queries.
 
-Numbers are never read from strings, dates only as YYYY-MM-DD; texts are bounded and free of NUL.
+Strings are not converted to numbers, dates are YYYY-MM-DD, texts are bounded and have no NUL.
+The messages of errors begin with ``{field}``, which ``field_errors`` fills in.
 """
 
 from __future__ import annotations
@@ -39,51 +40,50 @@ def canonical_uuid(text: str) -> str | None:
 def _without_nul(text: str) -> str:
     # PostgreSQL stores no NUL in text.
     if "\0" in text:
-        raise PydanticCustomError("contains_nul", "Text cannot contain the character NUL.")
+        raise PydanticCustomError("contains_nul", "{field} cannot contain the character NUL.")
     return text
 
 
-def _day(given: object) -> date:
-    if isinstance(given, str) and _DAY.fullmatch(given):
+def _day(value: object) -> date:
+    if isinstance(value, str) and _DAY.fullmatch(value):
         try:
-            return date.fromisoformat(given)
+            return date.fromisoformat(value)
         except ValueError:
             pass
-    raise PydanticCustomError("invalid_date", "Use a date that exists, as YYYY-MM-DD.")
+    raise PydanticCustomError("invalid_date", "{field} must be a date that exists, as YYYY-MM-DD.")
 
 
-def _instant(given: object) -> datetime:
-    if isinstance(given, str) and _DAY.match(given):
+def _instant(value: object) -> datetime:
+    if isinstance(value, str) and _DAY.match(value):
         try:
-            instant = datetime.fromisoformat(given)
+            instant = datetime.fromisoformat(value)
             if instant.tzinfo is not None:
                 # Conversion to UTC may leave the range of years.
                 return instant.astimezone(UTC)
         except (ValueError, OverflowError):
             pass
     raise PydanticCustomError(
-        "invalid_date_time", "Use a date and time with a UTC offset, such as 2026-01-31T09:00:00Z."
+        "invalid_date_time",
+        "{field} must be a date and time with a UTC offset, such as 2026-01-31T09:00:00Z.",
     )
 
 
-def _page_size(given: object) -> int:
-    match = _WHOLE_NUMBER.fullmatch(given) if isinstance(given, str) else None
+def _page_size(value: object) -> int:
+    match = _WHOLE_NUMBER.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise PydanticCustomError("not_a_number", "Use a whole number of items.")
+        raise PydanticCustomError("not_a_number", "{field} must be a whole number.")
     sign, digits = match.groups()
     # Four digits suffice; Python refuses to parse thousands of digits.
     number = int(digits[:4])
     if sign or number < 1:
-        raise PydanticCustomError(
-            "out_of_range", "A page has at least one item. Use a number from 1."
-        )
+        raise PydanticCustomError("out_of_range", "{field} must be 1 or more.")
     return min(number, MAX_PAGE)
 
 
 def _uuid(text: str) -> str:
     uuid = canonical_uuid(text)
     if uuid is None:
-        raise PydanticCustomError("not_a_uuid", "Use an id, which is a UUID.")
+        raise PydanticCustomError("not_a_uuid", "{field} must be an id, which is a UUID.")
     return uuid
 
 
@@ -111,7 +111,7 @@ Days = Annotated[
 ]
 PageSize = Annotated[int, BeforeValidator(_page_size)]
 
-# The default of an optional field: ``sent()`` omits fields that were not sent, so it is never used.
+# The default of an optional field. It is never used: ``sent()`` omits fields that were not sent.
 ABSENT: Any = None
 
 
@@ -132,14 +132,14 @@ class Query(BaseModel):
 
 
 class DryRun(Query):
-    """For changes that affect others: returns the effects without making the change."""
+    """For changes that affect others."""
 
     dry_run: Annotated[
         bool,
         Field(
             description="Respond with 200 and the effects of the change, without making it. "
-            "The change "
-            "is carried out and rolled back. `If-Match` and `Idempotency-Key` are ignored."
+            "The change is carried out and rolled back. `If-Match` and `Idempotency-Key` are "
+            "ignored."
         ),
     ] = False
 
@@ -147,7 +147,7 @@ class DryRun(Query):
 class Paged(Query):
     """The two parameters of every list."""
 
-    # Without a maximum in the schema, because a larger number gives 100.
+    # The schema has no maximum, because a larger number gives 100.
     limit: Annotated[
         PageSize,
         Field(
@@ -178,8 +178,7 @@ class PagedOnRequest(Paged):
         PageSize,
         Field(
             description="Page size; more than 100 gives 100. Without `limit` and `cursor`, "
-            "the list is "
-            "not paged.",
+            "the list is not paged.",
             json_schema_extra=_without_default,
         ),
     ] = DEFAULT_PAGE

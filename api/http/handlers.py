@@ -32,7 +32,7 @@ Handler = Callable[..., object]  # type: ignore[explicit-any]  # Signature check
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Services:
-    """What every endpoint uses."""
+    """The services that all endpoints share."""
 
     database: Database
     clock: Clock
@@ -73,11 +73,11 @@ class RequestContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
-    """What the client sent, parsed."""
+    """The parsed query and body of a request."""
 
     query: Query
     body: Body | None = None
-    # Members of a PATCH that cannot be changed, as they were sent.
+    # Members of a PATCH that cannot be changed, with the values that were sent.
     read_only: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -105,7 +105,7 @@ class Signature:
 
     @staticmethod
     def of(handler: Handler) -> Signature:
-        """Raises TypeError for a parameter that no handler gets or a missing annotation."""
+        """Raises TypeError for an unknown parameter or a missing annotation."""
         hints = get_type_hints(handler)
         if "return" not in hints:
             raise TypeError(f"{handler.__qualname__} does not declare its result.")
@@ -121,12 +121,12 @@ class Signature:
         return Signature(query=query, body=body, result=None if result is type(None) else result)
 
     def call(
-        self, handler: Handler, tx: Transaction, context: RequestContext, sent: Inputs
+        self, handler: Handler, tx: Transaction, context: RequestContext, inputs: Inputs
     ) -> object:
         """What the handler returns: a body or a Result."""
         arguments: dict[str, Query | Body | None] = {}
         if self.query is not None:
-            arguments["query"] = sent.query
+            arguments["query"] = inputs.query
         if self.body is not None:
-            arguments["body"] = sent.body
+            arguments["body"] = inputs.body
         return handler(tx, context, **arguments)

@@ -1,4 +1,4 @@
-"""What an operation of `/api/v1` is, as data. `api.http.endpoints` serves it."""
+"""The operations of `/api/v1` as data, which `api.http.endpoints` serves."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ Preparation = Callable[[Body, Services], Awaitable[None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One method of one path: what is served and what is documented.
+    """One method of one path, as it is served and documented.
 
     The models of its query and body and the type of its result come from the handler's
-    annotations. ``kind`` is what the path's ids name, in words. ``prepare`` gets the body before
-    the transaction begins, on the event loop. ``lock`` keeps the resource that the path names from
-    being changed until the transaction ends, so that ``If-Match`` holds for all of it.
+    annotations. ``kind`` names the objects of the path's ids in messages. ``prepare`` gets the body
+    before the transaction begins, on the event loop. ``lock`` prevents other changes of the path's
+    resource until the transaction ends, so that ``If-Match`` holds throughout.
     """
 
     method: Method
@@ -66,7 +66,7 @@ class Operation:
     is_long: bool = False
     # A POST that only reads.
     stores_nothing: bool = False
-    # Starts of query parameters that make it long.
+    # Query parameters, or their first characters, with which it is long.
     long_parameters: tuple[bytes, ...] = ()
     prepare: Preparation | None = None
     # Supports `?dry_run=true`, with this response.
@@ -170,10 +170,10 @@ class Operation:
 
     def read_only_members(self, others: Iterable[Operation]) -> frozenset[str]:
         """Read-only members, which a PATCH may send unchanged."""
-        shown = self.read_at_path(others) if self.method == "PATCH" else None
-        if shown is None or self.body is None:
+        read = self.read_at_path(others) if self.method == "PATCH" else None
+        if read is None or self.body is None:
             return frozenset()
-        return frozenset(get_type_hints(shown.result)) - self.body.model_fields.keys()
+        return frozenset(get_type_hints(read.result)) - self.body.model_fields.keys()
 
     def read_at_path(self, others: Iterable[Operation]) -> Operation | None:
         """The operation that reads this path's resource, if there is one."""
@@ -181,9 +181,9 @@ class Operation:
             (other for other in others if other.is_single and other.path == self.path), None
         )
 
-    def run(self, tx: Transaction, context: RequestContext, sent: Inputs) -> object:
+    def run(self, tx: Transaction, context: RequestContext, inputs: Inputs) -> object:
         """What the handler returns: a body or a Result."""
-        return self.signature.call(self.handler, tx, context, sent)
+        return self.signature.call(self.handler, tx, context, inputs)
 
     def takes_long(self, query_string: bytes) -> bool:
         """Whether this read runs on a thread."""

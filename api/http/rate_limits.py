@@ -29,7 +29,7 @@ from api.http.errors import RateLimited
 FAILURE_LIMIT: Final = limits.parse("60/minute")
 # The time-out of Redis, and how long it is not called after a time-out.
 REDIS_SECONDS: Final = 0.25
-REDIS_REST_SECONDS: Final = 5.0
+REDIS_PAUSE_SECONDS: Final = 5.0
 
 Seconds = Callable[[], float]
 _log = structlog.stdlib.get_logger("hiatus.rate_limits")
@@ -90,10 +90,10 @@ class RedisCounter:
         self._limit = limit
         self._storage = storage
         self._seconds = seconds
-        self._rests_until = -math.inf
+        self._paused_until = -math.inf
 
     async def hit(self, name: str) -> Hit | None:
-        if self._seconds() < self._rests_until:
+        if self._seconds() < self._paused_until:
             return None
         key = self._limit.key_for("hiatus", name)
         try:
@@ -101,9 +101,9 @@ class RedisCounter:
                 count = await self._storage.incr(key, self._limit.get_expiry())
                 ends_at = await self._storage.get_expiry(key)
         except (StorageError, OSError, TimeoutError) as error:
-            self._rests_until = self._seconds() + REDIS_REST_SECONDS
+            self._paused_until = self._seconds() + REDIS_PAUSE_SECONDS
             # Its text may contain the URL with a password.
-            _log.warning("nothing is limited: Redis is away", error=type(error).__name__)
+            _log.warning("nothing is limited: Redis is unavailable", error=type(error).__name__)
             return None
         return Hit(number=count, ends_in_seconds=max(ends_at - time.time(), 0.0))
 
@@ -124,16 +124,16 @@ class Policy:
         hit = await self._counter.hit(name)
         if hit is None:
             return
-        left = self._limit.amount - hit.number
+        remaining = self._limit.amount - hit.number
         seconds = _whole_seconds(hit, self._limit)
-        standing = b'"default";r=%d;t=%d' % (max(left, 0), seconds)
-        scope["rate_limit"] = (self._header, (b"ratelimit", standing))
-        if left < 0:
-            raise _over(self._limit, seconds)
+        state = b'"default";r=%d;t=%d' % (max(remaining, 0), seconds)
+        scope["rate_limit"] = (self._header, (b"ratelimit", state))
+        if remaining < 0:
+            raise _rate_limited(self._limit, seconds)
 
 
 class RateLimits:
-    """Every limit of a process."""
+    """All limits of a process."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class RateLimits:
     async def close(self) -> None:
         """Close the connection to Redis; call on the event loop that uses it."""
         if self._redis is not None:
-            # Which library it bridges to decides what the bridge has.
+            # The bridge's attributes depend on the Redis library, so its type does not have them.
             await self._redis.bridge.get_connection().aclose()  # type: ignore[attr-defined]
 
     def record_failure(self, scope: Scope) -> None:
@@ -170,7 +170,7 @@ class RateLimits:
         """
         hit = self._failures.hit_now(customer_network(client_address(scope)))
         if hit.number > self._failure_limit.amount:
-            raise _over(self._failure_limit, _whole_seconds(hit, self._failure_limit))
+            raise _rate_limited(self._failure_limit, _whole_seconds(hit, self._failure_limit))
 
 
 def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
@@ -178,10 +178,10 @@ def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
     return min(math.ceil(hit.ends_in_seconds), limit.get_expiry())
 
 
-def _over(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
+def _rate_limited(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
     return RateLimited(
         f"At most {limit.amount} requests in {limit.get_expiry()} seconds; "
-        f"there is room again in {seconds} seconds.",
+        f"try again in {seconds} seconds.",
         seconds,
     )
 

@@ -7,7 +7,7 @@ from typing import Final, TypeGuard, get_type_hints
 
 import orjson
 
-from api.http.conditions import OBSERVED, Tags, tag_of
+from api.http.conditions import AUTOMATIC, Tags, tag_of
 from api.http.handlers import Inputs, RequestContext, Result
 from api.http.operations import Operation
 from storage.access.idempotency import StoredResponse
@@ -67,7 +67,7 @@ class ServedOperation:
 
 def not_modified_or(response: StoredResponse, cached: Tags | None) -> StoredResponse:
     """304 if the client has this version."""
-    if cached is None or not cached.have_weakly(dict(response.headers)[b"etag"]):
+    if cached is None or not cached.match_weakly(dict(response.headers)[b"etag"]):
         return response
     return StoredResponse(
         status=304,
@@ -78,14 +78,14 @@ def not_modified_or(response: StoredResponse, cached: Tags | None) -> StoredResp
 
 def body_tag(body: object, content: bytes) -> bytes:
     """The entity tag of a body whose JSON is ``content``."""
-    if not has_observed(body):
+    if not has_automatic(body):
         return tag_of(content)
-    rest = {name: value for name, value in body.items() if name not in OBSERVED}
+    rest = {name: value for name, value in body.items() if name not in AUTOMATIC}
     return tag_of(content, to_json(rest))
 
 
-def has_observed(body: object) -> TypeGuard[Mapping[str, object]]:
-    return isinstance(body, dict) and not OBSERVED.isdisjoint(body)
+def has_automatic(body: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(body, dict) and not AUTOMATIC.isdisjoint(body)
 
 
 def to_json(body: object) -> bytes:

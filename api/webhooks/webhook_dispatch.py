@@ -77,7 +77,7 @@ def webhook_dispatcher(
         attempt=attempt,
         record_results=record_results,
         in_flight=in_flight,
-        most_ahead=2 * in_flight,
+        max_ahead=2 * in_flight,
     )
 
 

@@ -342,7 +342,7 @@ def test_tags_are_compared_as_the_standard_says(
 ) -> None:
     tags = Tags(values)
 
-    assert (tags.have(b'"a"'), tags.have_weakly(b'"a"')) == (strong, weak)
+    assert (tags.match(b'"a"'), tags.match_weakly(b'"a"')) == (strong, weak)
 
 
 def test_lists_have_no_tag(client: Client, key: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from structlog.testing import capture_logs
 
-from api.base.dispatcher import MAX_RECORDED, Dispatcher
+from api.base.dispatcher import MAX_BATCH, Dispatcher
 from storage.base.errors import DatabaseUnavailable
 
 
@@ -38,14 +38,14 @@ class Work:
         return sorted(pair for done in self.settled for pair in done)
 
 
-def dispatcher(work: Work, in_flight: int = 4, most_ahead: int = 0) -> Dispatcher[int, int]:
+def dispatcher(work: Work, in_flight: int = 4, max_ahead: int = 0) -> Dispatcher[int, int]:
     return Dispatcher(
         "test",
         claim=work.claim,
         attempt=work.attempt,
         record_results=work.record_results,
         in_flight=in_flight,
-        most_ahead=most_ahead,
+        max_ahead=max_ahead,
     )
 
 
@@ -247,7 +247,7 @@ def test_the_next_are_claimed_before_a_place_is_free() -> None:
     work = Slow(*range(100))
 
     async def story() -> None:
-        doing = dispatcher(work, most_ahead=8)
+        doing = dispatcher(work, max_ahead=8)
         doing.start()
         await until(lambda: len(work.all_settled()) == 100)
         await doing.stop()
@@ -268,7 +268,7 @@ def test_nothing_is_claimed_to_wait_behind_what_hangs() -> None:
     work = Hanging(*range(20))
 
     async def story() -> None:
-        doing = dispatcher(work, most_ahead=8)
+        doing = dispatcher(work, max_ahead=8)
         doing.start()
         await until(lambda: work.running == 4)
         for _ in range(5):
@@ -284,7 +284,7 @@ def test_what_was_claimed_ahead_is_done_when_it_stops() -> None:
     work = Work(*range(100))
 
     async def story() -> None:
-        doing = dispatcher(work, most_ahead=8)
+        doing = dispatcher(work, max_ahead=8)
         doing.start()
         await until(lambda: len(work.all_settled()) >= 20)
         await doing.stop()
@@ -309,7 +309,7 @@ def test_no_transaction_records_more_than_a_few_dozen() -> None:
 
     run(story)
 
-    assert max(len(done) for done in work.settled) == MAX_RECORDED
+    assert max(len(done) for done in work.settled) == MAX_BATCH
 
 
 def test_an_outcome_that_cannot_be_recorded_costs_the_others_nothing() -> None:

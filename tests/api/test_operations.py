@@ -417,7 +417,7 @@ def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, ac
     assert [key.last_used_at for key in keys] == [NOW]
 
 
-def test_a_mistyped_name_is_met_with_the_one_that_was_meant(client: Client, key: str) -> None:
+def test_an_unknown_name_gets_the_nearest_known_one(client: Client, key: str) -> None:
     def sentence(answer: httpx.Response) -> str:
         detail: str = answer.json()["errors"][0]["detail"]
         return detail
@@ -425,10 +425,21 @@ def test_a_mistyped_name_is_met_with_the_one_that_was_meant(client: Client, key:
     near = client.get(f"{PATH}?owner=1", key)
     far = client.post(PATH, key, json={"xyz": 1})
 
-    assert sentence(near) == "There is no such parameter here. Did you mean owner_id?"
+    assert sentence(near) == "There is no parameter owner. Did you mean owner_id?"
     assert (
         sentence(far)
-        == "There is no such field here. Available: count, on, owner_id, tags, name, weight."
+        == "There is no field xyz. Available: count, on, owner_id, tags, name, weight."
+    )
+
+
+def test_the_detail_of_several_problems_names_each_field(client: Client, key: str) -> None:
+    answer = client.post(PATH, key, json={"on": "2026-02-30", "owner": "x", "owner_id": "x"})
+
+    assert answer.json()["code"] == "invalid_input"
+    assert answer.json()["detail"] == (
+        "on must be a date that exists, as YYYY-MM-DD. "
+        "owner_id must be an id, which is a UUID. "
+        "There is no field owner. Did you mean owner_id?"
     )
 
 

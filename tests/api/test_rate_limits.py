@@ -245,7 +245,7 @@ def test_without_redis_all_requests_pass_and_the_failure_is_logged() -> None:
 
     assert set(left) == {None}
     # Once: it is left alone for a while.
-    assert [line["event"] for line in lines] == ["nothing is limited: Redis is away"]
+    assert [line["event"] for line in lines] == ["nothing is limited: Redis is unavailable"]
 
 
 def test_a_redis_that_hangs_costs_its_quarter_of_a_second_once() -> None:
