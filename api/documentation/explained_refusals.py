@@ -24,7 +24,7 @@ from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory import people_changes
 from storage.leave import adjustments, decisions
-from storage.slack import join_policy, slack_installations
+from storage.slack import join_policy, workspace_matching
 from storage.webhooks import requested_deliveries, webhooks
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
@@ -111,7 +111,7 @@ EXPLAINED: Final = (
         "person.",
     ),
     Explained(
-        example=slack_installations.NotLinked(
+        example=workspace_matching.NotLinked(
             "An administrator can link it with `hiatus slack link`."
         ),
         meaning="While installing the Slack app: an existing organisation may be meant, but "

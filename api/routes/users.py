@@ -22,7 +22,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
-from storage.slack import slack_profiles
+from storage.slack import account_links
 
 VARIANT_HEADER = {
     "name": "API-Variant",
@@ -109,7 +109,7 @@ def restore(tx: Transaction, context: RequestContext) -> UserRecord:
 
 def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
     return _shown(tx, context)(
-        slack_profiles.unlink(tx, context.id, by=context.caller, now=context.now)
+        account_links.unlink(tx, context.id, by=context.caller, now=context.now)
     )
 
 

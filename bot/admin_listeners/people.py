@@ -24,7 +24,7 @@ from storage.db.database import Transaction
 from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
-from storage.slack import slack_profiles
+from storage.slack import account_links
 from storage.slack.join_policy import NotAMember
 
 _NEEDED: Final = gettext_noop("Required unless you choose a person in Slack.")
@@ -136,7 +136,7 @@ def _add(
     interaction: Interaction,
 ) -> User:
     if profile is not None:
-        return slack_profiles.add(tx, profile, values, by=by, now=interaction.now)
+        return account_links.add_member(tx, profile, values, by=by, now=interaction.now)
     missing = [name for name in ("email", "first_name", "last_name") if name not in values]
     if missing:
         raise InvalidInput(
@@ -182,7 +182,7 @@ async def unlink(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     user_id = interaction.value
     await interaction.services.database.write_long(
-        slack_profiles.unlink, user_id, by=by, now=interaction.now
+        account_links.unlink, user_id, by=by, now=interaction.now
     )
     await modals.refresh(interaction, await _person(interaction, by, user_id))
 

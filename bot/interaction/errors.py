@@ -31,7 +31,7 @@ from storage.directory.people_changes import ChangedMeanwhile
 from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
 from storage.slack.join_policy import NotAMember
-from storage.slack.slack_installations import NotLinked
+from storage.slack.workspace_matching import NotLinked
 from storage.webhooks.requested_deliveries import WebhookDisabled
 from storage.webhooks.webhooks import TooManyWebhooks
 

@@ -18,7 +18,7 @@ from storage.directory import slack_locales
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import join_policy, slack_workspaces
 from storage.slack.join_policy import NotAMember
-from storage.slack.slack_workspaces import Known
+from storage.slack.slack_workspaces import WorkspaceUser
 
 _SCOPES: Final = frozenset(SCOPES)
 # The user is waiting for a form.
@@ -160,7 +160,7 @@ async def greet(interaction: Interaction) -> None:
 
 def _load_person(
     tx: Transaction, team_id: str, slack_user_id: str
-) -> tuple[Known | None, str | None]:
+) -> tuple[WorkspaceUser | None, str | None]:
     person = slack_workspaces.find_person(tx, team_id, slack_user_id)
     if person is None or person.user is None:
         return person, None
@@ -183,21 +183,8 @@ async def _provision(interaction: Interaction, organisation: Organisation) -> Us
     profile = profile_of(user)
     interaction.set_locale(profile.locale)
     return await interaction.services.database.write_long(
-        _join, organisation.id, profile, now=interaction.now
+        join_policy.join_from_slack, organisation.id, profile, now=interaction.now
     )
-
-
-def _join(tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime) -> User:
-    user = join_policy.join_from_slack(tx, organisation_id, profile, now=now)
-    slack_locales.keep(
-        tx,
-        organisation_id,
-        user.id,
-        profile.locale,
-        now=now,
-        slack_updated_at=profile.updated_at,
-    )
-    return user
 
 
 async def _look_up(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:

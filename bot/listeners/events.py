@@ -12,8 +12,8 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import slack_installations, slack_profiles, slack_workspaces
-from storage.slack.slack_profiles import Synced
+from storage.slack import profile_sync, slack_installations, slack_workspaces
+from storage.slack.profile_sync import Synced
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -33,7 +33,7 @@ async def user_change(interaction: Interaction) -> None:
     synced = await interaction.services.database.write_long(
         _keep_in_step, interaction.team_id, profile, now=interaction.now
     )
-    if synced is not None and synced.owner_kept:
+    if synced is not None and synced.is_last_owner:
         _log.warning("slack.last_owner_switched_off", user_id=synced.user.id)
 
 
@@ -61,7 +61,7 @@ def _keep_in_step(
     organisation = slack_workspaces.find(tx, team_id)
     if organisation is None:
         return None
-    return slack_profiles.keep_in_step(tx, organisation.id, profile, now=now)
+    return profile_sync.sync(tx, organisation.id, profile, now=now)
 
 
 def _happened_at(interaction: Interaction) -> datetime:

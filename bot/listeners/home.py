@@ -19,8 +19,8 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import NotYourApproval
-from storage.slack import home
-from storage.slack.home import PageCursors
+from storage.slack import home_pages
+from storage.slack.home_pages import PageCursors
 from storage.slack.join_policy import NotAMember
 
 
@@ -35,7 +35,9 @@ async def opened(interaction: Interaction) -> None:
         view = views.closed(errors.sentence(refusal))
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
-    await interaction.services.database.write(home.open_first_pages, by=by, now=interaction.now)
+    await interaction.services.database.write(
+        home_pages.open_first_pages, by=by, now=interaction.now
+    )
     await home_tab.show(interaction, by)
 
 
@@ -48,7 +50,7 @@ async def paginate(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     cursors = PageCursors.unpacked(interaction.value)
-    await interaction.services.database.write(home.paginate, cursors, by=by, now=interaction.now)
+    await interaction.services.database.write(home_pages.save, cursors, by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 

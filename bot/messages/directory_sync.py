@@ -25,8 +25,8 @@ from storage.db.database import Database
 from storage.directory import slack_syncs
 from storage.directory.slack_matching import SlackProfile
 from storage.directory.slack_syncs import Sync
-from storage.slack import slack_profiles
-from storage.slack.slack_profiles import Synced
+from storage.slack import profile_changes, profile_sync
+from storage.slack.profile_sync import Synced
 
 # Slack's recommended maximum page size (docs.slack.dev, "users.list").
 PAGE: Final = 200
@@ -171,11 +171,11 @@ class DirectorySync:
 
     async def _keep_in_step(self, sync: Sync, profiles: Sequence[SlackProfile]) -> int:
         different = await self._database.read_long(
-            slack_profiles.differing, sync.organisation_id, profiles
+            profile_changes.changed, sync.organisation_id, profiles
         )
         for start in range(0, len(different), BATCH):
             synced = await self._database.write_long(
-                slack_profiles.keep_all_in_step,
+                profile_sync.sync_all,
                 sync.organisation_id,
                 different[start : start + BATCH],
                 now=self._clock(),
@@ -187,7 +187,7 @@ class DirectorySync:
         deactivated = 0
         after_id = None
         while linked := await self._database.read(
-            slack_profiles.linked_accounts,
+            profile_sync.linked_accounts,
             sync.organisation_id,
             after_id=after_id,
             limit=LINKED_PAGE,
@@ -195,7 +195,7 @@ class DirectorySync:
             missing = [user_id for user_id, account in linked if account not in listed_ids]
             for start in range(0, len(missing), BATCH):
                 synced = await self._database.write_long(
-                    slack_profiles.switch_off_missing,
+                    profile_sync.deactivate_missing,
                     sync.organisation_id,
                     missing[start : start + BATCH],
                     listed_at=sync.started_at,
@@ -227,5 +227,5 @@ def _profiles(sync: Sync, members: Sequence[object]) -> list[SlackProfile]:
 
 def _log_owners_kept(synced: Sequence[Synced]) -> None:
     for change in synced:
-        if change.owner_kept:
+        if change.is_last_owner:
             _log.warning("slack.last_owner_switched_off", user_id=change.user.id)

@@ -20,7 +20,7 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.directory import people_rows, slack_locales
 from storage.events import organisation_config
-from storage.slack import home
+from storage.slack import home, home_pages
 from storage.slack.home import Home
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
@@ -146,7 +146,7 @@ def _load_open_home(
     if user is None or user.status != "active" or user.slack_user_id is None:
         return None
     by = identity.as_caller(organisation, user)
-    if organisation.slack_team_id is None or not home.is_watched(tx, by=by, now=now):
+    if organisation.slack_team_id is None or not home_pages.is_viewed(tx, by=by, now=now):
         return None
     content = home.load(tx, by=by, now=now)
     locale = slack_locales.of_person(tx, organisation_id, user_id)

@@ -44,7 +44,7 @@ from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome, SentCard
 from storage.notifications.reminder_summaries import SummaryNotificationData
 from storage.notifications.slack_messages import PostedMessage
-from storage.slack import slack_profiles
+from storage.slack import account_links
 
 # The card no longer exists, or belongs to an earlier installation of the app.
 _GONE: Final = frozenset({"cant_update_message", "channel_not_found", "message_not_found"})
@@ -350,7 +350,7 @@ class Notifier:
         answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
         profile = profile_of(answer["user"])
         linked = await self._database.write_long(
-            slack_profiles.link,
+            account_links.link,
             notification.organisation_id,
             recipient.id,
             profile,

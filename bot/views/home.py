@@ -14,7 +14,8 @@ from bot.views import card as cards
 from storage.base.calendar_values import Absence
 from storage.base.values import User
 from storage.leave.ledgers import Balance
-from storage.slack.home import Home, Item, PageCursors
+from storage.slack.home import Home, Item
+from storage.slack.home_pages import PageCursors
 
 _BAR_LENGTH: Final = 20
 _TAKEN, _PENDING, _LEFT = "█", "▒", "░"

@@ -79,13 +79,7 @@ def create(
         **settings,
     )
     _insert(tx, organisation)
-    by = Caller(
-        organisation_id=organisation.id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(),
-        source=source,
-    )
+    by = Caller.system(organisation.id, source)
     organisation_settings.record_created(tx, organisation, by=by, now=now)
     holiday_sets.ensure(tx, organisation.country_code, by=by, now=now)
     leave_types.add_defaults(tx, by=by, now=now)

@@ -62,6 +62,17 @@ class Caller:
     variant: int = 1
     key_id: str | None = None
 
+    @classmethod
+    def system(cls, organisation_id: str, source: Source) -> Caller:
+        """The system itself, with an owner's rights and no API key's scopes."""
+        return cls(
+            organisation_id=organisation_id,
+            user_id=None,
+            role="owner",
+            scopes=frozenset(),
+            source=source,
+        )
+
     @property
     def is_admin(self) -> bool:
         return self.role in ("admin", "owner")

@@ -1,6 +1,6 @@
-"""What only texts in Slack need to know of people: the language they read Slack in (``en-GB``).
+"""The languages in which people read Slack (``en-GB``), which only texts in Slack need.
 
-Beside it stands Slack's own time of the last change of the profile that was applied.
+Stored with Slack's time of the last change of the profile that was applied.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackProfileRow
+from storage.directory.slack_matching import SlackProfile
 
 _MAX_LOCALE_LENGTH: Final = 35
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kept:
+class AppliedProfile:
     """``slack_updated_at`` is Slack's time; None where Slack gave none."""
 
     locale: str | None
     slack_updated_at: datetime | None
 
 
-def keep(
+def save(
     tx: Transaction,
     organisation_id: str,
     user_id: str,
@@ -37,18 +38,17 @@ def keep(
     now: datetime,
     slack_updated_at: datetime | None = None,
 ) -> None:
-    """Remember the language that the person reads Slack in; None leaves what is known.
+    """Save the language in which the person reads Slack; None keeps the stored one.
 
-    ``slack_updated_at``: when the profile that was applied was changed; an earlier one changes
-    nothing.
+    ``slack_updated_at`` is when the applied profile was changed; an earlier time is not stored.
     """
     before = find(tx, organisation_id, user_id)
     new_locale = locale if locale and len(locale) <= _MAX_LOCALE_LENGTH else before.locale
-    times = [one for one in (before.slack_updated_at, slack_updated_at) if one is not None]
-    after = Kept(locale=new_locale, slack_updated_at=max(times, default=None))
+    times = [time for time in (before.slack_updated_at, slack_updated_at) if time is not None]
+    after = AppliedProfile(locale=new_locale, slack_updated_at=max(times, default=None))
     if after != before:
         tx.change(
-            _keep,
+            _save,
             organisation_id=organisation_id,
             user_id=user_id,
             locale=after.locale,
@@ -57,18 +57,28 @@ def keep(
         )
 
 
-def find(tx: Transaction, organisation_id: str, user_id: str) -> Kept:
-    """What is kept of the person; both None where nothing is."""
-    row = tx.first(_kept, organisation_id=organisation_id, user_id=user_id)
-    return Kept(locale=None, slack_updated_at=None) if row is None else kept(row)
+def save_profile(
+    tx: Transaction, organisation_id: str, user_id: str, profile: SlackProfile, *, now: datetime
+) -> None:
+    """As ``save``, after a profile was applied."""
+    updated_at = profile.updated_at
+    save(tx, organisation_id, user_id, profile.locale, now=now, slack_updated_at=updated_at)
 
 
-kept: Final = rows.mapper(Kept)
+def find(tx: Transaction, organisation_id: str, user_id: str) -> AppliedProfile:
+    """What was applied of the person's profile; both None where nothing was."""
+    row = tx.first(_applied, organisation_id=organisation_id, user_id=user_id)
+    return (
+        AppliedProfile(locale=None, slack_updated_at=None) if row is None else applied_profile(row)
+    )
 
 
-def forget(tx: Transaction, organisation_id: str, user_id: str) -> None:
-    """Drop it: it is what Slack said of an account that is no longer the person's."""
-    tx.change(_forget, organisation_id=organisation_id, user_id=user_id)
+applied_profile: Final = rows.mapper(AppliedProfile)
+
+
+def delete(tx: Transaction, organisation_id: str, user_id: str) -> None:
+    """Delete it, when the account is no longer the person's."""
+    tx.change(_delete, organisation_id=organisation_id, user_id=user_id)
 
 
 def of_person(tx: Transaction, organisation_id: str, user_id: str) -> str | None:
@@ -77,13 +87,13 @@ def of_person(tx: Transaction, organisation_id: str, user_id: str) -> str | None
 
 
 def of_people(tx: Transaction, organisation_id: str, user_ids: Iterable[str]) -> dict[str, str]:
-    """The locales of those of whom it is known, by id."""
-    found = tx.all(_locales, organisation_id=organisation_id, user_ids=list(user_ids))
-    return {user_id: locale for user_id, locale in found if locale is not None}
+    """The known locales, by the people's ids."""
+    locales = tx.all(_locales, organisation_id=organisation_id, user_ids=list(user_ids))
+    return {user_id: locale for user_id, locale in locales if locale is not None}
 
 
 @compiled
-def _keep(
+def _save(
     organisation_id: Param[str],
     user_id: Param[str],
     locale: Param[str | None],
@@ -99,14 +109,14 @@ def _keep(
 
 
 @compiled
-def _kept(organisation_id: Param[str], user_id: Param[str]) -> Select:
+def _applied(organisation_id: Param[str], user_id: Param[str]) -> Select:
     return SlackProfileRow.select(SlackProfileRow.locale, SlackProfileRow.slack_updated_at).where(
         SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )
 
 
 @compiled
-def _forget(organisation_id: Param[str], user_id: Param[str]) -> Delete:
+def _delete(organisation_id: Param[str], user_id: Param[str]) -> Delete:
     return SlackProfileRow.delete().where(
         SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )

@@ -69,13 +69,7 @@ def escalate(
         )
         for request_id, user_ids in added.items()
     ]
-    by = Caller(
-        organisation_id=organisation_id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(),
-        source="scheduler",
-    )
+    by = Caller.system(organisation_id, "scheduler")
     audit.record_all(tx, "leave_request.next_step_asked", "leave_request", changes, by=by, now=now)
     notification_outbox.notify_all(
         tx,

@@ -1,4 +1,5 @@
-"""Slack workspaces: installations, linked accounts, events that arrived, and the data of Home.
+"""Slack workspaces: installations, people's accounts, events that arrived, and the data of Home.
 
-``join_policy`` says who becomes a member. Nothing in here calls Slack; ``bot`` does.
+``join_policy`` says who becomes a member, ``profile_sync`` keeps people in sync with their Slack
+profiles. Nothing in here calls Slack; ``bot`` does.
 """

@@ -1,4 +1,4 @@
-"""Who joins from Slack: how a workspace's member becomes one of the organisation's people."""
+"""Who joins from Slack: how a member of the workspace becomes a person of the organisation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import people_changes, people_rows, slack_matching
+from storage.directory import people_changes, people_rows, slack_locales, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 
@@ -29,27 +29,29 @@ def join_from_slack(
 ) -> User:
     """The active person of a full member of the workspace, created where there is none.
 
-    Matched as slack_matching.py says, which links the Slack account; pending turns active. The
-    caller keeps out guests, bots and strangers. Raises NotAMember when the person is archived or
-    deactivated, and for an unknown account where the organisation lets no one join, where Slack
-    has not confirmed its address, or where another account has it.
+    ``slack_matching`` finds the person, who is linked to the account and activated if pending. The
+    caller refuses guests, bots and members of other workspaces. Raises NotAMember when the person
+    is archived or deactivated, and for an unknown account when members may not join, when Slack has
+    not confirmed its address, or when the address belongs to another account.
     """
+    user = _find_or_add(tx, organisation_id, profile, now=now)
+    slack_locales.save_profile(tx, organisation_id, user.id, profile, now=now)
+    return user
+
+
+def _find_or_add(
+    tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
+) -> User:
     user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
     if user is not None and user.status == "active":
         return user
     # Slack sends a first message several times at once; only one may create the person.
     locks.organisation(tx, organisation_id)
-    by = Caller(
-        organisation_id=organisation_id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(),
-        source="slack",
-    )
+    by = Caller.system(organisation_id, "slack")
     user = slack_matching.find(tx, organisation_id, profile)
     user = user and people_rows.find(tx, organisation_id, user.id, for_update=True)
     if user is not None:
-        return _recognised(tx, user, profile, by=by, now=now)
+        return _activate(tx, user, profile, by=by, now=now)
     if not profile.email:
         raise NotAMember(
             "Slack doesn't show your e-mail address. Ask an admin of your organisation."
@@ -61,10 +63,10 @@ def join_from_slack(
         )
     if not organisation_config.of_organisation(tx, organisation_id).organisation.slack_members_join:
         raise NotAMember("Ask an admin of your organisation to add you.")
-    return _joined(tx, profile, by=by, now=now)
+    return _add(tx, profile, by=by, now=now)
 
 
-def _recognised(
+def _activate(
     tx: Transaction, user: User, profile: SlackProfile, *, by: Caller, now: datetime
 ) -> User:
     if user.status in ("archived", "deactivated"):
@@ -87,7 +89,7 @@ def _recognised(
     return after
 
 
-def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:
+def _add(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:
     try:
         address = texts.email(profile.email, "email")
     except InvalidInput as error:
@@ -96,7 +98,7 @@ def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime
         ) from error
     values = {
         "email": address,
-        # Slack asks for one name only: the last may be empty, the first never is.
+        # Slack requires one name only: the last name may be empty, the first never is.
         "first_name": texts.plain_name(profile.first_name) or address.partition("@")[0],
         "last_name": texts.plain_name(profile.last_name),
         "timezone": _timezone(profile.timezone),
@@ -113,5 +115,5 @@ def _joined(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime
 
 
 def _timezone(name: str | None) -> str | None:
-    """The time zone if it is known; an unknown one refuses no one."""
+    """The time zone, None if it is unknown, which is no reason to refuse a member."""
     return name if name is not None and fields.is_timezone(name) else None

@@ -1,4 +1,4 @@
-"""A workspace that reinstalled the app: its people get what they missed.
+"""After the app was installed again, people get the notifications that they missed.
 
 Nothing is queued while a workspace does not have the app. Afterwards approvers get the pending
 requests, and requesters the decisions on theirs.
@@ -28,7 +28,7 @@ from storage.notifications import reminders
 # Of pending and of decided requests each; Home shows the rest.
 MAX_REQUESTS: Final = 1_000
 
-_NEWS: Final[dict[LeaveStatus, NotificationEvent]] = {
+_DECISION_EVENTS: Final[dict[LeaveStatus, NotificationEvent]] = {
     "approved": "leave_request.approved",
     "declined": "leave_request.declined",
     "cancelled": "leave_request.cancelled",
@@ -43,34 +43,35 @@ def show_missed(
     Existing cards are refreshed, others posted; reminders restart.
     """
     reference = organisation_config.of_organisation(tx, organisation_id)
-    waiting = leave_rows.pending_of(tx, organisation_id, limit=MAX_REQUESTS)
-    new = [one for one in waiting if since is not None and one.created_at >= since]
-    _show_waiting(tx, reference, new, "leave_request.created", now, is_news=True)
-    old = [one for one in waiting if one not in new]
-    _show_waiting(tx, reference, old, "leave_request.rerouted", now, is_news=False)
+    pending = leave_rows.pending_of(tx, organisation_id, limit=MAX_REQUESTS)
+    new = [request for request in pending if since is not None and request.created_at >= since]
+    _show_pending(tx, reference, new, "leave_request.created", now, are_new=True)
+    old = [request for request in pending if request not in new]
+    _show_pending(tx, reference, old, "leave_request.rerouted", now, are_new=False)
     if since is not None:
         _show_decided(tx, reference, since, now)
     slack_syncs.request(tx, organisation_id, now=now)
     reminders.restart(tx, organisation_id, now=now)
 
 
-def _show_waiting(
+def _show_pending(
     tx: Transaction,
     reference: Reference,
     requests: list[LeaveRequest],
     event: NotificationEvent,
     now: datetime,
     *,
-    is_news: bool,
+    are_new: bool,
 ) -> None:
     approvers_by_user = reassignment.approvers_by_requester(tx, reference, requests, now=now)
     notification_outbox.notify_all(
         tx,
         event,
         requests,
-        notified=requests if is_news else (),
+        notified=requests if are_new else (),
         approvers={
-            one.id: [user.id for user in approvers_by_user.get(one.user_id, ())] for one in requests
+            request.id: [user.id for user in approvers_by_user.get(request.user_id, ())]
+            for request in requests
         },
         reference=reference,
         now=now,
@@ -79,10 +80,10 @@ def _show_waiting(
 
 def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: datetime) -> None:
     organisation_id = reference.organisation.id
-    decided = tx.all(
+    request_ids = tx.all(
         _decided,
         organisation_id=organisation_id,
-        actions=sorted(_NEWS.values()),
+        actions=sorted(_DECISION_EVENTS.values()),
         since=since,
         limit=MAX_REQUESTS,
     )
@@ -90,11 +91,11 @@ def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: d
     for row in tx.all(
         _requests,
         organisation_id=organisation_id,
-        request_ids=sorted({request_id for (request_id,) in decided}),
+        request_ids=sorted({request_id for (request_id,) in request_ids}),
     ):
         request = rows.leave_request(row)
         by_status[request.status].append(request)
-    for status, event in _NEWS.items():
+    for status, event in _DECISION_EVENTS.items():
         notification_outbox.notify_all(
             tx, event, by_status[status], notified=by_status[status], reference=reference, now=now
         )
@@ -107,7 +108,7 @@ def _decided(
     since: Param[datetime],
     limit: Param[int],
 ) -> Select:
-    """The requests that were decided or cancelled, latest first."""
+    """The ids of requests that were decided or cancelled, latest first."""
     return (
         AuditRow.select(AuditRow.subject_id)
         .where(

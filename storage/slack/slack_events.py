@@ -1,4 +1,4 @@
-"""Slack's events, each handled once: Slack sends one up to four times, to any of our processes.
+"""Slack's events, each handled once: Slack sends an event up to four times, to any process.
 
 This is no queue (``events.leased_queue``): an event is claimed by its id when it arrives, and Slack
 sends it again until a process has answered.
@@ -15,15 +15,15 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackEventRow
 
-# Longer than handling takes, and shorter than the wait before Slack's second repetition, which then
+# Longer than handling takes, and shorter than the wait before Slack's second retry, which then
 # takes over an event whose process crashed.
 LEASE: Final = timedelta(seconds=50)
-# The last repetition comes six minutes after the first delivery.
-KEPT: Final = timedelta(days=1)
+# Slack's last retry comes six minutes after the first delivery.
+KEPT_FOR: Final = timedelta(days=1)
 
 
 def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
-    """Whether the caller has to handle the event: it is neither handled nor claimed."""
+    """Claim the event for the caller to handle; False when it is handled or claimed."""
     if tx.change(_insert, event_id=event_id, now=now):
         return True
     taken_over = tx.change(_take_over, event_id=event_id, now=now, before=now - LEASE)
@@ -41,13 +41,13 @@ def finish(tx: Transaction, event_id: str, *, now: datetime) -> None:
 
 
 def release(tx: Transaction, event_id: str) -> None:
-    """End a claim that failed, so that the next repetition is handled."""
+    """End a claim that failed, so that the next retry is handled."""
     tx.change(_release, event_id=event_id)
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
-    """Delete up to ``limit`` events that Slack does not repeat any more; how many there were."""
-    return tx.change(_prune, before=now - KEPT, limit=limit)
+    """Delete up to ``limit`` events that Slack no longer retries; their number."""
+    return tx.change(_prune, before=now - KEPT_FOR, limit=limit)
 
 
 @compiled
@@ -60,7 +60,7 @@ def _handled(event_id: Param[str]) -> Select:
 @compiled
 def _insert(event_id: Param[str], now: Param[datetime]) -> Insert:
     return SlackEventRow.insert(event_id=event_id, received_at=now).on_conflict(
-        # Unlike a row that is refused, one that is ignored leaves the transaction usable.
+        # A refused row would make the transaction unusable.
         action="IGNORE",
     )
 

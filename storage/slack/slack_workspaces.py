@@ -1,8 +1,8 @@
-"""Which organisation a Slack workspace belongs to, and who its people are in Slack."""
+"""The organisation of a Slack workspace, and the person of a Slack user."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from peewee import Select, Update
@@ -10,17 +10,17 @@ from peewee import Select, Update
 from storage.admin import organisations
 from storage.base.errors import AlreadyExists
 from storage.base.values import Caller, Organisation, Source, User
-from storage.db import locks, rows
+from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow
-from storage.directory import people_changes, people_rows, slack_syncs
+from storage.directory import people_rows, slack_syncs
 from storage.events import audit, organisation_config
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
-    """A Slack user's organisation, by workspace, and their person in it."""
+class WorkspaceUser:
+    """The organisation of a Slack user's workspace, and their person in it."""
 
     organisation: Organisation
     user: User | None
@@ -32,12 +32,12 @@ def find(tx: Transaction, team_id: str) -> Organisation | None:
     return None if row is None else rows.organisation(row)
 
 
-def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> Known | None:
+def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> WorkspaceUser | None:
     """The Slack user's person, in any status; None for an unlinked workspace."""
     organisation = find(tx, team_id)
     if organisation is None:
         return None
-    return Known(
+    return WorkspaceUser(
         organisation=organisation,
         user=people_rows.find_by_slack_id(tx, organisation.id, slack_user_id),
     )
@@ -58,17 +58,11 @@ def link(
             "The workspace {team_id} belongs to another organisation.", team_id=team_id
         ) from error
     if not linked:
-        found = find(tx, team_id)
-        if found is not None and found.id == organisation.id:
+        current = find(tx, team_id)
+        if current is not None and current.id == organisation.id:
             return  # Another transaction linked it meanwhile.
         raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
-    by = Caller(
-        organisation_id=organisation.id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(),
-        source=source,
-    )
+    by = Caller.system(organisation.id, source)
     audit.record(
         tx,
         "organisation.slack_linked",
@@ -84,40 +78,18 @@ def link(
 
 
 def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
-    """The workspace's organisation; the deployment's only one, if it has no workspace yet.
+    """The workspace's organisation; the deployment's only organisation, if it has no workspace yet.
 
     None if there is neither. The caller has verified that the workspace is the bot token's own.
     """
-    found = find(tx, team_id)
-    if found is not None:
-        return found
-    only = organisations.only_one(tx)
-    if only is None or only.slack_team_id is not None:
+    linked = find(tx, team_id)
+    if linked is not None:
+        return linked
+    organisation = organisations.only_one(tx)
+    if organisation is None or organisation.slack_team_id is not None:
         return None
-    link(tx, only, team_id, source="slack", now=now)
+    link(tx, organisation, team_id, source="slack", now=now)
     return find(tx, team_id)
-
-
-def remember_slack_id(
-    tx: Transaction, organisation_id: str, user_id: str, slack_user_id: str, *, now: datetime
-) -> None:
-    """Link a person to a Slack user, unless either is linked already."""
-    # Provisioning takes this lock first, too: a Slack user belongs to one person.
-    locks.organisation(tx, organisation_id)
-    user = people_rows.find(tx, organisation_id, user_id, for_update=True)
-    if user is None or user.slack_user_id is not None:
-        return
-    if people_rows.find_by_slack_id(tx, organisation_id, slack_user_id) is not None:
-        return
-    by = Caller(
-        organisation_id=organisation_id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(),
-        source="slack",
-    )
-    linked = replace(user, slack_user_id=slack_user_id)
-    people_changes.save(tx, user, linked, "user.linked_to_slack", by=by, now=now)
 
 
 @compiled

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from storage.db.database import Database
 from storage.directory import people_rows
-from storage.slack import slack_profiles
+from storage.slack import account_links
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, a_department, a_person, a_slack_profile, an_organisation
 
@@ -196,7 +196,7 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
         first_name="Ada",
         last_name="L",
     )
-    database.write_now(slack_profiles.link, acme.id, ada.id, profile, now=NOW)
+    database.write_now(account_links.link, acme.id, ada.id, profile, now=NOW)
 
     answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))
 

@@ -15,7 +15,7 @@ from storage.directory import people_rows
 from storage.directory.people_rows import find
 from storage.events import admin_notifications, organisation_config
 from storage.leave import decisions, leave_requests
-from storage.slack import slack_profiles
+from storage.slack import account_links
 from storage.webhooks import endpoint_health, webhooks
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
@@ -138,7 +138,7 @@ def test_after_unlinking_the_former_account_sees_nothing_more(world: World) -> N
     world.a_request()
     card = world.card(GRACE)
     world.database.write_now(
-        slack_profiles.unlink, world.people[GRACE].id, by=world.acme.caller, now=world.clock()
+        account_links.unlink, world.people[GRACE].id, by=world.acme.caller, now=world.clock()
     )
     world.slack.change_person(GRACE, email="former@example.com")
     world.slack.add_person("UGRACE2", world.people[GRACE].email, "Grace Hopper")

@@ -18,7 +18,7 @@ from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.directory import people_lists, people_rows, slack_locales, slack_syncs
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import slack_profiles, slack_workspaces
+from storage.slack import account_links, profile_sync, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person
@@ -402,8 +402,8 @@ def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> N
 
     codes = overlapping(
         database,
-        lambda tx: slack_profiles.keep_in_step(tx, acme.id, newer, now=NOW),
-        lambda: database.write_now(slack_profiles.keep_in_step, acme.id, older, now=NOW),
+        lambda tx: profile_sync.sync(tx, acme.id, newer, now=NOW),
+        lambda: database.write_now(profile_sync.sync, acme.id, older, now=NOW),
     )
 
     found = database.read_now(people_rows.find, acme.id, ada.id)
@@ -425,7 +425,7 @@ def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Data
         database,
         lambda tx: people_rows.get(tx, eve.id, by=acme.caller, for_update=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
-        lambda tx: slack_profiles.keep_all_in_step(tx, acme.id, named, now=NOW),
+        lambda tx: profile_sync.sync_all(tx, acme.id, named, now=NOW),
     )
 
     assert runs == 2
@@ -435,11 +435,11 @@ def test_an_unlinked_account_leaves_no_time_behind(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     first = a_profile(ada, updated_at=NOW)
-    database.write_now(slack_profiles.keep_in_step, acme.id, first, now=NOW)
-    database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, first, now=NOW)
+    database.write_now(account_links.unlink, ada.id, by=acme.caller, now=NOW)
 
     other = a_profile(ada, slack_user_id="U2", first_name="Ada", updated_at=NOW - timedelta(days=9))
-    database.write_now(slack_profiles.keep_in_step, acme.id, other, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, other, now=NOW)
 
     found = database.read_now(people_rows.find, acme.id, ada.id)
     assert found is not None

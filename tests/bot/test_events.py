@@ -21,7 +21,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_lists, people_rows, slack_locales
 from storage.events import audit_log
-from storage.slack import join_policy, slack_events, slack_installations, slack_profiles
+from storage.slack import join_policy, profile_sync, slack_events, slack_installations
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World
@@ -214,7 +214,7 @@ def test_an_archived_user_is_not_changed(database: Database) -> None:
         last_name="Name",
     )
 
-    found = database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
+    found = database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
 
     assert found is None
     assert database.read_now(people_rows.find, acme.id, gone.id) == gone
@@ -229,10 +229,10 @@ def test_another_account_with_the_same_address_is_not_matched(database: Database
         first_name="Ada",
         last_name="Lovelace",
     )
-    database.write_now(slack_profiles.keep_in_step, acme.id, known, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, known, now=NOW)
 
     other = replace(known, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
-    found = database.write_now(slack_profiles.keep_in_step, acme.id, other, now=NOW)
+    found = database.write_now(profile_sync.sync, acme.id, other, now=NOW)
 
     assert found is None
 
@@ -272,7 +272,7 @@ def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> N
     codes = overlapping(
         database,
         lambda tx: join_policy.join_from_slack(tx, acme.id, said, now=NOW),
-        lambda: database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW),
+        lambda: database.write_now(profile_sync.sync, acme.id, profile, now=NOW),
     )
 
     assert codes == []
@@ -294,17 +294,15 @@ def test_slack_and_an_admin_deactivating_a_user_do_not_deadlock(
         last_name="King",
     )
     off = replace(profile, is_deleted=True)
-    database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
     if not is_deleted:
-        database.write_now(slack_profiles.keep_in_step, acme.id, off, now=NOW)
+        database.write_now(profile_sync.sync, acme.id, off, now=NOW)
 
     runs = crossing(
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: people_status.deactivate(tx, ada.id, by=acme.caller, now=NOW),
-        lambda tx: slack_profiles.keep_in_step(
-            tx, acme.id, off if is_deleted else profile, now=NOW
-        ),
+        lambda tx: profile_sync.sync(tx, acme.id, off if is_deleted else profile, now=NOW),
     )
 
     assert runs == 2
@@ -513,7 +511,7 @@ def test_old_events_are_pruned(database: Database) -> None:
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     database.write_now(slack_events.claim, "Ev2", now=NOW + timedelta(hours=1))
 
-    later = NOW + slack_events.KEPT + timedelta(seconds=1)
+    later = NOW + slack_events.KEPT_FOR + timedelta(seconds=1)
 
     assert database.write_now(slack_events.prune, now=later) == 1
     assert database.write_now(slack_events.prune, now=later) == 0

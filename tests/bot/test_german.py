@@ -284,7 +284,7 @@ def german(world: World) -> World:
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)
             holiday_overrides.add(tx, british.id, new, by=by, now=now)
         # The digest is in the owner's language.
-        slack_locales.keep(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
+        slack_locales.save(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
 
     world.database.write_now(fill)
     a_request(world.database, world.acme, world.people[HEDY])

@@ -16,7 +16,8 @@ from storage.base.values import LeaveRequest, Organisation, field_names
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
 from storage.rules.leave_years import LeaveYear
-from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item, PageCursors
+from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item
+from storage.slack.home_pages import PageCursors
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400

@@ -25,7 +25,7 @@ from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
 from storage.events import audit_log
 from storage.slack import slack_installations, slack_workspaces
-from storage.slack.slack_installations import NewInstallation
+from storage.slack.workspace_matching import NewInstallation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World

@@ -15,7 +15,7 @@ from storage.directory import people_rows
 from storage.events import audit_log
 from storage.leave import previews
 from storage.leave.drafts import Draft
-from storage.slack import slack_profiles
+from storage.slack import account_links
 from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
 from tests.builders import a_person
 
@@ -173,7 +173,7 @@ def test_unlinking_a_pending_approver_gives_their_requests_to_others(world: Worl
     world.a_request()
 
     world.database.write_now(
-        slack_profiles.unlink, world.people[MONA].id, by=world.acme.caller, now=world.clock()
+        account_links.unlink, world.people[MONA].id, by=world.acme.caller, now=world.clock()
     )
     world.deliver()
 

@@ -20,7 +20,7 @@ from storage.leave import decisions
 from storage.notifications import notifications
 from storage.notifications.notifications import Outcome
 from storage.slack import slack_installations
-from storage.slack.slack_installations import NewInstallation
+from storage.slack.workspace_matching import NewInstallation
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide

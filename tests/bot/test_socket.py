@@ -16,7 +16,7 @@ from bot.service.app import build_app
 from storage.db.database import Database
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_installations
-from storage.slack.slack_installations import NewInstallation
+from storage.slack.workspace_matching import NewInstallation
 from tests.bot.browser import by_oauth
 from tests.bot.world import ADA, GRACE, HEDY, Clock, World, to_decide
 from tests.builders import NOW

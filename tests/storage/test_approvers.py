@@ -15,7 +15,7 @@ from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log
 from storage.leave import caller_leave, decisions
-from storage.slack import slack_profiles
+from storage.slack import profile_sync
 from tests.builders import (
     NOW,
     Acme,
@@ -196,7 +196,7 @@ def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> Us
         first_name=user.first_name,
         last_name=user.last_name,
     )
-    database.write_now(slack_profiles.keep_in_step, acme.id, profile, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
     return database.read_now(people_rows.get, user.id, by=acme.caller)
 
 
@@ -263,6 +263,6 @@ def test_an_account_switched_off_in_slack_is_asked_no_more(database: Database) -
         avatar_url=None,
         is_deleted=True,
     )
-    database.write_now(slack_profiles.keep_in_step, acme.id, gone, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, gone, now=NOW)
 
     assert asked(database, team) == {acme.owner.id}

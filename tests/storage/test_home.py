@@ -9,8 +9,9 @@ import pytest
 from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.leave import leave_requests
-from storage.slack import home
-from storage.slack.home import Home, PageCursors
+from storage.slack import home, home_pages
+from storage.slack.home import Home
+from storage.slack.home_pages import PageCursors
 from tests.builders import (
     NOW,
     Acme,
@@ -86,7 +87,7 @@ def test_absences_are_the_teams_or_without_a_department_everyones(
         ("Grace Lovelace", None),
         ("Hedy Lovelace", "Sick leave"),
     ]
-    database.write_now(home.paginate, PageCursors(scope="org"), by=caller_for(acme, ada), now=NOW)
+    database.write_now(home_pages.save, PageCursors(scope="org"), by=caller_for(acme, ada), now=NOW)
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
 
 
@@ -103,7 +104,7 @@ def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
 
     def away(user: User) -> list[tuple[str, str, str | None]]:
         by = caller_for(acme, user)
-        database.write_now(home.paginate, PageCursors(scope="org"), by=by, now=NOW)
+        database.write_now(home_pages.save, PageCursors(scope="org"), by=by, now=NOW)
         return [
             (one.person_name, one.status, one.summary_type) for one in load(database, by).away.items
         ]
@@ -134,7 +135,7 @@ def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) 
     by = caller_for(acme, ada)
 
     database.write_now(
-        home.paginate, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW
+        home_pages.save, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW
     )
     found = load(database, by)
 

@@ -24,7 +24,7 @@ from storage.directory import people_changes, people_lists, people_rows
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log
-from storage.slack import join_policy, slack_profiles
+from storage.slack import account_links, join_policy
 from storage.slack.join_policy import NotAMember
 from tests import outside
 from tests.builders import (
@@ -641,8 +641,8 @@ def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
     acme = an_organisation(database)
     ada = joined(database, acme, slack_user_id="U1")
 
-    unlinked = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
-    again = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
+    unlinked = database.write_now(account_links.unlink, ada.id, by=acme.caller, now=LATER)
+    again = database.write_now(account_links.unlink, ada.id, by=acme.caller, now=LATER)
     found = joined(database, acme, slack_user_id="U2")
 
     assert (unlinked.slack_user_id, unlinked.status) == (None, "active")
@@ -659,7 +659,7 @@ def test_only_an_owner_unlinks_an_owner_and_members_unlink_no_one(database: Data
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     admin = a_person(database, acme, first_name="Anna", role="admin")
     ada = joined(database, acme)
-    unlink = slack_profiles.unlink
+    unlink = account_links.unlink
 
     codes = codes_of(
         lambda: database.write_now(unlink, acme.owner.id, by=caller_for(acme, admin), now=LATER),
@@ -746,7 +746,7 @@ def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) 
 
     codes = overlapping(
         database,
-        lambda tx: slack_profiles.link(tx, acme.id, ada.id, says, now=LATER),
+        lambda tx: account_links.link(tx, acme.id, ada.id, says, now=LATER),
         lambda: joined(database, acme, email=grace.email),
     )
 
@@ -764,7 +764,7 @@ def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) 
     overlapping(
         database,
         lambda tx: join_policy.join_from_slack(tx, acme.id, said, now=LATER),
-        lambda: database.write_now(slack_profiles.link, acme.id, ada.id, says, now=LATER),
+        lambda: database.write_now(account_links.link, acme.id, ada.id, says, now=LATER),
     )
 
     found = database.read_now(people_lists.list_all, by=acme.caller)

@@ -16,7 +16,8 @@ from storage.db.compiled import Compiled
 from storage.db.database import Transaction
 from storage.db.engines import open_database
 from storage.slack import slack_installations
-from storage.slack.slack_installations import Installed, NewInstallation
+from storage.slack.slack_installations import Installed
+from storage.slack.workspace_matching import NewInstallation
 from tests.builders import NOW, a_slack_profile
 
 INA = a_slack_profile(
