@@ -1,4 +1,4 @@
-"""Deliveries: claimed once, settled once, tried again on schedule, in order for each request."""
+"""Deliveries: claimed once, recorded once, retried on schedule, in order for each request."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ GONE = Outcome(
 )
 
 
-def asked_to_wait(seconds: int) -> Outcome:
+def failed_with_retry_after(seconds: int) -> Outcome:
     return replace(FAILED, retry_after_seconds=seconds)
 
 
@@ -83,7 +83,7 @@ def claimed(
     return database.write_now(delivery_queue.claim, limit=limit, claim_id=claim_id, now=now)
 
 
-def settled(
+def recorded(
     database: Database, delivery: Delivery, outcome: Outcome, now: datetime = NOW
 ) -> tuple[Any, ...]:
     database.write_now(
@@ -92,7 +92,7 @@ def settled(
     return database.read_now(lambda tx: tx.all(_rows))[0]
 
 
-def test_a_claim_carries_what_an_attempt_needs(database: Database) -> None:
+def test_a_claim_returns_url_secrets_and_body(database: Database) -> None:
     acme = an_organisation(database)
     webhook, secret = database.write_now(
         webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
@@ -106,7 +106,7 @@ def test_a_claim_carries_what_an_attempt_needs(database: Database) -> None:
     assert request.id.encode() in delivery.body
 
 
-def test_a_claimed_delivery_is_not_claimed_again_before_its_lease_ends(database: Database) -> None:
+def test_a_claimed_delivery_is_not_claimed_before_its_lease_expires(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (first,) = claimed(database)
@@ -123,28 +123,28 @@ def test_an_expired_claim_records_no_result(database: Database) -> None:
     (late,) = claimed(database)
     claimed(database, NOW + QUEUE.lease, claim_id="two")
 
-    assert settled(database, late, DELIVERED)[0] == "pending"
+    assert recorded(database, late, DELIVERED)[0] == "pending"
 
 
-def test_a_delivered_one_is_done(database: Database) -> None:
+def test_a_delivered_delivery_is_never_claimed_again(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (delivery,) = claimed(database)
 
-    row = settled(database, delivery, DELIVERED)
+    row = recorded(database, delivery, DELIVERED)
 
     assert (row[0], row[1], row[3]) == ("delivered", 1, 204)
     assert claimed(database, NOW + timedelta(days=30), claim_id="two") == []
 
 
-def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None:
+def test_a_delivery_fails_after_ten_attempts_on_schedule(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     now, waits = NOW, []
 
     for number in range(10):
         (delivery,) = claimed(database, now, claim_id=str(number))
-        row = settled(database, delivery, FAILED, now)
+        row = recorded(database, delivery, FAILED, now)
         waits.append(round(row[2] / 1000 - now.timestamp()))
         now += timedelta(seconds=max(waits[-1], 0))
 
@@ -156,17 +156,25 @@ def test_ten_attempts_on_schedule_and_then_it_failed(database: Database) -> None
 @pytest.mark.parametrize(
     ("outcome", "attempts", "shortest", "longest"),
     [
-        pytest.param(FAILED, 1, 4, 6, id="the step"),
-        pytest.param(asked_to_wait(7), 1, 7, 8.4, id="what was asked for"),
-        pytest.param(asked_to_wait(400), 2, 400, 480, id="what was asked for, of a longer step"),
-        pytest.param(asked_to_wait(290), 2, 290, 360, id="a little less than the step"),
-        pytest.param(asked_to_wait(1), 1, 4, 6, id="never less than the step"),
-        pytest.param(asked_to_wait(900), 2, 600, 720, id="at most twice the step"),
+        pytest.param(FAILED, 1, 4, 6, id="the schedule"),
+        pytest.param(failed_with_retry_after(7), 1, 7, 8.4, id="retry-after"),
+        pytest.param(
+            failed_with_retry_after(400), 2, 400, 480, id="retry-after above the schedule"
+        ),
+        pytest.param(
+            failed_with_retry_after(290), 2, 290, 360, id="retry-after just below the schedule"
+        ),
+        pytest.param(failed_with_retry_after(1), 1, 4, 6, id="never less than the schedule"),
+        pytest.param(failed_with_retry_after(900), 2, 600, 720, id="at most twice the schedule"),
         pytest.param(replace(FAILED, at_least_60_seconds=True), 1, 60, 90, id="busy: a minute"),
-        pytest.param(replace(FAILED, at_least_60_seconds=True), 2, 240, 360, id="busy, long step"),
+        pytest.param(
+            replace(FAILED, at_least_60_seconds=True), 2, 240, 360, id="busy, later attempt"
+        ),
     ],
 )
-def test_how_long_to_wait(outcome: Outcome, attempts: int, shortest: float, longest: float) -> None:
+def test_the_retry_delay_follows_the_schedule_and_retry_after(
+    outcome: Outcome, attempts: int, shortest: float, longest: float
+) -> None:
     waits = [
         retry_delay_seconds(
             attempts,
@@ -181,35 +189,35 @@ def test_how_long_to_wait(outcome: Outcome, attempts: int, shortest: float, long
     assert waits == sorted(waits)
 
 
-def test_an_endpoint_that_asks_for_time_is_not_asked_before(database: Database) -> None:
+def test_a_retry_waits_for_the_endpoints_retry_after(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (first,) = claimed(database)
-    settled(database, first, FAILED)
+    recorded(database, first, FAILED)
     now = NOW + timedelta(seconds=5)
     (second,) = claimed(database, now, claim_id="two")
-    done = [(second, asked_to_wait(400))]
-    database.write_now(deliveries.record_results, done, jitter=lambda: 0.8, now=now)
+    results = [(second, failed_with_retry_after(400))]
+    database.write_now(deliveries.record_results, results, jitter=lambda: 0.8, now=now)
 
     assert claimed(database, now + timedelta(seconds=399), claim_id="three") == []
     assert len(claimed(database, now + timedelta(seconds=400), claim_id="four")) == 1
 
 
-def test_410_fails_the_delivery_and_switches_the_endpoint_off(database: Database) -> None:
+def test_410_fails_the_delivery_and_disables_the_endpoint(database: Database) -> None:
     acme = listening(database)
     ada = a_person(database, acme)
     a_request(database, acme, ada)
     a_request(database, acme, ada, start_date=date(2026, 8, 4))
     (delivery, _) = claimed(database)
 
-    assert settled(database, delivery, GONE)[0] == "failed"
+    assert recorded(database, delivery, GONE)[0] == "failed"
 
     webhook = database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller)
     assert (webhook.is_active, webhook.disabled_reason) == (False, endpoint_health.GONE)
     assert claimed(database, NOW + timedelta(days=1), claim_id="two") == []
 
 
-def test_of_one_request_the_later_event_waits_for_the_first_try_of_the_earlier(
+def test_an_event_waits_for_the_first_attempt_of_the_requests_previous_event(
     database: Database,
 ) -> None:
     acme = listening(database)
@@ -218,22 +226,22 @@ def test_of_one_request_the_later_event_waits_for_the_first_try_of_the_earlier(
 
     (created,) = claimed(database)
     assert b'"leave_request.created"' in created.body
-    settled(database, created, FAILED)
+    recorded(database, created, FAILED)
     (approved,) = claimed(database, claim_id="two")
 
     assert b'"leave_request.approved"' in approved.body
 
 
-def test_processes_that_claim_at_once_never_share_a_delivery(database: Database) -> None:
+def test_concurrent_claims_never_share_a_delivery(database: Database) -> None:
     acme = listening(database, *(f"https://example.com/{number}" for number in range(40)))
     a_request(database, acme, a_person(database, acme))
     begin = threading.Barrier(8)
-    taken: list[str] = []
+    claimed_ids: list[str] = []
 
     def take(name: str) -> None:
         begin.wait()
-        while found := claimed(database, limit=3, claim_id=f"{name}-{len(taken)}"):
-            taken.extend(delivery.id for delivery in found)
+        while claims := claimed(database, limit=3, claim_id=f"{name}-{len(claimed_ids)}"):
+            claimed_ids.extend(delivery.id for delivery in claims)
 
     threads = [threading.Thread(target=take, args=(str(number),)) for number in range(8)]
     for thread in threads:
@@ -241,17 +249,17 @@ def test_processes_that_claim_at_once_never_share_a_delivery(database: Database)
     for thread in threads:
         thread.join()
 
-    assert len(taken) == len(set(taken)) == 40
+    assert len(claimed_ids) == len(set(claimed_ids)) == 40
 
 
-def test_a_410_of_the_old_url_does_not_disable_the_new_one(database: Database) -> None:
+def test_a_410_from_the_old_url_does_not_disable_the_new_url(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     (delivery,) = claimed(database)
     moved = {"url": "https://new.example.com/hook"}
     database.write_now(webhooks.update, delivery.webhook_id, moved, by=acme.caller, now=NOW)
 
-    row = settled(database, delivery, GONE)
+    row = recorded(database, delivery, GONE)
 
     assert database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller).is_active
     assert (row[0], row[1]) == ("pending", 1)
@@ -262,29 +270,29 @@ def test_an_expired_claim_disables_no_endpoint(database: Database) -> None:
     a_request(database, acme, a_person(database, acme))
     (late,) = claimed(database)
     (again,) = claimed(database, NOW + QUEUE.lease, claim_id="two")
-    settled(database, again, DELIVERED)
+    recorded(database, again, DELIVERED)
 
-    settled(database, late, GONE)
+    recorded(database, late, GONE)
 
     assert database.read_now(webhooks.get, late.webhook_id, by=acme.caller).is_active
 
 
 def test_an_unreadable_secret_does_not_block_other_deliveries(database_url: str) -> None:
-    found: list[Delivery] = []
+    claims: list[Delivery] = []
     for _ in range(2):
         with closing(open_database(database_url, Secrets.generate())) as handle:
             acme = listening(handle)
             a_request(handle, acme, a_person(handle, acme))
-            found = claimed(handle, NOW + timedelta(minutes=len(found)))
+            claims = claimed(handle, NOW + timedelta(minutes=len(claims)))
 
-    by_organisation = {delivery.organisation_id: len(delivery.secrets) for delivery in found}
+    by_organisation = {delivery.organisation_id: len(delivery.secrets) for delivery in claims}
 
-    assert len(found) == 2
+    assert len(claims) == 2
     assert by_organisation[acme.id] == 1
     assert sorted(by_organisation.values()) == [0, 1]
 
 
-def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
+def test_an_unreadable_secret_does_not_count_as_a_failure_of_the_endpoint(
     database_url: str,
 ) -> None:
     keys = Secrets.generate()
@@ -296,7 +304,7 @@ def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
             now = NOW + timedelta(hours=11 * number)
             (delivery,) = claimed(without_the_key, now, claim_id=str(number))
             assert delivery.secrets == []
-            row = settled(without_the_key, delivery, UNSIGNED, now)
+            row = recorded(without_the_key, delivery, UNSIGNED, now)
             assert row[:2] == ("pending", 0)
             assert row[2] == round((now + UNSIGNED_RETRY).timestamp() * 1000)
 
@@ -305,10 +313,10 @@ def test_a_secret_that_no_key_decrypts_is_never_held_against_the_endpoint(
     with closing(open_database(database_url, keys)) as with_the_key:
         (delivery,) = claimed(with_the_key, NOW + timedelta(hours=85), claim_id="again")
         assert len(delivery.secrets) == 1
-        assert settled(with_the_key, delivery, DELIVERED)[:2] == ("delivered", 1)
+        assert recorded(with_the_key, delivery, DELIVERED)[:2] == ("delivered", 1)
 
 
-def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_over(
+def test_a_delivery_whose_secret_stays_unreadable_fails_after_the_retry_schedule(
     database_url: str,
 ) -> None:
     keys = Secrets.generate()
@@ -320,7 +328,7 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_ove
     late = NOW + timedelta(hours=91)
     with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key, late)
-        assert settled(without_the_key, delivery, UNSIGNED, late)[:2] == ("failed", 0)
+        assert recorded(without_the_key, delivery, UNSIGNED, late)[:2] == ("failed", 0)
         assert claimed(without_the_key, NOW + timedelta(days=40), claim_id="later") == []
 
     assert health(database_url) == (True, None)
@@ -328,15 +336,15 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_when_the_schedule_is_ove
         (logged,) = with_the_key.read_now(
             delivery_log.page, webhook.id, PageOf(), by=acme.caller
         ).items
-        assert [one.error for one in logged.attempts] == ["secret_unreadable"]
+        assert [attempt.error for attempt in logged.attempts] == ["secret_unreadable"]
         with_the_key.write_now(
             requested_deliveries.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
         )
         (again,) = claimed(with_the_key, late, claim_id="again")
-        assert settled(with_the_key, again, DELIVERED, late)[0] == "delivered"
+        assert recorded(with_the_key, again, DELIVERED, late)[0] == "delivered"
 
 
-def test_a_ping_that_no_key_can_sign_fails_at_once_and_says_why(database_url: str) -> None:
+def test_a_ping_with_an_unreadable_secret_fails_at_once_with_a_reason(database_url: str) -> None:
     keys = Secrets.generate()
     with closing(open_database(database_url, keys)) as handle:
         acme = listening(handle)
@@ -344,22 +352,22 @@ def test_a_ping_that_no_key_can_sign_fails_at_once_and_says_why(database_url: st
         handle.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key)
-        assert settled(without_the_key, delivery, UNSIGNED)[:2] == ("failed", 0)
+        assert recorded(without_the_key, delivery, UNSIGNED)[:2] == ("failed", 0)
         logged = without_the_key.read_now(delivery_log.get, webhook.id, delivery.id, by=acme.caller)
 
-    assert [one.error for one in logged.attempts] == ["secret_unreadable"]
+    assert [attempt.error for attempt in logged.attempts] == ["secret_unreadable"]
     assert health(database_url) == (True, None)
 
 
 def health(database_url: str) -> tuple[bool, object]:
-    """Whether the only webhook is on, and since when it fails."""
+    """Whether the only webhook is active, and since when it fails."""
     ((is_active, since),) = outside.rows(
         database_url, "SELECT is_active, failing_since_at FROM webhooks"
     )
     return bool(is_active), since
 
 
-def test_a_ping_goes_to_its_webhook_alone_and_only_once(database: Database) -> None:
+def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) -> None:
     acme = listening(database, "https://example.com/one", "https://example.com/two")
     webhook, _ = database.write_now(
         webhooks.create,
@@ -374,10 +382,10 @@ def test_a_ping_goes_to_its_webhook_alone_and_only_once(database: Database) -> N
     (delivery,) = claimed(database)
     assert (delivery.webhook_id, delivery.event_id) == (webhook.id, event_id)
     assert delivery.body.startswith(b'{"type":"ping","timestamp":"2026-06-01T09:00:00Z"')
-    assert settled(database, delivery, FAILED)[0] == "failed"
+    assert recorded(database, delivery, FAILED)[0] == "failed"
 
 
-def test_a_webhook_that_is_switched_off_is_not_pinged(database: Database) -> None:
+def test_a_disabled_webhook_cannot_be_pinged(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = database.write_now(
         webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
@@ -389,14 +397,14 @@ def test_a_webhook_that_is_switched_off_is_not_pinged(database: Database) -> Non
 
 
 @compiled
-def _told() -> Any:
+def _notifications() -> Any:
     return NotificationRow.select(
         NotificationRow.kind, NotificationRow.user_id, NotificationRow.webhook_id
     )
 
 
 def failing(database: Database, hours: float, number: int) -> bool:
-    """One failed attempt that many hours from now; whether the webhook is on afterwards."""
+    """A failed attempt that many hours after ``NOW``; whether the webhook is active afterwards."""
     now = NOW + timedelta(hours=hours)
     (delivery,) = claimed(database, now, limit=1, claim_id=f"{number}")
     database.write_now(deliveries.record_results, [(delivery, FAILED)], jitter=lambda: 1.0, now=now)
@@ -409,7 +417,7 @@ def _active() -> Any:
     return WebhookRow.select(WebhookRow.is_active)
 
 
-def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Database) -> None:
+def test_an_endpoint_is_disabled_after_120_hours_of_failures(database: Database) -> None:
     acme = listening(database)
     database.write_now(link_to_slack, acme.id)
     grace = a_person(database, acme, first_name="Grace", role="admin")
@@ -427,43 +435,43 @@ def test_120_hours_of_nothing_but_failures_switch_an_endpoint_off(database: Data
 
     (delivery,) = database.read_now(webhooks.page, PageOf(), by=acme.caller).items
     assert delivery.disabled_reason == endpoint_health.FAILED_FOR_TOO_LONG
-    told = {row for row in database.read_now(lambda tx: tx.all(_told)) if row[2]}
-    assert told == {
+    notified = {row for row in database.read_now(lambda tx: tx.all(_notifications)) if row[2]}
+    assert notified == {
         (kind, user_id, delivery.id)
         for kind in ("webhook_failing", "webhook_disabled")
         for user_id in (grace.id, acme.owner.id)
     }
     entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
-    (entry,) = [found for found in entries if found.action == "webhook.disabled"]
+    (entry,) = [entry for entry in entries if entry.action == "webhook.disabled"]
     assert (entry.source, entry.actor_id) == ("scheduler", None)
 
 
-def told_of_failing(database: Database) -> int:
-    rows = database.read_now(lambda tx: tx.all(_told))
+def failing_notifications(database: Database) -> int:
+    rows = database.read_now(lambda tx: tx.all(_notifications))
     return sum(row[0] == "webhook_failing" for row in rows)
 
 
-def test_admins_are_told_once_after_a_day_of_nothing_but_failures(database: Database) -> None:
+def test_admins_are_notified_once_after_a_day_of_failures(database: Database) -> None:
     acme = listening(database)
     database.write_now(link_to_slack, acme.id)
     for number in range(8):
         monday = date(2026, 8, 3) + timedelta(weeks=number)
         a_request(database, acme, a_person(database, acme), start_date=monday)
 
-    told = []
+    counts = []
     for number, hours in enumerate((0, 23.9, 24, 30, 48)):
         assert failing(database, hours, number)
-        told.append(told_of_failing(database))
+        counts.append(failing_notifications(database))
     (delivery,) = claimed(database, NOW + timedelta(hours=60), limit=1, claim_id="well")
-    settled(database, delivery, DELIVERED, NOW + timedelta(hours=60))
+    recorded(database, delivery, DELIVERED, NOW + timedelta(hours=60))
     for number, hours in enumerate((70, 93.9, 94), start=10):
         assert failing(database, hours, number)
-        told.append(told_of_failing(database))
+        counts.append(failing_notifications(database))
 
-    assert told == [0, 0, 1, 1, 1, 1, 1, 2]
+    assert counts == [0, 0, 1, 1, 1, 1, 1, 2]
 
 
-def test_one_success_forgives_all_failures(database: Database) -> None:
+def test_a_success_ends_the_period_of_failing(database: Database) -> None:
     acme = listening(database)
     for number in range(4):
         ada = a_person(database, acme)
@@ -471,19 +479,19 @@ def test_one_success_forgives_all_failures(database: Database) -> None:
 
     failing(database, 0, 1)
     (delivery,) = claimed(database, NOW + timedelta(hours=60), limit=1, claim_id="well")
-    settled(database, delivery, DELIVERED, NOW + timedelta(hours=60))
+    recorded(database, delivery, DELIVERED, NOW + timedelta(hours=60))
 
     assert failing(database, 120, 3)
     assert failing(database, 239, 4)
     assert not failing(database, 240, 5)
 
 
-def test_a_failure_of_long_ago_does_not_count_for_what_was_never_sent(database: Database) -> None:
+def test_an_old_failure_does_not_begin_a_period_of_failing(database: Database) -> None:
     acme = listening(database)
     ada = a_person(database, acme)
     a_request(database, acme, ada)
     (delivery,) = claimed(database)
-    settled(database, delivery, FAILED)
+    recorded(database, delivery, FAILED)
 
     assert failing(database, 30 * 24, 2)
 
@@ -504,7 +512,7 @@ def test_a_new_url_or_enabling_resets_an_endpoints_failures(
     assert failing(database, 120, 2)
 
 
-def test_an_endpoint_that_is_moved_while_it_fails_for_too_long_stays_on(database: Database) -> None:
+def test_an_endpoint_whose_url_changes_concurrently_is_not_disabled(database: Database) -> None:
     acme = listening(database)
     a_request(database, acme, a_person(database, acme))
     failing(database, 0, 1)
@@ -516,7 +524,7 @@ def test_an_endpoint_that_is_moved_while_it_fails_for_too_long_stays_on(database
     overlapping(
         database,
         lambda tx: webhooks.update(tx, webhook.id, changes, by=acme.caller, now=now),
-        lambda: settled(database, delivery, FAILED, now),
+        lambda: recorded(database, delivery, FAILED, now),
     )
 
     assert database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
@@ -549,7 +557,7 @@ def test_disabling_and_changing_an_endpoint_do_not_deadlock(
     assert not database.read_now(webhooks.get, webhook.id, by=acme.caller).is_active
 
 
-def test_one_endpoint_fails_first_and_another_for_too_long_while_an_admin_changes_the_first(
+def test_recording_failures_of_two_endpoints_and_changing_one_do_not_deadlock(
     database: Database,
 ) -> None:
     acme = listening(database)
@@ -561,15 +569,15 @@ def test_one_endpoint_fails_first_and_another_for_too_long_while_an_admin_change
         webhooks.create, "https://example.com/new", ["*"], by=acme.caller, now=now
     )
     a_request(database, acme, a_person(database, acme), start_date=date(2026, 7, 6), now=now)
-    found = claimed(database, now)
-    assert {delivery.webhook_id for delivery in found} == {old.id, new.id}
-    outcomes = [(delivery, FAILED) for delivery in found]
+    claims = claimed(database, now)
+    assert {delivery.webhook_id for delivery in claims} == {old.id, new.id}
+    results = [(delivery, FAILED) for delivery in claims]
 
     runs = crossing(
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: webhooks.update(tx, new.id, {"events": ["*"]}, by=acme.caller, now=now),
-        lambda tx: deliveries.record_results(tx, outcomes, jitter=lambda: 1.0, now=now),
+        lambda tx: deliveries.record_results(tx, results, jitter=lambda: 1.0, now=now),
     )
 
     # A third run means that the database ended a deadlock.
@@ -577,15 +585,15 @@ def test_one_endpoint_fails_first_and_another_for_too_long_while_an_admin_change
     assert not database.read_now(webhooks.get, old.id, by=acme.caller).is_active
 
 
-def test_410_is_told_to_the_admins(database: Database) -> None:
+def test_admins_are_notified_of_a_410(database: Database) -> None:
     acme = listening(database)
     database.write_now(link_to_slack, acme.id)
     a_request(database, acme, a_person(database, acme))
     (delivery,) = claimed(database)
 
-    settled(database, delivery, GONE)
+    recorded(database, delivery, GONE)
 
-    kinds = [row[0] for row in database.read_now(lambda tx: tx.all(_told)) if row[2]]
+    kinds = [row[0] for row in database.read_now(lambda tx: tx.all(_notifications)) if row[2]]
     assert kinds == ["webhook_disabled"]
 
 

@@ -1,4 +1,4 @@
-"""The delivery log: found by status and event, sent again, and pruned after a month."""
+"""The delivery log: filtered by status and event, redelivered, and pruned after a month."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def listening(database: Database, requests: int = 1) -> tuple[Acme, Webhook]:
     return acme, webhook
 
 
-def tried(
+def attempt_due(
     database: Database, outcome: Outcome, limit: int = 1, after: timedelta = timedelta()
 ) -> list[Delivery]:
-    """One round of the dispatcher."""
+    """Claim due deliveries and record the outcome of each."""
     now = NOW + after
-    found = database.write_now(
+    claims = database.write_now(
         delivery_queue.claim, limit=limit, claim_id=f"{now} {outcome.verdict}", now=now
     )
-    pairs = [(delivery, outcome) for delivery in found]
-    database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=now)
-    return found
+    results = [(delivery, outcome) for delivery in claims]
+    database.write_now(deliveries.record_results, results, jitter=lambda: 1.0, now=now)
+    return claims
 
 
 def logged(
@@ -74,8 +74,8 @@ def ids_of(table: Any) -> Any:
     return table.select(table.id)
 
 
-def rows_left(database: Database) -> list[int]:
-    """Deliveries, attempts, events."""
+def row_counts(database: Database) -> list[int]:
+    """Of deliveries, attempts and events."""
 
     def count(tx: Transaction) -> list[int]:
         tables = (DeliveryRow, DeliveryAttemptRow, EventRow)
@@ -84,25 +84,25 @@ def rows_left(database: Database) -> list[int]:
     return database.read_now(count)
 
 
-def test_the_log_says_what_every_attempt_came_to(database: Database) -> None:
+def test_the_log_has_the_result_of_every_attempt(database: Database) -> None:
     acme, webhook = listening(database)
-    (sent,) = tried(database, FAILED)
+    (sent,) = attempt_due(database, FAILED)
 
-    (found,) = logged(database, acme, webhook)
+    (delivery,) = logged(database, acme, webhook)
 
-    assert (found.id, found.event_id, found.status) == (sent.id, sent.event_id, "pending")
-    assert found.next_attempt_at == NOW + timedelta(seconds=5)
-    (attempt,) = found.attempts
+    assert (delivery.id, delivery.event_id, delivery.status) == (sent.id, sent.event_id, "pending")
+    assert delivery.next_attempt_at == NOW + timedelta(seconds=5)
+    (attempt,) = delivery.attempts
     assert (attempt.status_code, attempt.error) == (500, "bad_status")
     assert (attempt.duration_milliseconds, attempt.answer) == (34, "oh \ufffd no")
     assert attempt.attempted_at == NOW - timedelta(milliseconds=34)
 
 
-def test_the_log_is_filtered_by_status_and_event_and_read_in_pages(database: Database) -> None:
+def test_the_log_has_pages_and_filters_by_status_and_event(database: Database) -> None:
     acme, webhook = listening(database, requests=5)
     database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
-    tried(database, FAILED, limit=2)
-    tried(database, DELIVERED, limit=8)
+    attempt_due(database, FAILED, limit=2)
+    attempt_due(database, DELIVERED, limit=8)
 
     def read(page: PageOf, **filters: Any) -> Any:
         return database.read_now(delivery_log.page, webhook.id, page, by=acme.caller, **filters)
@@ -117,54 +117,53 @@ def test_the_log_is_filtered_by_status_and_event_and_read_in_pages(database: Dat
             break
     assert every == sorted(every, reverse=True)
     assert pages == [every[:4], every[4:]]
-    # A failing endpoint gets one at a time: two tried first, then a single one.
+    # A failing endpoint gets one at a time: two attempts at first, then a single one.
     by_status = {
         status: len(logged(database, acme, webhook, status=status))
         for status in ("pending", "delivered", "failed")
     }
     assert by_status == {"pending": 5, "delivered": 1, "failed": 0}
-    assert [one.event_type for one in logged(database, acme, webhook, event="ping")] == ["ping"]
+    (ping,) = logged(database, acme, webhook, event="ping")
+    assert ping.event_type == "ping"
     assert logged(database, acme, webhook, event="ping", status="failed") == []
 
 
 @pytest.mark.parametrize("first", [DELIVERED, FAILED], ids=["delivered", "waiting"])
-def test_a_redelivery_sends_the_same_bytes_under_the_same_id(
-    database: Database, first: Outcome
-) -> None:
+def test_a_redelivery_has_the_same_body_and_id(database: Database, first: Outcome) -> None:
     acme, webhook = listening(database)
-    (sent,) = tried(database, first)
+    (sent,) = attempt_due(database, first)
     later = timedelta(seconds=1)
 
     again = database.write_now(
         requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
     )
-    (second,) = tried(database, DELIVERED, after=later)
+    (second,) = attempt_due(database, DELIVERED, after=later)
 
     assert (again.status, again.next_attempt_at) == ("pending", NOW + later)
     assert (second.event_id, second.body, second.id) == (sent.event_id, sent.body, sent.id)
-    (found,) = logged(database, acme, webhook)
-    assert (found.status, len(found.attempts)) == ("delivered", 2)
+    (delivery,) = logged(database, acme, webhook)
+    assert (delivery.status, len(delivery.attempts)) == ("delivered", 2)
     assert "webhook.redelivery_requested" in {
         entry.action
         for entry in database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
     }
 
 
-def test_what_is_being_sent_is_not_sent_twice_by_asking(database: Database) -> None:
+def test_a_delivery_in_flight_is_not_redelivered(database: Database) -> None:
     acme, webhook = listening(database)
     (sent,) = database.write_now(delivery_queue.claim, limit=1, claim_id="one", now=NOW)
 
-    shown = database.write_now(
+    delivery = database.write_now(
         requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
     )
 
-    assert (shown.status, shown.next_attempt_at) == ("pending", None)
+    assert (delivery.status, delivery.next_attempt_at) == ("pending", None)
     assert database.write_now(delivery_queue.claim, limit=1, claim_id="two", now=NOW) == []
 
 
-def test_nothing_is_redelivered_to_a_webhook_that_is_switched_off(database: Database) -> None:
+def test_a_disabled_webhook_gets_no_redelivery(database: Database) -> None:
     acme, webhook = listening(database)
-    (sent,) = tried(database, DELIVERED)
+    (sent,) = attempt_due(database, DELIVERED)
     off = {"is_active": False}
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
@@ -175,22 +174,22 @@ def test_nothing_is_redelivered_to_a_webhook_that_is_switched_off(database: Data
 
 
 # Each is later than the wait after the attempt before; in all less than 120 hours.
-TRIED_AT_HOURS = (0.0, 0.1, 0.3, 1.0, 3.5, 9.0, 20.0, 35.0, 56.0, 81.0)
+ATTEMPTED_AT_HOURS = (0.0, 0.1, 0.3, 1.0, 3.5, 9.0, 20.0, 35.0, 56.0, 81.0)
 
 
-def given_up(database: Database, after: timedelta = timedelta()) -> None:
-    """Every try of what is due has failed."""
-    for hours in TRIED_AT_HOURS:
-        while tried(database, FAILED, limit=10, after=after + timedelta(hours=hours)):
+def fail_all(database: Database, after: timedelta = timedelta()) -> None:
+    """Record a failure for every attempt until all deliveries have failed."""
+    for hours in ATTEMPTED_AT_HOURS:
+        while attempt_due(database, FAILED, limit=10, after=after + timedelta(hours=hours)):
             pass
 
 
-def switched(database: Database, acme: Acme, webhook: Webhook, *, is_active: bool) -> None:
+def set_active(database: Database, acme: Acme, webhook: Webhook, *, is_active: bool) -> None:
     changes = {"is_active": is_active}
     database.write_now(webhooks.update, webhook.id, changes, by=acme.caller, now=NOW)
 
 
-def sent_again(
+def redeliver_failed_of(
     database: Database, acme: Acme, webhook: Webhook, since: Any = NOW, **options: Any
 ) -> Redelivered:
     return database.write_now(
@@ -203,15 +202,15 @@ def sent_again(
     )
 
 
-def test_what_failed_since_an_instant_is_sent_again_once(database: Database) -> None:
+def test_failed_deliveries_since_an_instant_are_redelivered_once(database: Database) -> None:
     acme, webhook = listening(database, requests=3)
-    (delivered,) = tried(database, DELIVERED)
-    given_up(database, after=timedelta(minutes=1))
+    (delivered,) = attempt_due(database, DELIVERED)
+    fail_all(database, after=timedelta(minutes=1))
     assert len(logged(database, acme, webhook, status="failed")) == 2
 
-    before = sent_again(database, acme, webhook, since=NOW + A_MONTH)
-    first = sent_again(database, acme, webhook)
-    second = sent_again(database, acme, webhook)
+    before = redeliver_failed_of(database, acme, webhook, since=NOW + A_MONTH)
+    first = redeliver_failed_of(database, acme, webhook)
+    second = redeliver_failed_of(database, acme, webhook)
 
     assert (before, first, second) == (
         Redelivered(queued=0, has_more=False),
@@ -219,39 +218,40 @@ def test_what_failed_since_an_instant_is_sent_again_once(database: Database) -> 
         Redelivered(queued=0, has_more=False),
     )
     # A failing endpoint gets one at a time.
-    again = [tried(database, DELIVERED, after=A_MONTH)[0] for _ in range(2)]
+    again = [attempt_due(database, DELIVERED, after=A_MONTH)[0] for _ in range(2)]
     assert delivered.id not in {delivery.id for delivery in again}
-    assert {one.status for one in logged(database, acme, webhook)} == {"delivered"}
+    assert {delivery.status for delivery in logged(database, acme, webhook)} == {"delivered"}
 
 
-def test_what_a_webhook_missed_while_it_was_off_is_sent_only_when_asked(database: Database) -> None:
+def test_events_that_a_disabled_webhook_missed_are_sent_only_on_request(database: Database) -> None:
     acme, webhook = listening(database, requests=0)
-    switched(database, acme, webhook, is_active=False)
+    set_active(database, acme, webhook, is_active=False)
     ada = a_person(database, acme)
     requests = [
         a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
         for number in range(2)
     ]
     with pytest.raises(WebhookDisabled):
-        sent_again(database, acme, webhook)
+        redeliver_failed_of(database, acme, webhook)
 
-    switched(database, acme, webhook, is_active=True)
-    assert tried(database, DELIVERED, limit=10) == []
-    assert [(one.status, one.attempts) for one in logged(database, acme, webhook)] == [
+    set_active(database, acme, webhook, is_active=True)
+    assert attempt_due(database, DELIVERED, limit=10) == []
+    missed = logged(database, acme, webhook)
+    assert [(delivery.status, delivery.attempts) for delivery in missed] == [
         ("failed", []),
         ("failed", []),
     ]
 
-    assert sent_again(database, acme, webhook) == Redelivered(queued=2, has_more=False)
+    assert redeliver_failed_of(database, acme, webhook) == Redelivered(queued=2, has_more=False)
 
-    found = tried(database, DELIVERED, limit=10, after=A_MONTH)
+    sent = attempt_due(database, DELIVERED, limit=10, after=A_MONTH)
     assert [
         request.id.encode() in delivery.body
-        for request, delivery in zip(requests, found, strict=True)
+        for request, delivery in zip(requests, sent, strict=True)
     ] == [True, True]
 
 
-def test_a_webhook_that_is_off_misses_only_what_it_subscribes_to(database: Database) -> None:
+def test_a_disabled_webhook_misses_only_events_that_it_subscribes_to(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = database.write_now(
         webhooks.create,
@@ -260,32 +260,32 @@ def test_a_webhook_that_is_off_misses_only_what_it_subscribes_to(database: Datab
         by=acme.caller,
         now=NOW,
     )
-    switched(database, acme, webhook, is_active=False)
+    set_active(database, acme, webhook, is_active=False)
     a_request(database, acme, a_person(database, acme))
 
     assert logged(database, acme, webhook) == []
-    assert rows_left(database) == [0, 0, 0]
+    assert row_counts(database) == [0, 0, 0]
 
 
-def test_an_outage_is_made_good_in_portions(database: Database) -> None:
+def test_failed_deliveries_are_redelivered_in_batches(database: Database) -> None:
     acme, webhook = listening(database, requests=0)
-    switched(database, acme, webhook, is_active=False)
+    set_active(database, acme, webhook, is_active=False)
     ada = a_person(database, acme)
     for number in range(3):
         a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
-    switched(database, acme, webhook, is_active=True)
+    set_active(database, acme, webhook, is_active=True)
 
-    portions = [sent_again(database, acme, webhook, limit=2) for _ in range(2)]
+    batches = [redeliver_failed_of(database, acme, webhook, limit=2) for _ in range(2)]
 
-    assert portions == [Redelivered(queued=2, has_more=True), Redelivered(queued=1, has_more=False)]
+    assert batches == [Redelivered(queued=2, has_more=True), Redelivered(queued=1, has_more=False)]
 
 
-def test_pings_are_not_sent_again(database: Database) -> None:
+def test_pings_are_not_redelivered(database: Database) -> None:
     acme, webhook = listening(database, requests=0)
     database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
-    tried(database, FAILED)
+    attempt_due(database, FAILED)
 
-    assert sent_again(database, acme, webhook).queued == 0
+    assert redeliver_failed_of(database, acme, webhook).queued == 0
 
 
 def test_other_users_cannot_resend_failed_deliveries(database: Database) -> None:
@@ -300,7 +300,7 @@ def test_other_users_cannot_resend_failed_deliveries(database: Database) -> None
             )
 
 
-def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: Database) -> None:
+def test_a_webhooks_health_has_the_first_failure_and_the_next_attempt(database: Database) -> None:
     acme, webhook = listening(database)
 
     def health() -> WebhookHealth:
@@ -309,20 +309,20 @@ def test_a_webhook_says_since_when_it_fails_and_when_it_is_tried_next(database: 
         ]
 
     assert health() == WebhookHealth(failing_since=None, next_attempt_at=NOW)
-    tried(database, FAILED)
+    attempt_due(database, FAILED)
     assert health() == WebhookHealth(failing_since=NOW, next_attempt_at=NOW + timedelta(seconds=5))
 
-    switched(database, acme, webhook, is_active=False)
+    set_active(database, acme, webhook, is_active=False)
     assert health() == WebhookHealth(failing_since=NOW, next_attempt_at=None)
 
-    switched(database, acme, webhook, is_active=True)
-    tried(database, DELIVERED, after=timedelta(seconds=5))
+    set_active(database, acme, webhook, is_active=True)
+    attempt_due(database, DELIVERED, after=timedelta(seconds=5))
     assert health() == WebhookHealth(failing_since=None, next_attempt_at=None)
 
 
 def test_other_users_cannot_read_the_log(database: Database) -> None:
     acme, webhook = listening(database)
-    (sent,) = tried(database, DELIVERED)
+    (sent,) = attempt_due(database, DELIVERED)
     globex, elsewhere = listening(database)
     member = replace(acme.caller, role="member")
 
@@ -337,11 +337,11 @@ def test_other_users_cannot_read_the_log(database: Database) -> None:
         database.read_now(delivery_log.get, elsewhere.id, sent.id, by=globex.caller)
 
 
-def test_a_month_after_it_was_settled_a_delivery_and_its_event_are_gone(
+def test_a_delivery_and_its_event_are_pruned_a_month_after_it_ended(
     database: Database,
 ) -> None:
     acme, webhook = listening(database, requests=3)
-    tried(database, DELIVERED, limit=2)
+    attempt_due(database, DELIVERED, limit=2)
 
     early = database.write_now(delivery_pruning.prune, now=NOW + timedelta(days=29))
     late = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH, limit=1)
@@ -352,12 +352,12 @@ def test_a_month_after_it_was_settled_a_delivery_and_its_event_are_gone(
         Pruned(expired=0, deliveries=1, events=1),
         Pruned(expired=0, deliveries=1, events=1),
     )
-    # The third is still pending: it is not pruned at any age.
-    assert rows_left(database) == [1, 0, 1]
-    assert [one.status for one in logged(database, acme, webhook)] == ["pending"]
+    # The third is pending, and pending deliveries are not pruned.
+    assert row_counts(database) == [1, 0, 1]
+    assert [delivery.status for delivery in logged(database, acme, webhook)] == ["pending"]
 
 
-def test_what_was_parked_for_a_month_is_given_up(database: Database) -> None:
+def test_a_delivery_that_was_paused_for_a_month_fails(database: Database) -> None:
     acme, webhook = listening(database)
     off = {"is_active": False}
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
@@ -365,26 +365,26 @@ def test_what_was_parked_for_a_month_is_given_up(database: Database) -> None:
     pruned = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH)
 
     assert pruned == Pruned(expired=1, deliveries=0, events=0)
-    (found,) = logged(database, acme, webhook)
-    assert (found.status, found.settled_at) == ("failed", NOW + A_MONTH)
+    (delivery,) = logged(database, acme, webhook)
+    assert (delivery.status, delivery.settled_at) == ("failed", NOW + A_MONTH)
     assert database.write_now(delivery_pruning.prune, now=NOW + 2 * A_MONTH) == Pruned(
         expired=0, deliveries=1, events=1
     )
 
 
-def test_what_is_taken_from_the_park_meanwhile_is_not_given_up(database: Database) -> None:
+def test_a_paused_delivery_that_is_claimed_concurrently_does_not_fail(database: Database) -> None:
     acme, webhook = listening(database)
     off, on = {"is_active": False}, {"is_active": True}
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
-    def switch_on_and_send(tx: Transaction) -> None:
+    def enable_and_claim(tx: Transaction) -> None:
         webhooks.update(tx, webhook.id, on, by=acme.caller, now=NOW + A_MONTH)
         assert delivery_queue.claim(tx, limit=1, claim_id="sent", now=NOW + A_MONTH)
 
     overlapping(
         database,
-        switch_on_and_send,
+        enable_and_claim,
         lambda: database.write_now(delivery_pruning.prune, now=NOW + A_MONTH),
     )
 
-    assert [one.status for one in logged(database, acme, webhook)] == ["pending"]
+    assert [delivery.status for delivery in logged(database, acme, webhook)] == ["pending"]

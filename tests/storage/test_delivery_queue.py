@@ -1,4 +1,4 @@
-"""Claims: fair between endpoints, capped for each, and blind to how much waits."""
+"""Claims: fair between endpoints, with a limit for each, however long the backlog."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def claimed(
     return database.write_now(delivery_queue.claim, limit=limit, claim_id="one", now=NOW + after)
 
 
-def settled(database: Database, done: list[Delivery], outcome: Outcome) -> None:
-    pairs = [(delivery, outcome) for delivery in done]
-    database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=NOW)
+def record(database: Database, claims: list[Delivery], outcome: Outcome) -> None:
+    results = [(delivery, outcome) for delivery in claims]
+    database.write_now(deliveries.record_results, results, jitter=lambda: 1.0, now=NOW)
 
 
-def test_every_endpoints_first_comes_before_any_endpoints_second(database: Database) -> None:
+def test_every_endpoints_first_delivery_is_claimed_before_any_second(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme, 5)
     requests(database, acme, 3)
@@ -57,32 +57,34 @@ def test_every_endpoints_first_comes_before_any_endpoints_second(database: Datab
     assert sorted(Counter(delivery.webhook_id for delivery in second).values()) == [1, 1, 1, 2, 2]
 
 
-def test_no_endpoint_gets_more_at_a_time_than_its_share(database: Database) -> None:
+def test_an_endpoint_has_a_limit_of_deliveries_in_flight(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme)
     requests(database, acme, delivery_queue.MAX_IN_FLIGHT + 2)
 
     first = claimed(database)
     assert (len(first), claimed(database)) == (delivery_queue.MAX_IN_FLIGHT, [])
-    settled(database, first[:3], DELIVERED)
+    record(database, first[:3], DELIVERED)
 
     assert len(claimed(database)) == 2
 
 
-def test_an_endpoint_that_fails_gets_one_at_a_time_until_it_answers(database: Database) -> None:
+def test_a_failing_endpoint_has_one_delivery_in_flight_until_one_succeeds(
+    database: Database,
+) -> None:
     acme = an_organisation(database)
     listening(database, acme)
     requests(database, acme, 6)
 
-    settled(database, claimed(database, limit=1), FAILED)
+    record(database, claimed(database, limit=1), FAILED)
     (probe,) = claimed(database)
     assert claimed(database) == []
-    settled(database, [probe], DELIVERED)
+    record(database, [probe], DELIVERED)
 
     assert len(claimed(database)) == 4
 
 
-def test_a_lease_that_ran_out_takes_no_room(database: Database) -> None:
+def test_an_expired_lease_does_not_count_as_in_flight(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme)
     requests(database, acme, delivery_queue.MAX_IN_FLIGHT + 2)
@@ -93,7 +95,7 @@ def test_a_lease_that_ran_out_takes_no_room(database: Database) -> None:
     assert len(again) == len(lost) == delivery_queue.MAX_IN_FLIGHT
 
 
-def test_a_claim_goes_past_the_backlog_of_a_dead_endpoint(
+def test_the_backlog_of_a_dead_endpoint_does_not_delay_others(
     database: Database, database_url: str
 ) -> None:
     acme = an_organisation(database)
@@ -101,22 +103,22 @@ def test_a_claim_goes_past_the_backlog_of_a_dead_endpoint(
     requests(database, acme, 1)
     park(database_url, acme, dead, rows=20_000)
 
-    found = claimed(database, limit=19 + delivery_queue.MAX_IN_FLIGHT)
+    claims = claimed(database, limit=19 + delivery_queue.MAX_IN_FLIGHT)
 
-    assert Counter(delivery.webhook_id for delivery in found) == {
+    assert Counter(delivery.webhook_id for delivery in claims) == {
         dead.id: delivery_queue.MAX_IN_FLIGHT
     } | {webhook.id: 1 for webhook in others}
 
 
-def test_what_waits_is_counted_and_dated(database: Database) -> None:
+def test_the_backlog_has_counts_and_the_oldest_due_time(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme, 2)
     requests(database, acme, 3)
     claimed(database, limit=1)
 
-    found = database.read_now(delivery_backlog.load, now=NOW)
+    backlog = database.read_now(delivery_backlog.load, now=NOW)
 
-    assert found == Backlog(due=5, in_flight=1, oldest_due_at=round(NOW.timestamp() * 1000))
+    assert backlog == Backlog(due=5, in_flight=1, oldest_due_at=round(NOW.timestamp() * 1000))
 
 
 def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
@@ -138,41 +140,41 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
     assert len(claimed(database)) == 2
 
 
-def test_events_of_one_request_go_out_one_after_the_other(database: Database) -> None:
+def test_events_of_a_request_are_claimed_in_order(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme, 2)
     request = a_request(database, acme, a_person(database, acme))
     database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
     database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
 
-    seen = []
-    while found := claimed(database):
-        seen.append(sorted(delivery.event_type for delivery in found))
-        settled(database, found, DELIVERED)
+    event_types = []
+    while claims := claimed(database):
+        event_types.append(sorted(delivery.event_type for delivery in claims))
+        record(database, claims, DELIVERED)
 
-    assert seen == [
+    assert event_types == [
         ["leave_request.created"] * 2,
         ["leave_request.approved"] * 2,
         ["leave_request.cancelled"] * 2,
     ]
 
 
-def test_processes_that_claim_at_once_share_out_a_long_queue(database: Database) -> None:
+def test_concurrent_claims_share_a_long_queue(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme, 30)
     requests(database, acme, 4)
     begin = threading.Barrier(4)
-    taken: list[str] = []
+    claimed_ids: list[str] = []
 
     def take(name: int) -> None:
         begin.wait()
-        # A turn may find nothing: what another is just taking is passed over.
+        # A claim may be empty: it skips rows that another claim has locked.
         for number in range(200):
-            found = database.write_now(
+            claims = database.write_now(
                 delivery_queue.claim, limit=5, claim_id=f"{name}-{number}", now=NOW
             )
-            taken.extend(delivery.id for delivery in found)
-            if len(taken) >= 120:
+            claimed_ids.extend(delivery.id for delivery in claims)
+            if len(claimed_ids) >= 120:
                 break
 
     threads = [threading.Thread(target=take, args=(number,)) for number in range(4)]
@@ -181,7 +183,7 @@ def test_processes_that_claim_at_once_share_out_a_long_queue(database: Database)
     for thread in threads:
         thread.join()
 
-    assert len(taken) == len(set(taken)) == 120
+    assert len(claimed_ids) == len(set(claimed_ids)) == 120
 
 
 def test_a_claim_never_waits_for_the_claim_of_another_process(postgres_url: str) -> None:

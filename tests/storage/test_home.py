@@ -33,23 +33,23 @@ def load(database: Database, by: Caller, now: datetime = NOW) -> Home:
     return database.read_now(home.load, by=by, now=now)
 
 
-def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: Acme) -> None:
+def test_own_leave_is_pending_or_has_not_ended(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme)
     by = caller_for(acme, ada)
-    kept = [
+    shown = [
         a_request(database, acme, ada, start_date=date(2026, 5, 11)),
         a_request(database, acme, ada, start_date=date(2026, 6, 8)),
         a_request(database, acme, ada, start_date=date(2026, 7, 6), code="sick"),
     ]
     a_request(database, acme, ada, start_date=date(2026, 5, 12), code="sick")
-    gone = a_request(database, acme, ada, start_date=date(2026, 8, 3))
-    database.write_now(leave_requests.cancel, gone.id, by=by, now=NOW)
+    cancelled = a_request(database, acme, ada, start_date=date(2026, 8, 3))
+    database.write_now(leave_requests.cancel, cancelled.id, by=by, now=NOW)
 
-    found = load(database, by).own.items
+    items = load(database, by).own.items
 
     # Past leave is shown while it is pending, and not once it is approved.
-    assert [item.request.id for item in found] == [one.id for one in kept]
-    assert [item.request.status for item in found] == ["pending", "pending", "approved"]
+    assert [item.request.id for item in items] == [request.id for request in shown]
+    assert [item.request.status for item in items] == ["pending", "pending", "approved"]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_own_leave_is_what_waits_and_what_lies_ahead(database: Database, acme: A
         (datetime(2026, 6, 7, 23, 30, tzinfo=UTC), date(2026, 6, 14)),
     ],
 )
-def test_the_week_ends_on_sunday_and_at_the_weekend_the_next_one_does(
+def test_absences_end_on_sunday_and_at_the_weekend_on_the_next_sunday(
     database: Database, acme: Acme, today: datetime, last_day: date
 ) -> None:
     assert load(database, acme.caller, today).last_day == last_day
 
 
-def test_absences_are_the_teams_or_without_a_department_everyones(
+def test_absences_are_of_the_team_or_without_a_department_of_everyone(
     database: Database, acme: Acme
 ) -> None:
     team = a_department(database, acme)
@@ -80,7 +80,8 @@ def test_absences_are_the_teams_or_without_a_department_everyones(
         a_request(database, acme, person, start_date=date(2026, 6, 2), code="sick")
 
     def away(by: Caller) -> list[tuple[str, str | None]]:
-        return [(one.person_name, one.summary_type) for one in load(database, by).away.items]
+        absences = load(database, by).away.items
+        return [(absence.person_name, absence.summary_type) for absence in absences]
 
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None)]
     assert away(caller_for(acme, hedy)) == [
@@ -91,9 +92,7 @@ def test_absences_are_the_teams_or_without_a_department_everyones(
     assert away(caller_for(acme, ada)) == [("Grace Lovelace", None), ("Hedy Lovelace", None)]
 
 
-def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
-    database: Database, acme: Acme
-) -> None:
+def test_pending_absences_are_shown_to_approvers_only(database: Database, acme: Acme) -> None:
     team = a_department(database, acme)
     ada = a_person(database, acme, department_id=team.id)
     alan = a_person(database, acme, first_name="Alan", department_id=team.id)
@@ -106,7 +105,8 @@ def test_pending_leave_is_among_who_is_out_for_those_who_could_decide_on_it(
         by = caller_for(acme, user)
         database.write_now(home_pages.save, PageCursors(scope="org"), by=by, now=NOW)
         return [
-            (one.person_name, one.status, one.summary_type) for one in load(database, by).away.items
+            (absence.person_name, absence.status, absence.summary_type)
+            for absence in load(database, by).away.items
         ]
 
     assert away(grace) == [("Ada Lovelace", "pending", "Annual leave")]
@@ -124,9 +124,9 @@ def test_other_organisations_are_not_shown(database: Database, acme: Acme) -> No
     a_request(database, other, stranger, start_date=date(2026, 6, 2), code="sick")
     a_request(database, other, stranger, start_date=date(2026, 6, 8))
 
-    found = load(database, acme.caller)
+    shown = load(database, acme.caller)
 
-    assert (found.away.items, found.waiting.items, found.own.items) == ([], [], [])
+    assert (shown.away.items, shown.waiting.items, shown.own.items) == ([], [], [])
 
 
 def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) -> None:
@@ -137,20 +137,20 @@ def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) 
     database.write_now(
         home_pages.save, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW
     )
-    found = load(database, by)
+    shown = load(database, by)
 
-    assert len(found.own.items) == 1
-    assert found.cursors == PageCursors(scope="org")
+    assert len(shown.own.items) == 1
+    assert shown.cursors == PageCursors(scope="org")
 
 
-def test_every_list_of_it_is_served_by_an_index(
+def test_every_list_is_read_from_an_index(
     database: Database, database_url: str, acme: Acme
 ) -> None:
     team = a_department(database, acme)
     ada = a_person(database, acme, department_id=team.id, role="approver")
     a_request(database, acme, ada)
 
-    found = plans_of(database, database_url, home.load, by=caller_for(acme, ada), now=NOW)
+    plans = plans_of(database, database_url, home.load, by=caller_for(acme, ada), now=NOW)
 
-    assert len(found) >= 4
-    assert [plan for plan in found if reads_a_whole_table(plan)] == []
+    assert len(plans) >= 4
+    assert [plan for plan in plans if reads_a_whole_table(plan)] == []

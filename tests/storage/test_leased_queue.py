@@ -39,7 +39,7 @@ def test_a_renewed_lease_lasts_longer_than_the_first(database: Database) -> None
     assert len(claimed(database, "two", ALMOST_EXPIRED + QUEUE.lease)) == 1
 
 
-def test_a_released_row_is_no_longer_claimed(database: Database, acme: Acme) -> None:
+def test_a_released_row_can_be_claimed_again(database: Database, acme: Acme) -> None:
     (sync,) = claimed(database, "one", NOW)
     database.write_now(slack_syncs.finish, sync, now=NOW)
 

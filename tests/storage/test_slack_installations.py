@@ -1,4 +1,4 @@
-"""Installing Hiatus into a workspace, by two people at once."""
+"""Concurrent installations in one workspace."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def umbrella(tx: Transaction) -> Organisation:
     return organisations.create(tx, new, source="cli", now=NOW)[0]
 
 
-def test_of_two_installations_at_once_one_links_and_the_other_renews(postgres_url: str) -> None:
+def test_of_two_concurrent_installations_one_links_and_the_other_renews(postgres_url: str) -> None:
     with (
         closing(open_database(postgres_url, Secrets.generate())) as database,
         ThreadPoolExecutor(1) as other,
     ):
-        ours = database.write_now(umbrella)
+        organisation = database.write_now(umbrella)
         second = replace(FIRST, bot_token="xoxb-2")
         overtaking: list[Future[Installed]] = []
 
@@ -90,7 +90,7 @@ def test_of_two_installations_at_once_one_links_and_the_other_renews(postgres_ur
 
         kinds = [database.write_now(install).kind, overtaking[0].result().kind]
 
-        found = database.read_now(slack_installations.find, "T2")
+        installation = database.read_now(slack_installations.find, "T2")
         assert kinds == ["linked", "renewed"]
-        assert found is not None
-        assert (found.organisation_id, found.bot_token) == (ours.id, "xoxb-2")
+        assert installation is not None
+        assert (installation.organisation_id, installation.bot_token) == (organisation.id, "xoxb-2")

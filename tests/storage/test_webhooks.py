@@ -51,18 +51,18 @@ def secrets_of(database: Database, acme: Acme, webhook: Webhook, after: timedelt
     return database.read_now(signing_secrets, acme.id, webhook.id, now=NOW + after)
 
 
-def switched_off(tx: Transaction, webhook_id: str, by: Caller) -> None:
+def disable(tx: Transaction, webhook_id: str, by: Caller) -> None:
     webhooks.update(tx, webhook_id, {"is_active": False}, by=by, now=NOW)
 
 
-def with_a_new_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
+def rotate_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
     webhook_secrets.rotate(tx, webhook_id, by=by, now=NOW)
 
 
 def active_ids(database: Database, acme: Acme) -> list[str]:
-    """What the outbox sees."""
-    found = database.read_now(organisation_config.of_organisation, acme.id)
-    return [webhook.id for webhook in found.webhooks if webhook.is_active]
+    """The webhooks to which the outbox sends."""
+    reference = database.read_now(organisation_config.of_organisation, acme.id)
+    return [webhook.id for webhook in reference.webhooks if webhook.is_active]
 
 
 def row_count(database: Database, acme: Acme) -> int:
@@ -82,7 +82,7 @@ def all_rows(organisation_id: Param[str]) -> Any:
     return webhook.union_all(delivery).union_all(attempt)
 
 
-def test_a_webhook_is_made_with_a_secret_that_signs(database: Database) -> None:
+def test_a_new_webhook_has_a_signing_secret(database: Database) -> None:
     acme = an_organisation(database)
 
     webhook, secret = a_webhook(database, acme, events=["leave_request.approved"])
@@ -95,7 +95,7 @@ def test_a_webhook_is_made_with_a_secret_that_signs(database: Database) -> None:
     assert active_ids(database, acme) == [webhook.id]
 
 
-def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
+def test_the_audit_trail_has_no_secret(database: Database) -> None:
     acme = an_organisation(database)
     webhook, first = a_webhook(database, acme)
     _, second = database.write_now(webhook_secrets.rotate, webhook.id, by=acme.caller, now=NOW)
@@ -116,7 +116,7 @@ def test_the_audit_trail_never_holds_a_secret(database: Database) -> None:
         (["*", ""], "unknown_event"),
     ],
 )
-def test_events_are_known_by_name(database: Database, events: list[str], code: str) -> None:
+def test_unknown_event_names_are_refused(database: Database, events: list[str], code: str) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(InvalidInput) as refusal:
@@ -124,10 +124,10 @@ def test_events_are_known_by_name(database: Database, events: list[str], code: s
 
     assert refusal.value.code == code
     assert refusal.value.errors[0].pointer == "/events"
-    assert all(known in str(refusal.value) for known in (*EVENT_TYPES, "*"))
+    assert all(name in str(refusal.value) for name in (*EVENT_TYPES, "*"))
 
 
-def test_an_event_that_is_named_twice_counts_once(database: Database) -> None:
+def test_duplicate_events_are_removed(database: Database) -> None:
     acme = an_organisation(database)
     twice = ["leave_request.updated", "leave_request.created", "leave_request.updated"]
 
@@ -140,7 +140,7 @@ def test_an_event_that_is_named_twice_counts_once(database: Database) -> None:
     "url",
     ["", "example.com", "ftp://example.com", "https://", "https://e.com/a b", "https://[::1/"],
 )
-def test_a_url_has_the_shape_of_one(database: Database, url: str) -> None:
+def test_a_malformed_url_is_refused(database: Database, url: str) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(InvalidInput) as refusal:
@@ -149,7 +149,7 @@ def test_a_url_has_the_shape_of_one(database: Database, url: str) -> None:
     assert refusal.value.code == "url_invalid"
 
 
-def test_a_url_is_not_endless(database: Database) -> None:
+def test_a_url_has_a_maximum_length(database: Database) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(InvalidInput):
@@ -157,7 +157,9 @@ def test_a_url_is_not_endless(database: Database) -> None:
 
 
 @pytest.mark.parametrize("role", ["member", "approver"])
-def test_only_admins_and_owners_come_near_webhooks(database: Database, role: Role) -> None:
+def test_only_admins_and_owners_may_read_and_change_webhooks(
+    database: Database, role: Role
+) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     by = replace(acme.caller, role=role)
@@ -176,7 +178,7 @@ def test_only_admins_and_owners_come_near_webhooks(database: Database, role: Rol
         database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
 
 
-def test_an_organisation_never_reaches_the_webhooks_of_another(database: Database) -> None:
+def test_an_organisation_cannot_read_or_change_webhooks_of_another(database: Database) -> None:
     acme, other = an_organisation(database), an_organisation(database, name="Other")
     webhook, secret = a_webhook(database, acme)
     by: Caller = other.caller
@@ -195,9 +197,9 @@ def test_an_organisation_never_reaches_the_webhooks_of_another(database: Databas
     assert secrets_of(database, acme, webhook, timedelta()) == [secret]
 
 
-def test_pages_join_without_gap_or_repeat(database: Database) -> None:
+def test_pages_have_every_webhook_once(database: Database) -> None:
     acme = an_organisation(database)
-    made = {a_webhook(database, acme)[0].id for _ in range(3)}
+    webhook_ids = {a_webhook(database, acme)[0].id for _ in range(3)}
 
     first = database.read_now(webhooks.page, PageOf(limit=2), by=acme.caller)
     second = database.read_now(
@@ -205,11 +207,11 @@ def test_pages_join_without_gap_or_repeat(database: Database) -> None:
     )
 
     assert [len(first.items), len(second.items)] == [2, 1]
-    assert {webhook.id for webhook in first.items + second.items} == made
+    assert {webhook.id for webhook in first.items + second.items} == webhook_ids
     assert second.next_cursor is None
 
 
-def test_only_what_was_sent_changes(database: Database) -> None:
+def test_an_update_changes_only_the_fields_sent(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme, events=["leave_request.created"])
     assert active_ids(database, acme) == [webhook.id]
@@ -223,7 +225,7 @@ def test_only_what_was_sent_changes(database: Database) -> None:
     assert database.read_now(organisation_config.of_organisation, acme.id).webhooks == [changed]
 
 
-def test_a_change_of_nothing_is_no_change(database: Database) -> None:
+def test_an_update_without_a_difference_changes_nothing(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
 
@@ -238,9 +240,7 @@ def test_a_change_of_nothing_is_no_change(database: Database) -> None:
     "changes",
     [{"url": "nowhere"}, {"events": []}, {"is_active": None}, {"secret": "whsec_mine"}],
 )
-def test_a_change_is_checked_like_the_beginning(
-    database: Database, changes: dict[str, Any]
-) -> None:
+def test_an_invalid_update_is_refused(database: Database, changes: dict[str, Any]) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
 
@@ -250,7 +250,7 @@ def test_a_change_is_checked_like_the_beginning(
     assert database.read_now(webhooks.get, webhook.id, by=acme.caller) == webhook
 
 
-def test_a_disabled_webhook_says_why_until_it_is_switched_on_again(database: Database) -> None:
+def test_a_disabled_webhook_has_a_reason_until_it_is_enabled(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
 
@@ -269,7 +269,7 @@ def test_a_disabled_webhook_says_why_until_it_is_switched_on_again(database: Dat
     assert active_ids(database, acme) == [webhook.id]
 
 
-def test_switching_on_forgets_since_when_it_failed(database: Database) -> None:
+def test_enabling_clears_the_first_failure(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     where = {"organisation_id": acme.id, "id": webhook.id}
@@ -284,7 +284,7 @@ def test_switching_on_forgets_since_when_it_failed(database: Database) -> None:
     assert still_failing == 0
 
 
-def test_disabling_is_the_systems_doing_and_happens_once(database: Database) -> None:
+def test_disabling_is_audited_once_as_the_system(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
 
@@ -351,31 +351,31 @@ def a_delivery(database: Database, acme: Acme, webhook: Webhook) -> None:
     database.write_now(write)
 
 
-def test_deleting_takes_deliveries_and_attempts_along_and_no_others(database: Database) -> None:
+def test_deleting_a_webhook_deletes_only_its_deliveries_and_attempts(database: Database) -> None:
     acme = an_organisation(database)
-    (doomed, _), (kept, _) = a_webhook(database, acme), a_webhook(database, acme)
-    for webhook in (doomed, doomed, kept):
+    (deleted, _), (other, _) = a_webhook(database, acme), a_webhook(database, acme)
+    for webhook in (deleted, deleted, other):
         a_delivery(database, acme, webhook)
     before = row_count(database, acme)
-    assert set(active_ids(database, acme)) == {doomed.id, kept.id}
+    assert set(active_ids(database, acme)) == {deleted.id, other.id}
 
-    database.write_now(webhooks.delete, doomed.id, by=acme.caller, now=NOW)
+    database.write_now(webhooks.delete, deleted.id, by=acme.caller, now=NOW)
 
     assert (before, row_count(database, acme)) == (2 + 3 + 3, 1 + 1 + 1)
-    assert active_ids(database, acme) == [kept.id]
-    assert database.read_now(signing_secrets, acme.id, doomed.id, now=NOW) == []
+    assert active_ids(database, acme) == [other.id]
+    assert database.read_now(signing_secrets, acme.id, deleted.id, now=NOW) == []
     with pytest.raises(NotFound):
-        database.read_now(webhooks.get, doomed.id, by=acme.caller)
+        database.read_now(webhooks.get, deleted.id, by=acme.caller)
 
 
-def test_an_organisation_has_a_bounded_number_of_webhooks(database: Database) -> None:
+def test_an_organisation_has_a_maximum_number_of_webhooks(database: Database) -> None:
     acme = an_organisation(database)
-    made = [a_webhook(database, acme)[0] for _ in range(MAX_WEBHOOKS)]
+    existing = [a_webhook(database, acme)[0] for _ in range(MAX_WEBHOOKS)]
 
     with pytest.raises(TooManyWebhooks):
         a_webhook(database, acme)
 
-    database.write_now(webhooks.delete, made[0].id, by=acme.caller, now=NOW)
+    database.write_now(webhooks.delete, existing[0].id, by=acme.caller, now=NOW)
     a_webhook(database, acme)
 
 
@@ -397,7 +397,7 @@ def test_requesting_leave_and_deleting_a_webhook_do_not_deadlock(
     assert runs == 2
 
 
-@pytest.mark.parametrize("change", [switched_off, with_a_new_secret])
+@pytest.mark.parametrize("change", [disable, rotate_secret])
 def test_changing_and_deleting_a_webhook_do_not_deadlock(
     database: Database, change: Callable[[Transaction, str, Caller], object]
 ) -> None:
@@ -405,7 +405,7 @@ def test_changing_and_deleting_a_webhook_do_not_deadlock(
     webhook, _ = a_webhook(database, acme)
     refused: list[str] = []
 
-    def change_what_is_there(tx: Transaction) -> None:
+    def change_if_found(tx: Transaction) -> None:
         try:
             change(tx, webhook.id, acme.caller)
         except NotFound as refusal:
@@ -415,20 +415,20 @@ def test_changing_and_deleting_a_webhook_do_not_deadlock(
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW),
-        change_what_is_there,
+        change_if_found,
     )
 
     assert (runs, refused) == (2, ["not_found"])
 
 
-def test_what_is_announced_meanwhile_goes_with_the_webhook_at_once(database: Database) -> None:
+def test_a_webhook_is_deleted_with_a_concurrent_delivery(database: Database) -> None:
     acme = an_organisation(database)
     webhook, _ = a_webhook(database, acme)
     request = a_request(database, acme, a_person(database, acme))
 
     def approve(tx: Transaction) -> None:
         decisions.approve(tx, request.id, by=acme.caller, now=NOW)
-        # What is written soon is written by now.
+        # A read writes the enqueued rows.
         leave_reading.get(tx, request.id, by=acme.caller, now=NOW)
 
     runs = crossing(

@@ -1,4 +1,4 @@
-"""Reference data: remembered by the process, and never what was not committed."""
+"""The cached configuration: only what was committed is cached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.events import organisation_config
 from tests.builders import NOW, Acme, an_organisation
 
 
-class Refused(Exception):
+class Failed(Exception):
     pass
 
 
@@ -27,43 +27,43 @@ def name_of(tx: Transaction, acme: Acme) -> str:
     return organisation_config.of_organisation(tx, acme.id).organisation.name
 
 
-def rename_look_and_refuse(tx: Transaction, acme: Acme, name: str) -> None:
+def rename_read_and_fail(tx: Transaction, acme: Acme, name: str) -> None:
     rename(tx, acme, name)
     assert name_of(tx, acme) == name
-    raise Refused
+    raise Failed
 
 
-def test_what_an_undone_write_has_seen_is_not_remembered(
+def test_the_reads_of_a_write_that_was_rolled_back_are_not_cached(
     database: Database, database_url: str
 ) -> None:
     acme = an_organisation(database, name="Acme")
-    with pytest.raises(Refused):
-        database.write_now(rename_look_and_refuse, acme, "Undone")
+    with pytest.raises(Failed):
+        database.write_now(rename_read_and_fail, acme, "Rolled back")
 
-    # Another process makes the very version that the undone write had made.
+    # Another process changes the configuration as well.
     with closing(open_database(database_url, Secrets.generate())) as other:
         other.write_now(rename, acme, "Renamed")
 
     assert database.read_now(name_of, acme) == "Renamed"
 
 
-def test_what_a_neighbour_of_an_undone_write_has_seen_is_not_remembered(
+def test_the_reads_of_a_write_beside_one_that_was_rolled_back_are_not_cached(
     database: Database, database_url: str
 ) -> None:
     acme = an_organisation(database, name="Acme")
 
     async def write_together() -> list[BaseException | str | None]:
         writes = (
-            database.write(rename_look_and_refuse, acme, "Undone"),
+            database.write(rename_read_and_fail, acme, "Rolled back"),
             database.write(name_of, acme),
-            database.write(rename_look_and_refuse, acme, "Undone too"),
+            database.write(rename_read_and_fail, acme, "Rolled back too"),
             database.write(name_of, acme),
         )
         return list(await asyncio.gather(*writes, return_exceptions=True))
 
     outcomes = asyncio.run(write_together())
     assert [outcomes[1], outcomes[3]] == ["Acme", "Acme"]
-    assert [type(outcomes[0]), type(outcomes[2])] == [Refused, Refused]
+    assert [type(outcomes[0]), type(outcomes[2])] == [Failed, Failed]
     with closing(open_database(database_url, Secrets.generate())) as other:
         other.write_now(rename, acme, "Renamed")
 
