@@ -61,7 +61,7 @@ def _reencrypt_batch(
     tx: Transaction, kind: str, after: tuple[str, str] | None, limit: int
 ) -> _Batch:
     rows = stored_secrets.read(tx, kind, after=after, limit=limit)
-    old = [row for row in rows if not tx.secrets.is_by_first_key(row.encrypted)]
+    old = [row for row in rows if not tx.secrets.is_encrypted_with_first_key(row.encrypted)]
     readable = [row for row in old if stored_secrets.is_readable(tx.secrets, row.encrypted)]
     return _Batch(
         changed=stored_secrets.replace(tx, kind, readable),

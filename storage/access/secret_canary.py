@@ -63,7 +63,7 @@ def _covers_first_key(tx: Transaction, canaries: list[str]) -> bool:
         ]
         if sample and not any(stored_secrets.is_readable(tx.secrets, text) for text in sample):
             raise SecretKeysUnusable
-    return any(tx.secrets.is_by_first_key(canary) for canary in canaries)
+    return any(tx.secrets.is_encrypted_with_first_key(canary) for canary in canaries)
 
 
 def _store_canary(tx: Transaction) -> None:

@@ -32,7 +32,7 @@ def end_leave(
     Of a request that is running, the past days and today stay taken.
     """
     today = local_day(now, reference.organisation.timezone)
-    standing = leave_rows.standing_of(tx, reference.organisation.id, user.id, today)
+    standing = leave_rows.current_of(tx, reference.organisation.id, user.id, today)
     given_up = [(before, _given_up(before, today, now)) for before in standing]
     leave = tuple(
         LeaveEffect(user=user, before=before, after=after)

@@ -58,11 +58,11 @@ class BadLines(InvalidInput):
     @property
     def by_line(self) -> list[tuple[int, str, FieldError]]:
         """Line, column and error, by line."""
-        found = []
+        errors_by_line = []
         for error in self.errors:
             line, _, column = error.pointer[1:].partition("/")
-            found.append((int(line), column, error))
-        return sorted(found, key=lambda one: one[0])
+            errors_by_line.append((int(line), column, error))
+        return sorted(errors_by_line, key=lambda item: item[0])
 
 
 def _day(text: str, field: str) -> date:
@@ -123,8 +123,8 @@ def read(content: bytes, *, needed: Sequence[str]) -> list[Line]:
             raise _unreadable("too_long", f"A file holds at most {MAX_LINES:,} people.")
         try:
             lines.append(_line(number, header, cells))
-        except BadLines as bad:
-            errors.extend(bad.errors)
+        except BadLines as error:
+            errors.extend(error.errors)
     errors += _repeated(lines)
     if errors:
         raise BadLines(errors)
@@ -192,8 +192,8 @@ def _check_header(header: list[str], needed: Sequence[str]) -> None:
 
 def _unknown(name: str) -> str:
     close = difflib.get_close_matches(name, COLUMNS, n=1)
-    cure = f"did you mean {close[0]}?" if close else f"the columns are {', '.join(COLUMNS)}."
-    return f"There is no column {name[:50]!r}: {cure}"
+    hint = f"did you mean {close[0]}?" if close else f"the columns are {', '.join(COLUMNS)}."
+    return f"There is no column {name[:50]!r}: {hint}"
 
 
 def _line(number: int, header: list[str], cells: list[str]) -> Line:

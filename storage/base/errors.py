@@ -58,9 +58,9 @@ class Sentence(str):
         if isinstance(template, Sentence) and not figures:
             return template
         shown = {name: _in_english(figure) for name, figure in figures.items()}
-        made = super().__new__(cls, template.format(**shown) if shown else template)
-        made.template, made.figures = template, figures
-        return made
+        sentence = super().__new__(cls, template.format(**shown) if shown else template)
+        sentence.template, sentence.figures = template, figures
+        return sentence
 
 
 def _in_english(figure: Figure) -> str:

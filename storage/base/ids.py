@@ -7,8 +7,8 @@ from datetime import datetime
 
 from storage.base.random_bytes import random_bytes
 
-# Ids stay in order while the clock is set back by at most a day, in milliseconds.
-_SET_BACK = 86_400_000
+# Ids stay in order if the clock is set back by at most a day, in milliseconds.
+_MAX_SET_BACK = 86_400_000
 
 _lock = threading.Lock()
 _latest = 0
@@ -17,15 +17,14 @@ _latest = 0
 def new_id(now: datetime) -> str:
     """A version 7 UUID as 36 lower-case characters, greater than all earlier ones of this process.
 
-    Milliseconds, then 12 bits that count what one millisecond makes, then 62 random bits. Sorts by
-    time, which is kind to indexes. A clock that was more than a day ahead is not followed for
-    ever: its ids stay ahead of those made after it was put right. Source: RFC 9562, sections 5.7
-    and 6.2, method 1.
+    Milliseconds, then a 12-bit counter, then 62 random bits. Sorts by time, which keeps index
+    inserts local. After a clock that was more than a day ahead is corrected, new ids sort before
+    those that it made. Source: RFC 9562, sections 5.7 and 6.2, method 1.
     """
     global _latest
     stamp = int(now.timestamp() * 1000) << 12
     with _lock:
-        if _latest - stamp < _SET_BACK << 12:
+        if _latest - stamp < _MAX_SET_BACK << 12:
             stamp = max(stamp, _latest + 1)
         _latest = stamp
     head = f"{stamp >> 12:012x}"

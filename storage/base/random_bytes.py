@@ -1,7 +1,6 @@
 """Random bytes from the operating system, read in blocks.
 
-A fetch costs several times what making an id of them does, and while it lasts every other thread
-may take the interpreter.
+The system call costs several times as much as making an id, and releases the interpreter lock.
 """
 
 from __future__ import annotations
@@ -10,30 +9,30 @@ import os
 import threading
 from typing import Final
 
-_FETCHED_BYTES: Final = 4_096
+_BLOCK_LENGTH: Final = 4_096
 
 _lock = threading.Lock()
-_fetched = b""
+_block = b""
 _used = 0
 
 
 def random_bytes(amount: int) -> bytes:
     """At most 4,096 unused random bytes, good enough for secrets."""
-    global _fetched, _used
+    global _block, _used
     with _lock:
-        if _used + amount > len(_fetched):
-            _fetched, _used = os.urandom(_FETCHED_BYTES), 0
-        found = _fetched[_used : _used + amount]
+        if _used + amount > len(_block):
+            _block, _used = os.urandom(_BLOCK_LENGTH), 0
+        chunk = _block[_used : _used + amount]
         _used += amount
-    return found
+    return chunk
 
 
-def _forget() -> None:
-    """After a fork, the child drops the rest of the block, which its parent will use."""
-    global _lock, _fetched
+def _drop_block() -> None:
+    """After a fork, the child drops the block that its parent still uses."""
+    global _lock, _block
     _lock = threading.Lock()
-    _fetched = b""
+    _block = b""
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_drop_block)

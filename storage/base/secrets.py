@@ -29,8 +29,8 @@ class Secrets:
             hashlib.sha256(b"hiatus cursor signature\0" + key.encode()).digest()
             for key in reversed(keys)
         ]
-        # Raises what ``decrypt`` raises; for what is needed many times a second.
-        self.decrypt_again = lru_cache(maxsize=1_000)(self.decrypt)
+        # As ``decrypt``, for secrets that are needed many times a second.
+        self.decrypt_cached = lru_cache(maxsize=1_000)(self.decrypt)
 
     @classmethod
     def generate(cls) -> Secrets:
@@ -44,7 +44,7 @@ class Secrets:
         """The plain text. Raises ``cryptography.fernet.InvalidToken`` when no key decrypts it."""
         return self._fernet.decrypt(token.encode()).decode()
 
-    def is_by_first_key(self, token: str) -> bool:
+    def is_encrypted_with_first_key(self, token: str) -> bool:
         """Whether the first key encrypted this text."""
         try:
             self._first.decrypt(token.encode())

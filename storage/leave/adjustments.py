@@ -1,6 +1,6 @@
-"""Corrections of what a person may take in a leave year: added with a reason, never changed.
+"""Adjustments of a person's allowance in a leave year: added with a reason, never changed.
 
-What was wrong is put right by another one with the opposite sign, so that the ledger keeps both.
+An error is corrected by another adjustment with the opposite sign, so the ledger shows both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_REASON_LENGTH: Final = 500
 
 
 class TooManyAdjustments(Conflict):
-    """The person's leave year has as many adjustments as one may have."""
+    """The person's leave year has the maximum number of adjustments."""
 
     code = "too_many_adjustments"
     title = "There are too many adjustments."
@@ -52,13 +52,13 @@ def add(
     by: Caller,
     now: datetime,
 ) -> Adjustment:
-    """Add half-days to a person's leave year, or take them off it; it may end up overdrawn.
+    """Add half-days to a person's leave year, or deduct them; the year may become overdrawn.
 
     ``leave_year`` is the calendar year in which the leave year begins. Audited. Raises
     InsufficientRole, NotFound, InvalidInput or TooManyAdjustments.
     """
     roles.check_role(by.role, "admin")
-    # Held, so that nothing is asked for meanwhile on the strength of what is taken off here.
+    # Locked, so that no concurrent request uses days that this adjustment deducts.
     user = people_rows.find(tx, by.organisation_id, user_id, for_update=True)
     if user is None:
         raise NotFound("user")
@@ -70,16 +70,16 @@ def add(
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
     rule = balances.leave_year_rule(reference, user)
     first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
-    counted = tx.first(
-        _how_many,
+    count = tx.first(
+        _count,
         organisation_id=by.organisation_id,
         user_id=user.id,
         first_day=f"{leave_year}-01-01",
         last_day=f"{leave_year}-12-31",
     )
-    if counted is not None and counted.total >= MAX_ADJUSTMENTS:
+    if count is not None and count.total >= MAX_ADJUSTMENTS:
         raise TooManyAdjustments
-    added = Adjustment(
+    adjustment = Adjustment(
         id=new_id(now),
         user_id=user.id,
         leave_year=leave_year,
@@ -91,7 +91,7 @@ def add(
     tx.insert(
         AllowanceAdjustmentRow,
         organisation_id=by.organisation_id,
-        id=added.id,
+        id=adjustment.id,
         user_id=user.id,
         leave_year_start=first_day.isoformat(),
         half_days=half_days,
@@ -99,16 +99,16 @@ def add(
         created_by=by.user_id,
         created_at=now,
     )
-    shown = {
+    after = {
         "user_id": user.id,
         "leave_year": leave_year,
         "days": days_of(half_days),
         "reason": text,
     }
-    subject = ("allowance_adjustment", added.id)
-    audit.record(tx, "allowance_adjustment.created", *subject, by=by, now=now, after=shown)
+    subject = ("allowance_adjustment", adjustment.id)
+    audit.record(tx, "allowance_adjustment.created", *subject, by=by, now=now, after=after)
     card_refreshes.enqueue(tx, reference=reference, now=now, user_ids={user.id})
-    return added
+    return adjustment
 
 
 def page(
@@ -121,14 +121,14 @@ def page(
     user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
     bound_to = ("adjustments", by.organisation_id, user.id)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    adjustment_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         user_id=user.id,
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, adjustment_of, lambda row: [row.id], *bound_to)
+    return page_of(tx, page, adjustment_rows, adjustment_of, lambda row: [row.id], *bound_to)
 
 
 def get(
@@ -152,7 +152,7 @@ def get(
 
 
 @compiled
-def _how_many(
+def _count(
     organisation_id: Param[str], user_id: Param[str], first_day: Param[str], last_day: Param[str]
 ) -> Select:
     return AllowanceAdjustmentRow.select(fn.COUNT(AllowanceAdjustmentRow.id).alias("total")).where(

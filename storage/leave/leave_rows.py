@@ -1,7 +1,4 @@
-"""Rows of leave requests: read as values, written as a whole with their audit entry.
-
-Who may write what, and what follows from it, is decided elsewhere.
-"""
+"""Rows of leave requests, read as values and written with their audit entries."""
 
 from __future__ import annotations
 
@@ -50,11 +47,11 @@ def save(
 ) -> bool:
     """Write and audit ``after``, if the request still is as ``before``; False if it is not.
 
-    One statement checks and moves, so of two people at once one changes no row. It sets what
-    differs: SQLite rewrites every index of a column that is set.
+    One statement checks and updates, so of two concurrent steps one updates no row. It sets only
+    what differs: SQLite rewrites every index of a column that is set.
     """
     columns_before = _columns(before)
-    moved = tx.update(
+    updated = tx.update(
         LeaveRequestRow,
         {name: value for name, value in _columns(after).items() if value != columns_before[name]},
         organisation_id=by.organisation_id,
@@ -62,15 +59,19 @@ def save(
         status=before.status,
         version=before.version,
     )
-    if moved:
+    if updated:
         _record(tx, action, _audited(before), after, by=by, now=now, why=why)
-    return bool(moved)
+    return bool(updated)
 
 
 def note_reversed_approval(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
     """Note that leave which calendar feeds showed as approved is declined in this transaction."""
-    place = {"organisation_id": by.organisation_id, "id": request_id}
-    tx.update(LeaveRequestRow, {"approval_reversed_at": now}, **place)
+    tx.update(
+        LeaveRequestRow,
+        {"approval_reversed_at": now},
+        organisation_id=by.organisation_id,
+        id=request_id,
+    )
 
 
 def save_all(
@@ -82,11 +83,11 @@ def save_all(
     now: datetime,
     why: Mapping[str, object],
 ) -> None:
-    """Write and audit many requests, each before and after, in a handful of statements.
+    """Write and audit many requests, each before and after, in a few statements.
 
-    Their owners are held, so that all are as before. ``why`` goes into every audit entry.
+    The caller has locked their requesters. ``why`` goes into every audit entry.
     """
-    given = [
+    columns = [
         {
             "organisation_id": by.organisation_id,
             "id": before.id,
@@ -104,9 +105,9 @@ def save_all(
         }
         for before, after in changes
     ]
-    moved = tx.change(_save_all, given=rows.json_text(given))
-    if moved != len(changes):
-        raise RuntimeError("A leave request changed although its owner was held.")
+    updated = tx.change(_save_all, columns=rows.json_text(columns))
+    if updated != len(changes):
+        raise RuntimeError("A leave request changed although its requester was locked.")
     audited = [
         (
             after.id,
@@ -116,20 +117,20 @@ def save_all(
         for before, after in changes
     ]
     audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
-    # One of each counter that calendars read; there are 16 (feed_changes.py).
-    owners = {after.user_id[-1]: after.user_id for _, after in changes}
-    for _, user_id in sorted(owners.items()):
+    # Each of the 16 counters that calendars read at most once (feed_changes.py).
+    requesters = {after.user_id[-1]: after.user_id for _, after in changes}
+    for _, user_id in sorted(requesters.items()):
         feed_changes.count(tx, by.organisation_id, user_id)
 
 
-def standing_of(
+def current_of(
     tx: Transaction, organisation_id: str, user_id: str, today: date
 ) -> list[LeaveRequest]:
     """A person's pending requests, and approved ones that end today or later, by first day."""
-    found = tx.all(
-        _standing, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
+    request_rows = tx.all(
+        _current, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
     )
-    requests = [rows.leave_request(row) for row in found]
+    requests = [rows.leave_request(row) for row in request_rows]
     return sorted(requests, key=lambda request: (request.start_date, request.id))
 
 
@@ -142,14 +143,14 @@ def pending_of(
     limit: int,
 ) -> list[LeaveRequest]:
     """Pending requests of a person, or of a department's members; up to a limit."""
-    found = tx.all(
+    request_rows = tx.all(
         _pending,
         organisation_id=organisation_id,
         user_id=user_id,
         department_id=department_id,
         limit=limit,
     )
-    return [rows.leave_request(row) for row in found]
+    return [rows.leave_request(row) for row in request_rows]
 
 
 def _columns(request: LeaveRequest) -> dict[str, object]:
@@ -169,10 +170,12 @@ def _record(
     now: datetime,
     why: str | None = None,
 ) -> None:
-    shown = _audited(after)
+    audited = _audited(after)
     if why is not None:
-        shown["why"] = why
-    audit.record(tx, action, "leave_request", after.id, by=by, now=now, before=before, after=shown)
+        audited["why"] = why
+    audit.record(
+        tx, action, "leave_request", after.id, by=by, now=now, before=before, after=audited
+    )
     feed_changes.count(tx, by.organisation_id, after.user_id)
 
 
@@ -198,8 +201,8 @@ def _request(organisation_id: Param[str], request_id: Param[str]) -> Select:
     )
 
 
-# What `save_all` writes, with PostgreSQL's types.
-_WRITTEN: Final = {
+# The columns that `save_all` writes, with PostgreSQL's types.
+_SAVED_COLUMNS: Final = {
     "status": "text",
     "end_date": "date",
     "end_half_day": "text",
@@ -212,17 +215,17 @@ _WRITTEN: Final = {
 
 
 @compiled
-def _save_all(given: Param[str]) -> Update:
-    found = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
-    new = json_table(given, "new", found | _WRITTEN)
+def _save_all(columns: Param[str]) -> Update:
+    keys = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
+    new = json_table(columns, "new", keys | _SAVED_COLUMNS)
     return (
         LeaveRequestRow.update(
-            {getattr(LeaveRequestRow, name): new.column(name) for name in _WRITTEN}
+            {getattr(LeaveRequestRow, name): new.column(name) for name in _SAVED_COLUMNS}
         )
         .from_(new)
         .where(
-            # Given as well: with a constant, SQLite would look through the whole organisation's
-            # leave for every row that is given.
+            # From the table as well: with a constant, SQLite would scan the organisation's leave
+            # for every row.
             LeaveRequestRow.organisation_id == new.column("organisation_id"),
             LeaveRequestRow.id == new.column("id"),
             LeaveRequestRow.version == new.column("version_before"),
@@ -231,7 +234,7 @@ def _save_all(given: Param[str]) -> Update:
 
 
 @compiled
-def _standing(organisation_id: Param[str], user_id: Param[str], today: Param[str]) -> Select:
+def _current(organisation_id: Param[str], user_id: Param[str], today: Param[str]) -> Select:
     return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.user_id == user_id,

@@ -1,4 +1,4 @@
-"""Kinds of leave and their rules: created, read, changed, archived or deleted."""
+"""Leave types: created, read, changed, archived or deleted."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes
 from storage.rules import leave_type_fields, roles
 
-# What the cards of pending requests show of a type, or compute with.
-_ON_CARDS: Final = ("name", "is_private", "deducts_allowance")
-# What calendar events show of a type.
-_IN_EVENTS: Final = ("name", "colour", "is_private")
+# Fields that approval cards show or depend on.
+_CARD_FIELDS: Final = ("name", "is_private", "deducts_allowance")
+# Fields that calendar events show.
+_EVENT_FIELDS: Final = ("name", "colour", "is_private")
 
 
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
@@ -43,9 +43,8 @@ def create(
 ) -> LeaveType:
     """Add a type: ``name`` and any other field of ``update``.
 
-    An absent code is made from the name. Unless said otherwise a type needs approval, is paid and
-    comes out of the allowance. Raises InsufficientRole, InvalidInput, CodeTaken or NameTaken; then
-    nothing has changed.
+    The default code is made from the name; `leave_type_fields` has the others. Raises
+    InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has changed.
     """
     roles.check_role(by.role, "admin")
     fields.require(fields_of_type, "name")
@@ -58,7 +57,7 @@ def create(
         updated_at=now,
         version=1,
     )
-    # Of two concurrent calls with one name, the second waits and then sees the first.
+    # Of two concurrent calls with the same name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
     _check_code_is_free(tx, leave_type.code, by=by)
     if not leave_type.is_archived:
@@ -88,7 +87,7 @@ def get(tx: Transaction, leave_type_id: str, *, by: Caller, for_update: bool = F
 def update(
     tx: Transaction, leave_type_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
 ) -> LeaveType:
-    """Change fields; ``is_archived`` false brings a type back. What was requested keeps its count.
+    """Change fields; ``is_archived`` false restores a type. Requests keep their counted days.
 
     Raises NotFound, InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has
     changed.
@@ -97,7 +96,7 @@ def update(
     locks.organisation(tx, by.organisation_id)
     before = get(tx, leave_type_id, by=by, for_update=True)
     if changes.get("emoji") == before.emoji:
-        # An older type may have an emoji that would be refused today; it keeps it.
+        # An older type may keep an emoji that is invalid today.
         changes = {name: value for name, value in changes.items() if name != "emoji"}
     after = replace(before, **fields.checked(changes, leave_type_fields.CHECKS))
     if after == before:
@@ -110,7 +109,7 @@ def update(
         "leave_type.archived" if _is_archival(before, after) else "leave_type.updated"
     )
     saved = _save(tx, before, after, action, by=by, now=now)
-    if any(getattr(after, name) != getattr(before, name) for name in _ON_CARDS):
+    if any(getattr(after, name) != getattr(before, name) for name in _CARD_FIELDS):
         reference = organisation_config.of_organisation(tx, by.organisation_id)
         card_refreshes.enqueue(tx, reference=reference, now=now)
     return saved
@@ -144,29 +143,29 @@ def page(
     """One page of the types, archived ones or not or both, oldest first. Raises UnusableCursor."""
     bound_to = ("leave_types", by.organisation_id, is_archived)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    type_rows = tx.all(
         _leave_types,
         organisation_id=by.organisation_id,
         is_archived=is_archived,
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, rows.leave_type, lambda row: [row.id], *bound_to)
+    return page_of(tx, page, type_rows, rows.leave_type, lambda row: [row.id], *bound_to)
 
 
 def by_word(reference: Reference, word: str) -> LeaveType:
     """The type with that id, code or name, case-insensitive.
 
-    A type in use comes before an archived one of the same name. Raises InvalidInput
+    Prefers a type in use to an archived one of the same name. Raises InvalidInput
     ``unknown_leave_type`` at ``/leave_type``.
     """
-    wanted = word.strip().casefold()
-    found = reference.leave_types.get(wanted)
-    if found is not None:
-        return found
+    key = word.strip().casefold()
+    leave_type = reference.leave_types.get(key)
+    if leave_type is not None:
+        return leave_type
     types = reference.leave_types.values()
-    matches = [t for t in types if t.code == wanted] or sorted(
-        (t for t in types if t.name.casefold() == wanted), key=lambda t: (t.is_archived, t.id)
+    matches = [t for t in types if t.code == key] or sorted(
+        (t for t in types if t.name.casefold() == key), key=lambda t: (t.is_archived, t.id)
     )
     if not matches:
         raise InvalidInput.of(
@@ -184,17 +183,17 @@ def _is_archival(before: LeaveType, after: LeaveType) -> bool:
 
 
 def _may_clash(before: LeaveType, after: LeaveType) -> bool:
-    """Whether the type, in use, takes a name that it did not have in use before."""
+    """Whether the change makes the type use a name that it did not use before."""
     if after.is_archived:
         return False
     return before.is_archived or texts.name_key(after.name) != texts.name_key(before.name)
 
 
 def _check_name_is_free(tx: Transaction, leave_type: LeaveType, *, by: Caller) -> None:
-    """Raises NameTaken. Archived types do not count: their names may be used again."""
-    wanted = texts.name_key(leave_type.name)
+    """Raises NameTaken. Names of archived types may be used again."""
+    key = texts.name_key(leave_type.name)
     for other_id, other_name in tx.all(_names_in_use, organisation_id=by.organisation_id):
-        if other_id != leave_type.id and texts.name_key(other_name) == wanted:
+        if other_id != leave_type.id and texts.name_key(other_name) == key:
             raise NameTaken(other_name, other_id)
 
 
@@ -213,7 +212,7 @@ def _save(
     now: datetime,
 ) -> LeaveType:
     after = replace(after, updated_at=now, version=before.version + 1)
-    # Always every column, so that one statement serves.
+    # All columns, so that one compiled statement serves every change.
     columns = {
         name: getattr(after, name) for name in (*leave_type_fields.CHECKS, "updated_at", "version")
     }
@@ -225,7 +224,7 @@ def _save(
     if not changed:
         raise people_changes.ChangedMeanwhile
     _record(tx, action, before, after, by=by, now=now)
-    if any(getattr(before, name) != getattr(after, name) for name in _IN_EVENTS):
+    if any(getattr(before, name) != getattr(after, name) for name in _EVENT_FIELDS):
         feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     return after
 
@@ -252,7 +251,7 @@ def _leave_type(
     query = LeaveTypeRow.select(*rows.LEAVE_TYPE).where(
         LeaveTypeRow.organisation_id == organisation_id, LeaveTypeRow.id == leave_type_id
     )
-    # The strongest: a request that is about to have this type has to wait.
+    # The strongest lock: a request that is about to refer to this type has to wait.
     return locks.locked(query, engine, "FOR UPDATE") if for_update else query
 
 

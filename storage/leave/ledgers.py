@@ -1,4 +1,4 @@
-"""A person's balance as a ledger: the lines of one leave year, which add up to what is left."""
+"""A person's balance as a ledger: the lines of one leave year add up to what remains."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance
 
-# Every year up to then has to be computed.
+# Every year in between has to be computed.
 REACH_YEARS: Final = 20
-# For one person and leave year; it bounds the ledger.
+# Of one person and leave year; bounds the ledger.
 MAX_ADJUSTMENTS: Final = 200
 
 LineType = Literal[
@@ -38,11 +38,11 @@ LineType = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One line; what is taken has a minus.
+    """One line; deductions are negative.
 
-    ``source`` says whose figure an allowance is, ``day`` when the person joined (pro rata) or
-    until when carried days could be taken (expired); ``from_year`` is what days are carried over
-    from.
+    ``source`` is whose setting an allowance is. ``day`` is the person's first day (pro rata) or the
+    last day on which carried-over days could be taken (expired). ``from_year`` is the leave year
+    that days are carried over from.
     """
 
     type: LineType
@@ -58,9 +58,8 @@ class Line:
 class Balance:
     """One leave year of one person as of the day ``on``; the lines add up to what remains.
 
-    ``taken`` is approved leave, whether it is past or lies ahead. ``lapsing`` of what was carried
-    over will be gone after ``lapsing_after``, unless it is taken by then; it is part of what
-    remains.
+    ``taken`` is approved leave, past and future. ``lapsing`` is the part of what remains that
+    expires after ``lapsing_after`` if it is not taken by then.
     """
 
     user_id: str
@@ -79,42 +78,42 @@ class Balance:
 def balance(
     tx: Transaction, user_id: str, *, on: date | None, by: Caller, now: datetime
 ) -> Balance:
-    """The balance of the leave year that ``on`` falls in; today's unless named.
+    """The balance of the leave year of the day ``on``, today by default.
 
-    For the person, their approvers, admins and owners. Raises NotFound,
-    InsufficientRole, InvalidInput ``out_of_range``.
+    For the person, their approvers, admins and owners. Raises NotFound, InsufficientRole,
+    InvalidInput ``out_of_range``.
     """
     user = person_seen_by(tx, user_id, by=by, now=now)
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, reference.organisation.timezone)
     day = _checked(today if on is None else on, today)
     inputs = balances.read_inputs(tx, reference, user, day, day)
-    (standing,) = year_balances.of_years(
+    (year_balance,) = year_balances.of_years(
         inputs.account, balances.deducting(reference, inputs.leave), day, day
     )
-    lines = _lines(tx, reference, user, inputs, standing, day)
+    lines = _lines(tx, reference, user, inputs, year_balance, day)
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
-    lapsing = standing.lapsing_half_days - standing.lapsed_half_days(day)
+    lapsing = year_balance.lapsing_half_days - year_balance.lapsed_half_days(day)
     return Balance(
         user_id=user.id,
         on=day,
         working_days=user.working_days or reference.organisation.working_days,
-        year=standing.year,
+        year=year_balance.year,
         lines=lines,
         entitled_half_days=remaining + taken + pending,
         taken_half_days=taken,
         pending_half_days=pending,
         remaining_half_days=remaining,
         lapsing_half_days=lapsing,
-        lapsing_after=standing.carried_until if lapsing else None,
+        lapsing_after=year_balance.carried_until if lapsing else None,
     )
 
 
 def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """The person, for a caller who may see their balance.
 
-    Raises NotFound, or InsufficientRole: that a colleague exists is no secret.
+    Raises NotFound, or InsufficientRole: callers may know that a colleague exists.
     """
     user = people_rows.find(tx, by.organisation_id, user_id)
     if user is None:
@@ -173,34 +172,36 @@ def _lines(
     reference: Reference,
     user: User,
     inputs: BalanceInputs,
-    standing: LeaveYearBalance,
+    year_balance: LeaveYearBalance,
     on: date,
 ) -> list[Line]:
-    """In the order in which one would explain them; amounts of nothing are left out."""
-    year = standing.year
-    granted = standing.granted_half_days
+    """In the order in which a person would explain them, without zero amounts."""
+    year = year_balance.year
+    granted = year_balance.granted_half_days
     lines = [Line(type="allowance", half_days=granted, source=inputs.source)]
-    if standing.prorated_half_days != granted:
+    if year_balance.prorated_half_days != granted:
         lines.append(
             Line(
                 type="pro_rata",
-                half_days=standing.prorated_half_days - granted,
+                half_days=year_balance.prorated_half_days - granted,
                 day=user.start_date,
             )
         )
-    if standing.carried_half_days:
+    if year_balance.carried_half_days:
         before = leave_years.leave_year_before(inputs.account.rule, year)
         lines.append(
-            Line(type="carry_over", half_days=standing.carried_half_days, from_year=before)
+            Line(type="carry_over", half_days=year_balance.carried_half_days, from_year=before)
         )
     lines += _adjustment_lines(tx, reference, user, inputs, year)
-    for one in inputs.leave:
-        taken = balances.deduction(one).half_days_in_year(year)
-        if taken and reference.leave_types[one.leave_type_id].deducts_allowance:
-            lines.append(Line(type="leave", half_days=-taken, leave=one))
-    if standing.lapsed_half_days(on):
-        lapsed = -standing.lapsed_half_days(on)
-        lines.append(Line(type="carry_over_expired", half_days=lapsed, day=standing.carried_until))
+    for leave in inputs.leave:
+        taken = balances.deduction(leave).half_days_in_year(year)
+        if taken and reference.leave_types[leave.leave_type_id].deducts_allowance:
+            lines.append(Line(type="leave", half_days=-taken, leave=leave))
+    if year_balance.lapsed_half_days(on):
+        lapsed = -year_balance.lapsed_half_days(on)
+        lines.append(
+            Line(type="carry_over_expired", half_days=lapsed, day=year_balance.carried_until)
+        )
     return lines
 
 
@@ -208,10 +209,12 @@ def _adjustment_lines(
     tx: Transaction, reference: Reference, user: User, inputs: BalanceInputs, year: LeaveYear
 ) -> list[Line]:
     calendar_year = year.first_day.year
-    adjusted = [one for one in inputs.adjustments if one.leave_year == calendar_year]
-    if not adjusted:
+    booked = [
+        adjustment for adjustment in inputs.adjustments if adjustment.leave_year == calendar_year
+    ]
+    if not booked:
         return []
-    found = tx.all(
+    adjustment_rows = tx.all(
         _adjustments_of_year,
         organisation_id=reference.organisation.id,
         user_id=user.id,
@@ -219,11 +222,11 @@ def _adjustment_lines(
         last_day=date(calendar_year, 12, 31).isoformat(),
         limit=MAX_ADJUSTMENTS,
     )
-    by_id = {row.id: adjustment_of(row) for row in found}
-    # The amounts are the inputs': PostgreSQL may show this second statement a newer adjustment.
+    by_id = {row.id: adjustment_of(row) for row in adjustment_rows}
+    # Lines for the booked ones: PostgreSQL may show this second statement a newer adjustment.
     return [
-        Line(type="adjustment", half_days=one.half_days, adjustment=by_id[one.id])
-        for one in sorted(adjusted, key=lambda one: one.id)
+        Line(type="adjustment", half_days=amount.half_days, adjustment=by_id[amount.id])
+        for amount in sorted(booked, key=lambda amount: amount.id)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The dates of a request: which halves count, and why others do not. Pure."""
+"""The dates of a request: which halves count, and why others do not."""
 
 from __future__ import annotations
 

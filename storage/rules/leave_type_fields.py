@@ -12,7 +12,7 @@ from storage.base.fields import Checked
 from storage.rules import slack_emoji
 
 MAX_CODE_LENGTH: Final = 64
-# As far as leave can lie ahead, and as long as a request can be.
+# Leave can begin two years ahead and last 366 days.
 MAX_NOTICE_DAYS: Final = 730
 MAX_CONSECUTIVE_DAYS: Final = 366
 

@@ -1,7 +1,4 @@
-"""Leave years: which one a date belongs to, and the prorated allowance of a first year.
-
-Pure. ``year_balances`` has what is granted, taken and carried over.
-"""
+"""Leave years: which one a date belongs to, and the prorated allowance of a first year."""
 
 from __future__ import annotations
 

@@ -100,15 +100,15 @@ def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[F
 
 
 def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[FieldError]:
-    most_days = leave_type.max_consecutive_days
-    asked_half_days = sum(day.half_days for day in days)
-    if most_days is None or asked_half_days <= 2 * most_days:
+    max_days = leave_type.max_consecutive_days
+    requested_half_days = sum(day.half_days for day in days)
+    if max_days is None or requested_half_days <= 2 * max_days:
         return []
     detail = Sentence(
         "{leave_type} can be at most {most} in a row. This is {asked}.",
         leave_type=leave_type.name,
-        most=HalfDays(2 * most_days),
-        asked=HalfDays(asked_half_days),
+        most=HalfDays(2 * max_days),
+        asked=HalfDays(requested_half_days),
     )
     return [FieldError(pointer="/end_date", code="too_many_days", detail=detail)]
 
@@ -132,7 +132,7 @@ class YearDemand:
 def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> None:
     """Raises InsufficientAllowance for the first leave year with too little left.
 
-    A year of which the request needs nothing is ignored, even if it is overdrawn.
+    Ignores years of which the request needs nothing, even overdrawn ones.
     """
     if allow_overdraft:
         return

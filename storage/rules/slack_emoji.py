@@ -1,7 +1,7 @@
 """The emoji that every Slack workspace has, by short name.
 
-A workspace's own emoji are not among them: listing those takes a scope that Hiatus does not ask
-for.
+A workspace's custom emoji are not included: listing them needs a scope that Hiatus does not
+request.
 """
 
 from __future__ import annotations

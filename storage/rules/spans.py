@@ -87,6 +87,6 @@ def requested_span(
     )
 
 
-def overlaps(one: Span, other: Span) -> bool:
+def overlaps(first: Span, second: Span) -> bool:
     """Whether the two share a half-day."""
-    return one.first_slot <= other.last_slot and other.first_slot <= one.last_slot
+    return first.first_slot <= second.last_slot and second.first_slot <= first.last_slot

@@ -1,7 +1,7 @@
 """Balances of a person's leave years: granted, carried over, adjusted, taken and remaining.
 
-Pure, and the only place that computes them, for balances and for the check of requests. Nothing is
-stored: the carry-over of a year follows from the years before it.
+The only place that computes them, for balances and for checks of requests. Nothing is stored: the
+carry-over of a year follows from the years before it.
 """
 
 from __future__ import annotations
@@ -120,36 +120,36 @@ def of_years(
     """
     rule, carry_over = account.rule, account.carry_over
     begin = accrual_start(rule, carry_over, first_day)
-    found: list[LeaveYearBalance] = []
+    balances: list[LeaveYearBalance] = []
     for year in leave_years.leave_years_touched(rule, begin, last_day):
         carried_half_days = 0
-        if carry_over is not None and found and carry_over.recorded_from < year.first_day:
-            left = max(found[-1].final_half_days, 0)
-            carried_half_days = min(left, carry_over.max_half_days)
-        found.append(_balance_of(account, deductions, year, carried_half_days))
-    return [balance for balance in found if balance.year.last_day >= first_day]
+        if carry_over is not None and balances and carry_over.recorded_from < year.first_day:
+            remaining = max(balances[-1].final_half_days, 0)
+            carried_half_days = min(remaining, carry_over.max_half_days)
+        balances.append(_balance_of(account, deductions, year, carried_half_days))
+    return [balance for balance in balances if balance.year.last_day >= first_day]
 
 
 def demands(
     account: Account, others: Sequence[Deduction], requested: Deduction
 ) -> list[YearDemand]:
-    """What this leave needs of each of its leave years, and what is left there.
+    """What this leave needs of each of its leave years, and what remains there.
 
     On the leave's last day in that year: days that expire later can still be taken. ``others`` is
     all other leave.
     """
-    found = []
+    year_demands = []
     for balance in of_years(
         account, [*others, requested], requested.start_date, requested.end_date
     ):
         needed = requested.half_days_in_year(balance.year)
-        left = balance.remaining_half_days(min(requested.end_date, balance.year.last_day))
-        found.append(
+        remaining = balance.remaining_half_days(min(requested.end_date, balance.year.last_day))
+        year_demands.append(
             YearDemand(
-                year=balance.year, remaining_half_days=left + needed, needed_half_days=needed
+                year=balance.year, remaining_half_days=remaining + needed, needed_half_days=needed
             )
         )
-    return found
+    return year_demands
 
 
 def later_demands(
@@ -172,13 +172,13 @@ def later_demands(
     before = of_years(account, others, first_day, last_day)
     return [
         YearDemand(
-            year=one.year,
-            remaining_half_days=one.final_half_days,
-            needed_half_days=one.final_half_days - other.final_half_days,
+            year=year_before.year,
+            remaining_half_days=year_before.final_half_days,
+            needed_half_days=year_before.final_half_days - year_after.final_half_days,
         )
-        for one, other in zip(before[1:], after[1:], strict=True)
-        if other.final_half_days < min(one.final_half_days, 0)
-        and not requested.half_days_in_year(one.year)
+        for year_before, year_after in zip(before[1:], after[1:], strict=True)
+        if year_after.final_half_days < min(year_before.final_half_days, 0)
+        and not requested.half_days_in_year(year_before.year)
     ]
 
 

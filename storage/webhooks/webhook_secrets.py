@@ -64,12 +64,12 @@ def decrypted(tx: Transaction, row: Row, *, now: datetime) -> list[str]:
 
     Raises InvalidToken when no key decrypts the secret; the previous one is then useless as well.
     """
-    secrets = [tx.secrets.decrypt_again(row.secret_encrypted)]
+    secrets = [tx.secrets.decrypt_cached(row.secret_encrypted)]
     previous = row.previous_secret_encrypted
     if previous is not None and row.previous_secret_until > milliseconds(now):
         # It cannot be decrypted where it was rotated because its key was lost.
         with suppress(InvalidToken):
-            secrets.append(tx.secrets.decrypt_again(previous))
+            secrets.append(tx.secrets.decrypt_cached(previous))
     return secrets
 
 
