@@ -2,5 +2,5 @@
 
 ``serve.py`` takes ``service.app`` for the Bolt app and ``base.settings`` for the environment. Each
 package imports those after it: service, listeners, admin_listeners, messages, interaction,
-admin_views, views, blocks, typed and client, base. Nothing in here knows REST.
+admin_views and views, message_views, blocks, typed and client, base. Nothing in here knows REST.
 """

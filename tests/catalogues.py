@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po, write_po
 
 from api.documentation.explained_refusals import EXPLAINED
 from bot.base import language
-from bot.interaction import errors
+from bot.interaction import domain_sentences, errors
 from storage.base.errors import SecretKeysUnusable
 
 ROOT: Final = Path(__file__).parents[1]
@@ -68,7 +68,7 @@ def messages() -> Catalog:
         # No line numbers: every change of a file would change every catalogue.
         catalogue.add(message, locations=[(f"bot/{name}", None)], auto_comments=comments)  # type: ignore[list-item]
     for message, paths in of_errors().items():
-        if message not in errors.IN_SLACK:
+        if message not in domain_sentences.IN_SLACK:
             catalogue.add(message, locations=[(path, None) for path in sorted(paths)])  # type: ignore[misc]
     return catalogue
 

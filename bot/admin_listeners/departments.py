@@ -12,7 +12,7 @@ from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import replies
+from bot.views import notice
 from storage.admin import department_removal, departments
 from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
@@ -88,7 +88,7 @@ async def delete_department(interaction: Interaction) -> None:
         department_removal.delete, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(
-        interaction, replies.notice(gettext("Department"), gettext("The department was deleted."))
+        interaction, notice.view(gettext("Department"), gettext("The department was deleted."))
     )
     await modals.refresh_below(interaction, await _departments(interaction, by))
 

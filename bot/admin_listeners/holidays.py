@@ -12,7 +12,7 @@ from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import replies
+from bot.views import notice
 from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.effects import EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
@@ -69,7 +69,7 @@ async def remove_set(interaction: Interaction) -> None:
     await interaction.services.database.write(
         holiday_set_removal.remove, interaction.value, by=by, now=interaction.now
     )
-    done = replies.notice(gettext("Public holidays"), gettext("The country was removed."))
+    done = notice.view(gettext("Public holidays"), gettext("The country was removed."))
     await modals.refresh(interaction, done)
     await modals.refresh_below(interaction, await _sets(interaction, by))
 

@@ -12,7 +12,7 @@ from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import replies
+from bot.views import notice
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -88,7 +88,7 @@ async def archive_leave_type(interaction: Interaction) -> None:
         if archived is None
         else gettext("The leave type was archived.")
     )
-    await modals.refresh(interaction, replies.notice(gettext("Leave type"), done))
+    await modals.refresh(interaction, notice.view(gettext("Leave type"), done))
     await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 

@@ -7,15 +7,16 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from bot.admin_views import people as views
+from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop
+from bot.client import slack_users
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import replies
-from bot.views.consequences import NamedEffects
+from bot.views import notice
 from storage.admin import people, people_status
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
@@ -104,7 +105,7 @@ async def add_person(interaction: Interaction) -> None:
         except NotAMember as refusal:
             await modals.show_error(interaction, refusal)
             return
-        profile = identity.profile_of(member)
+        profile = slack_users.profile_of(member)
     added = await modals.run_once(
         interaction,
         lambda tx: _add(tx, profile, values, by=by, interaction=interaction),
@@ -202,7 +203,7 @@ async def archive(interaction: Interaction) -> None:
     if done is not None:
         await interaction.ack()
         sentence = gettext("{name} was archived.", name=done.name)
-        await modals.refresh_below(interaction, replies.notice(gettext("Person"), sentence))
+        await modals.refresh_below(interaction, notice.view(gettext("Person"), sentence))
 
 
 class _StatusChange(Protocol):

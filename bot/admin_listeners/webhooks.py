@@ -12,7 +12,7 @@ from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import replies
+from bot.views import notice
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -141,7 +141,7 @@ async def delete(interaction: Interaction) -> None:
         webhooks.delete, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(
-        interaction, replies.notice(gettext("Webhook"), gettext("The webhook was deleted."))
+        interaction, notice.view(gettext("Webhook"), gettext("The webhook was deleted."))
     )
     await modals.refresh_below(interaction, await _webhooks(interaction, by))
 

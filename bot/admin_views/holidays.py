@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from bot.admin_views import consequences
+from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
-from bot.views import consequences
-from bot.views.consequences import NamedEffects
 from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.db.pages import Page
 

@@ -73,3 +73,8 @@ def excerpt(typed: str, longest: int) -> str:
 def room_after(parts: Iterable[str]) -> int:
     """The number of characters left for an excerpt in a message's text."""
     return min(2_000, MAX_MESSAGE - 20 - sum(len(part) + 1 for part in parts))
+
+
+def one_line(typed: str) -> str:
+    """The text with single spaces and no line breaks."""
+    return " ".join(typed.split())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import date
 from typing import Any, Final
 
 import structlog
@@ -12,8 +11,8 @@ from slack_bolt.response import BoltResponse
 from bot.base import ids
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import words
-from bot.client import slack_web
-from bot.views.request_form import FIELDS
+from bot.interaction import domain_sentences
+from bot.views.request_values import FIELDS
 from storage.access.feeds import TooManyFeeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
@@ -26,7 +25,7 @@ from storage.admin.holiday_set_removal import HolidaySetInUse
 from storage.admin.people_checks import UserArchived
 from storage.admin.people_status import UserPending
 from storage.base import errors
-from storage.base.errors import DomainError, Figure, HalfDays, InvalidInput, Sentence
+from storage.base.errors import DomainError, InvalidInput
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
@@ -45,35 +44,6 @@ UNKNOWN_OUTCOME: Final = gettext_noop(
     "The connection broke while I was saving this, so I can't tell whether it was saved. "
     "Please check before you try again."
 )
-SLACK_TIMED_OUT: Final = gettext_noop("Slack didn't respond in time. Please try again.")
-_SLACK_UNREACHABLE: Final = gettext_noop(
-    "I can't reach Slack right now. Please try again in a minute."
-)
-_SLACK_LIMITS: Final = gettext_noop(
-    "Slack is limiting requests from Hiatus right now. Please try again in a minute."
-)
-_FORM_TOO_LATE: Final = gettext_noop(
-    "That took too long, so Slack didn't open the form. Please try again."
-)
-_SLACK_REFUSED: Final = gettext_noop(
-    "Slack refused this ({reason}). If it happens again, please tell the people who run Hiatus."
-)
-_INSTALL_AGAIN: Final = gettext_noop(
-    "Hiatus is no longer connected to this workspace. Please ask a Slack admin to reinstall "
-    "the app: {url}"
-)
-_NEW_TOKEN: Final = gettext_noop(
-    "Hiatus is no longer connected to this workspace. Please ask the people who run Hiatus "
-    "to reinstall the app and set its new bot token."
-)
-_GRANT_AGAIN: Final = gettext_noop(
-    "Hiatus is missing a permission in this workspace. Please ask a Slack admin to reinstall "
-    "the app and allow it: {url}"
-)
-_ADD_SCOPES: Final = gettext_noop(
-    "Hiatus is missing a permission in this workspace. Please ask the people who run Hiatus "
-    "to compare the app with its manifest and reinstall it."
-)
 NOT_INSTALLED: Final = gettext_noop(
     "Hiatus isn't installed in this Slack workspace. Please ask a Slack admin to install it: {url}"
 )
@@ -86,51 +56,12 @@ SLOW: Final = gettext_noop(
 )
 
 
-def slack_failed(failure: Exception, install_url: str | None) -> str:
-    """Why a call to Slack failed and what to do. ``install_url`` is None with one bot token."""
-    code = slack_web.error_code(failure)
-    if code in slack_web.TOKEN_REFUSED | {"not_authed", "token_expired"}:
-        return gettext(_INSTALL_AGAIN, url=install_url) if install_url else gettext(_NEW_TOKEN)
-    if code in ("missing_scope", "no_permission", "not_allowed_token_type"):
-        return gettext(_GRANT_AGAIN, url=install_url) if install_url else gettext(_ADD_SCOPES)
-    if code in ("expired_trigger_id", "trigger_expired"):
-        return gettext(_FORM_TOO_LATE)
-    if slack_web.is_rate_limit(failure):
-        return gettext(_SLACK_LIMITS)
-    if isinstance(failure, TimeoutError):
-        return gettext(SLACK_TIMED_OUT)
-    if slack_web.is_temporary(failure):
-        return gettext(_SLACK_UNREACHABLE)
-    return gettext(_SLACK_REFUSED, reason=code or "")
-
-
-def translated(sentence: str) -> str:
-    """A domain sentence in the current language, with its figures formatted."""
-    if not isinstance(sentence, Sentence):
-        return gettext(sentence)
-    template = IN_SLACK.get(sentence.template, sentence.template)
-    return gettext(template, **{name: _figure(figure) for name, figure in sentence.figures.items()})
-
-
-def _figure(figure: Figure) -> str:
-    match figure:
-        case HalfDays():
-            return words.amount(int(figure))
-        case int():
-            return words.number(figure)
-        case date():
-            return words.day(figure)
-        case tuple():
-            return ", ".join(figure)
-    return figure
-
-
 def detail(refusal: DomainError) -> str:
-    return translated(refusal.detail)
+    return domain_sentences.translated(refusal.detail)
 
 
 def details(refusal: InvalidInput) -> str:
-    return " ".join(translated(error.detail) for error in refusal.errors)
+    return " ".join(domain_sentences.translated(error.detail) for error in refusal.errors)
 
 
 def _role(refusal: errors.InsufficientRole) -> str:
@@ -195,44 +126,6 @@ def _insufficient_allowance(refusal: errors.InsufficientAllowance) -> str:
         needed=needed,
     )
 
-
-# Domain sentences that Slack replaces: forms show labels instead of field names, and need fewer
-# details than REST.
-IN_SLACK: Final[Mapping[str, str]] = {
-    "The last day ({end_date}) is before the first day ({start_date}).": gettext_noop(
-        "The last day is before the first day."
-    ),
-    "{day} is too far away. Use a date from {earliest} to {latest}.": gettext_noop(
-        "Choose a day within two years of today."
-    ),
-    "{field} is required.": gettext_noop("Fill this in."),
-    "{field} cannot be null.": gettext_noop("Fill this in."),
-    "{field} must be true or false.": gettext_noop("Choose one."),
-    "{field} must be a time as HH:MM, such as 09:00.": gettext_noop("Enter a time such as 09:00."),
-    "{field} must be a whole number from {least} to {most}.": gettext_noop(
-        "Enter a whole number from {least} to {most}."
-    ),
-    "{field} must have 1 to {most} characters.": gettext_noop("Use 1 to {most} characters."),
-    "{field} can have at most {most} characters.": gettext_noop("Use at most {most} characters."),
-    "{field} contains the invisible character {character}. Remove it.": gettext_noop(
-        "Remove the invisible character {character}, or type this again."
-    ),
-    "{field} must be an e-mail address such as ada@example.com.": gettext_noop(
-        "Enter an e-mail address such as ada@example.com."
-    ),
-    "There is no field {field}.": gettext_noop("This cannot be changed."),
-    "A leave year cannot start on day {day} of month {month}.": gettext_noop(
-        "A leave year can't start on this day. Choose another day or month."
-    ),
-    "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
-    "({codes}).": gettext_noop("This leave type no longer exists. Choose another one."),
-    "The person is {status} and cannot have a key.": gettext_noop(
-        "This person is deactivated and can't have a key."
-    ),
-    "The webhook is disabled. PATCH it with `is_active` true first.": gettext_noop(
-        "Switch the webhook on first."
-    ),
-}
 
 SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
     InvalidInput: details,
@@ -321,7 +214,7 @@ def _by_field(refusal: DomainError) -> list[tuple[str, str]]:
     if not isinstance(refusal, InvalidInput):
         return [("", sentence(refusal))]
     return [
-        (error.pointer.lstrip("/").split("/")[0], translated(error.detail))
+        (error.pointer.lstrip("/").split("/")[0], domain_sentences.translated(error.detail))
         for error in refusal.errors
     ]
 

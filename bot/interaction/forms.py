@@ -8,14 +8,14 @@ from typing import Final, Literal, TypeVar
 
 import orjson
 
+from bot.admin_views import consequences
+from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.payloads import Answer, UnexpectedPayload, Values
 from bot.blocks import form_values
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Act, Listener
-from bot.views import consequences
-from bot.views.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
 from storage.base.errors import DomainError, NotFound

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Final
 
 from bot.base.language import gettext_noop
-from bot.client import slack_web
+from bot.client import slack_users, slack_web
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
 from storage.directory import slack_locales
-from storage.directory.slack_matching import SlackProfile
 from storage.slack import join_policy, slack_workspaces
 from storage.slack.join_policy import NotAMember
 from storage.slack.slack_workspaces import WorkspaceUser
@@ -23,10 +21,6 @@ from storage.slack.slack_workspaces import WorkspaceUser
 _SCOPES: Final = frozenset(SCOPES)
 # The user is waiting for a form.
 _LOOKUP_SECONDS: Final = 2.0
-# The year 2100; a later time is malformed.
-_MAX_EXPIRY_SECONDS: Final = 4_102_444_800
-# The lengths of the columns.
-_MAX_LENGTHS: Final = {"id": 32, "locale": 35}
 
 _NO_FULL_MEMBER: Final = gettext_noop(
     "Hiatus is for full members of this workspace. Guests, bots and people from other "
@@ -52,84 +46,6 @@ async def caller(interaction: Interaction) -> Caller:
         return as_caller(person.organisation, person.user)
     organisation = person.organisation if person is not None else await _organisation(interaction)
     return as_caller(organisation, await _provision(interaction, organisation))
-
-
-def is_full_member(user: Mapping[str, object], team_id: str) -> bool:
-    """Whether Slack's user object is a full member of the workspace.
-
-    Source: docs.slack.dev, "User object".
-    """
-    return user.get("team_id") == team_id and not any(
-        user.get(flag)
-        for flag in (
-            "deleted",
-            "is_bot",
-            "is_restricted",
-            "is_ultra_restricted",
-            "is_stranger",
-        )
-    )
-
-
-def is_own(user: Mapping[str, object], team_id: str) -> bool:
-    """As ``is_full_member``, also for accounts that were deactivated."""
-    return is_full_member({**user, "deleted": False}, team_id)
-
-
-class MalformedProfile(Exception):
-    """Slack's user object is not as documented; ``field`` is the member that is wrong."""
-
-    def __init__(self, field: str) -> None:
-        super().__init__(f"Slack's user object has a malformed {field!r}.")
-        self.field = field
-
-
-def profile_of(user: Mapping[str, object]) -> SlackProfile:
-    """The profile in Slack's user object. Raises MalformedProfile.
-
-    Source: docs.slack.dev, "User object".
-    """
-    profile = user.get("profile") or {}
-    if not isinstance(profile, Mapping):
-        raise MalformedProfile("profile")
-    slack_user_id = _text(user, "id")
-    if not slack_user_id:
-        raise MalformedProfile("id")
-    real_name = str(profile.get("real_name") or user.get("real_name") or user.get("name") or "")
-    first_name, _, last_name = real_name.partition(" ")
-    if profile.get("first_name"):
-        first_name, last_name = str(profile["first_name"]), str(profile.get("last_name") or "")
-    return SlackProfile(
-        slack_user_id=slack_user_id,
-        email=_text(profile, "email"),
-        first_name=first_name,
-        last_name=last_name,
-        timezone=_text(user, "tz"),
-        locale=_text(user, "locale"),
-        avatar_url=_text(profile, "image_192"),
-        is_deleted=bool(user.get("deleted")),
-        is_email_confirmed=user.get("is_email_confirmed") is True,
-        updated_at=_updated_at(user.get("updated")),
-    )
-
-
-def _text(fields: Mapping[str, object], name: str) -> str | None:
-    """A text member, or None. The database stores neither NUL nor lone surrogates."""
-    value = fields.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, str) or not value.isprintable():
-        raise MalformedProfile(name)
-    max_length = _MAX_LENGTHS.get(name)
-    if max_length is not None and len(value) > max_length:
-        raise MalformedProfile(name)
-    return value
-
-
-def _updated_at(seconds: object) -> datetime | None:
-    if not isinstance(seconds, int) or not 0 < seconds < _MAX_EXPIRY_SECONDS:
-        return None
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 async def _organisation(interaction: Interaction) -> Organisation:
@@ -173,14 +89,14 @@ async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[s
     Raises NotAMember for others; also the errors in ``slack_web.FAILURES``.
     """
     user = await _look_up(interaction, slack_user_id)
-    if not is_full_member(user, interaction.team_id):
+    if not slack_users.is_full_member(user, interaction.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
     return user
 
 
 async def _provision(interaction: Interaction, organisation: Organisation) -> User:
     user = await full_member(interaction, interaction.slack_user_id)
-    profile = profile_of(user)
+    profile = slack_users.profile_of(user)
     interaction.set_locale(profile.locale)
     return await interaction.services.database.write_long(
         join_policy.join_from_slack, organisation.id, profile, now=interaction.now

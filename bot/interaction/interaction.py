@@ -22,7 +22,7 @@ from bot.client import slack_web
 from bot.client.modal_updates import ModalRefreshes
 from bot.client.workspaces import Workspace, Workspaces
 from bot.interaction import errors
-from bot.views import replies
+from bot.views import notice
 from storage.db.database import Database
 from storage.slack.join_policy import NotAMember
 
@@ -202,7 +202,7 @@ class Interaction:
         new modal, or in a DM.
         """
         if self.is_submission and not self.is_answered:
-            await self.ack(response_action="update", view=replies.notice("Hiatus", sentence))
+            await self.ack(response_action="update", view=notice.view("Hiatus", sentence))
             return
         await self.ack()
         if self.body.get("response_url"):
@@ -213,7 +213,7 @@ class Interaction:
                 channel=self.slack_user_id, text=text.escaped(sentence)
             )
         elif self.body.get("trigger_id"):
-            await self.open(replies.notice("Hiatus", sentence))
+            await self.open(notice.view("Hiatus", sentence))
 
     async def _respond(self, **message: object) -> None:
         url = self.body.get("response_url")

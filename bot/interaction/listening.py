@@ -23,9 +23,9 @@ from bot.base import language
 from bot.base.language import gettext
 from bot.base.payloads import Body, UnexpectedPayload
 from bot.client import slack_web
-from bot.interaction import errors
+from bot.interaction import errors, slack_errors
 from bot.interaction.interaction import Interaction, Kind, Services
-from bot.views import replies
+from bot.views import notice
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
 from storage.slack import slack_events
 from storage.slack.join_policy import NotAMember
@@ -139,11 +139,11 @@ async def _run(interaction: Interaction, act: Act) -> None:
     except slack_web.FAILURES as failure:
         await _record_failed_call(interaction, act, failure)
         await _show_error(
-            interaction, errors.slack_failed(failure, interaction.services.install_url)
+            interaction, slack_errors.sentence(failure, interaction.services.install_url)
         )
     except UnexpectedPayload as missing:
         _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
-        await _show_error(interaction, gettext(replies.OUTDATED))
+        await _show_error(interaction, gettext(notice.OUTDATED))
     except Exception:  # noqa: BLE001  # show the user that any error occurred
         _log.exception("slack.listener_failed", listener=act.__name__)
         await _show_error(interaction, gettext(errors.BROKEN))
@@ -223,7 +223,7 @@ async def _acknowledge_slow(interaction: Interaction) -> None:
     if interaction.is_submission:
         # The language was set in the listener's task, not in this one.
         with language.using_locale(interaction.locale):
-            view = replies.notice("Hiatus", gettext(errors.SLOW))
+            view = notice.view("Hiatus", gettext(errors.SLOW))
         await interaction.ack(response_action="update", view=view)
     else:
         await _acknowledge(interaction)

@@ -12,7 +12,7 @@ from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.base.payloads import ShownView
 from bot.client import slack_web
-from bot.interaction import errors, identity
+from bot.interaction import domain_sentences, errors, identity
 from bot.interaction.interaction import Interaction
 from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
 from storage.base.values import Caller
@@ -132,7 +132,7 @@ def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
     for error in pointers:
         name = error.pointer.lstrip("/?").split("/")[0]
         block = name if name in inputs else inputs[0]
-        sentence = errors.translated(error.detail)
+        sentence = domain_sentences.translated(error.detail)
         by_block[block] = f"{by_block[block]} {sentence}" if block in by_block else sentence
     return by_block
 

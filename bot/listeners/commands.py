@@ -11,8 +11,8 @@ from bot.interaction import identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import own_leave, request_form
-from bot.views import answers, replies
-from bot.views.answers import Away
+from bot.message_views import answers, replies
+from bot.message_views.answers import Away
 from storage.access import absences
 from storage.base.clock import end_of_week, local_day
 from storage.base.values import Caller

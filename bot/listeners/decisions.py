@@ -14,7 +14,7 @@ from bot.client import slack_web
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Clicked, Interaction
 from bot.interaction.listening import Listener
-from bot.views import card as cards
+from bot.message_views import card as cards
 from bot.views import decline
 from storage.base.errors import (
     InsufficientAllowance,

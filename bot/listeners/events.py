@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from bot.interaction import identity
+from bot.client import slack_users
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from storage.db.database import Transaction
@@ -21,11 +21,11 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 async def user_change(interaction: Interaction) -> None:
     """Update a person from Slack; guests, bots and strangers are ignored."""
     user = interaction.event.get("user")
-    if not isinstance(user, dict) or not identity.is_own(user, interaction.workspace.team_id):
+    if not isinstance(user, dict) or not slack_users.is_own(user, interaction.workspace.team_id):
         return
     try:
-        profile = identity.profile_of(user)
-    except identity.MalformedProfile as malformed:
+        profile = slack_users.profile_of(user)
+    except slack_users.MalformedProfile as malformed:
         # A resent event would be malformed, too.
         _log.warning("slack.member_skipped", malformed_field=malformed.field)
         return

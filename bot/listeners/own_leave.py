@@ -10,8 +10,8 @@ from bot.base.language import gettext
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import answers, replies
-from bot.views.answers import OwnLeave
+from bot.message_views import answers, requester_messages
+from bot.message_views.answers import OwnLeave
 from storage.base.clock import local_day
 from storage.base.errors import DomainError
 from storage.base.values import Caller
@@ -59,7 +59,7 @@ async def cancel(interaction: Interaction) -> None:
         now=interaction.now,
     )
     if card is not None and card.request.user_id == by.user_id:
-        await interaction.refresh(replies.own_request(card))
+        await interaction.refresh(requester_messages.own_request(card))
 
 
 async def _cancel(interaction: Interaction, by: Caller) -> str:

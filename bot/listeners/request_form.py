@@ -15,8 +15,8 @@ from bot.interaction.listening import Listener
 from bot.typed import typed_leave
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsedLeave, ParsingContext
-from bot.views import live_line, request_form
-from bot.views.request_form import Filled
+from bot.views import live_line, request_form, request_values, typed_problems
+from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, as_dict
@@ -89,7 +89,7 @@ async def recount(interaction: Interaction) -> None:
     load = _edit_form if view["callback_id"] == ids.EDIT_FORM else _form_of_values
 
     async def render() -> View:
-        filled = request_form.filled_of(interaction.values)
+        filled = request_values.filled_of(interaction.values)
         about = interaction.private_metadata
         form = await interaction.services.database.read(
             load, about, filled, by=by, now=interaction.now
@@ -103,7 +103,7 @@ async def submitted(interaction: Interaction) -> None:
     """Submit the request; errors are shown at their fields."""
     by = await identity.caller(interaction)
     try:
-        draft = request_form.draft_of(request_form.filled_of(interaction.values))
+        draft = request_values.draft_of(request_values.filled_of(interaction.values))
         await interaction.services.database.write(
             leave_requests.submit, by=by, draft=draft, now=interaction.now
         )
@@ -115,7 +115,7 @@ async def edited(interaction: Interaction) -> None:
     """Save the edited request, or say that it is no longer pending."""
     by = await identity.caller(interaction)
     request_id = interaction.private_metadata
-    filled = request_form.filled_of(interaction.values)
+    filled = request_values.filled_of(interaction.values)
     try:
         await interaction.services.database.write(
             _edit, request_id, filled, by=by, now=interaction.now
@@ -138,10 +138,10 @@ async def _open_filled_in(interaction: Interaction, by: Caller, leave: ParsedLea
     form = await interaction.services.database.read(
         _form_of_typed, leave, by=by, now=interaction.now
     )
-    if not request_form.offered(form.reference.leave_types.values()):
+    if not request_form.requestable(form.reference.leave_types.values()):
         await interaction.tell(gettext(_NO_TYPES))
         return
-    await interaction.open(form.view(request_form.asides(leave.problems)))
+    await interaction.open(form.view(typed_problems.asides(leave.problems)))
 
 
 def _parsing_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
@@ -159,7 +159,7 @@ def _parsing_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingCo
 
 def _form_of_typed(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime) -> _Form:
     context = _parsing_context(tx, by=by, now=now)
-    offered = request_form.offered(context.leave_types)
+    offered = request_form.requestable(context.leave_types)
     # Days that were not understood are not replaced by today.
     otherwise = None if leave.has_unclear_days else context.today
     filled = Filled(
@@ -213,7 +213,7 @@ def _edit(
 ) -> LeaveRequest:
     before = leave_reading.get(tx, request_id, by=by, now=now)
     filled = replace(filled, leave_type_id=before.leave_type_id)
-    changes = as_dict(request_form.draft_of(filled))
+    changes = as_dict(request_values.draft_of(filled))
     del changes["leave_type_id"]
     if replace(filled, note=None) == replace(Filled.with_request(before), note=None):
         # The same time may be written in another way, which is not a change.

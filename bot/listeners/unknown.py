@@ -11,7 +11,8 @@ from bot.base.language import gettext
 from bot.interaction import identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import replies
+from bot.message_views import replies
+from bot.views import notice
 
 
 async def unknown_command(interaction: Interaction) -> None:
@@ -31,7 +32,7 @@ async def unknown_action(interaction: Interaction) -> None:
 
 async def outdated(interaction: Interaction) -> None:
     await identity.greet(interaction)
-    await interaction.tell(gettext(replies.OUTDATED))
+    await interaction.tell(gettext(notice.OUTDATED))
 
 
 async def ignored(interaction: Interaction) -> None:

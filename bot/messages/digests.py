@@ -15,7 +15,7 @@ from bot.base.block_kit import Message
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspaces
-from bot.views import digest as views
+from bot.message_views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
 from storage.notifications import digest_attempts, digests

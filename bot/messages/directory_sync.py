@@ -16,10 +16,9 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.client import slack_web
+from bot.client import slack_users, slack_web
+from bot.client.slack_users import MalformedProfile
 from bot.client.workspaces import Workspace, Workspaces
-from bot.interaction import identity
-from bot.interaction.identity import MalformedProfile
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
 from storage.directory import slack_syncs
@@ -214,8 +213,8 @@ def _profiles(sync: Sync, members: Sequence[object]) -> list[SlackProfile]:
         try:
             if not isinstance(member, dict):
                 raise MalformedProfile("member")
-            if identity.is_own(member, sync.team_id):
-                profiles.append(identity.profile_of(member))
+            if slack_users.is_own(member, sync.team_id):
+                profiles.append(slack_users.profile_of(member))
         except MalformedProfile as malformed:
             _log.warning(
                 "slack.member_skipped",

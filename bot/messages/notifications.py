@@ -19,12 +19,18 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.base.block_kit import Message
 from bot.base.language import set_locale, using_locale
 from bot.client import slack_web
+from bot.client.slack_users import is_full_member, profile_of
 from bot.client.workspaces import Workspace, Workspaces
-from bot.interaction.identity import is_full_member, profile_of
+from bot.message_views import (
+    approver_messages,
+    digest,
+    reminders,
+    requester_messages,
+    webhook_messages,
+)
+from bot.message_views import card as cards
 from bot.messages.home_tab import Homes
 from bot.messages.slack_failures import outcome_of, update_message
-from bot.views import card as cards
-from bot.views import digest, reminders, replies
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import User
 from storage.db.database import Database
@@ -199,7 +205,7 @@ class Notifier:
             await client.chat_postMessage(
                 channel=message.channel,
                 thread_ts=message.ts,
-                text=replies.changed_reply(data.card),
+                text=approver_messages.changed_reply(data.card),
             )
         return Outcome(
             verdict="delivered",
@@ -224,7 +230,10 @@ class Notifier:
     async def _requester_notice(
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        if replies.requester_notice(data.card, notification.event_type, data.total_change) is None:
+        if (
+            requester_messages.notification(data.card, notification.event_type, data.total_change)
+            is None
+        ):
             return Outcome(verdict="delivered")
         if data.recipient.status not in ("pending", "active"):
             return Outcome(verdict="failed", error="the person is switched off")
@@ -232,11 +241,13 @@ class Notifier:
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have set the person's language.
-        message: Message = replies.requester_notice(
+        message: Message = requester_messages.notification(
             data.card, notification.event_type, data.total_change
         ) or {"text": ""}
         if data.message is not None:
-            await update_message(data.message, replies.superseded(data.card), workspace.client)
+            await update_message(
+                data.message, requester_messages.superseded(data.card), workspace.client
+            )
         answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         posted = PostedMessage(channel=answer["channel"], ts=answer["ts"])
         return Outcome(
@@ -248,7 +259,7 @@ class Notifier:
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Update the requester's existing message about their own action, or send a new one."""
-        message = replies.requester_notice(data.card, notification.event_type)
+        message = requester_messages.notification(data.card, notification.event_type)
         if data.message is not None and message is not None:
             if await update_message(data.message, message, workspace.client):
                 return Outcome(verdict="delivered")
@@ -259,7 +270,7 @@ class Notifier:
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Inform an approver who need not decide: in the card's thread, else in a new message."""
-        sentence = replies.approver_notice(data.card, notification.event_type)
+        sentence = approver_messages.notification(data.card, notification.event_type)
         if sentence is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
         if data.message is not None:
@@ -278,7 +289,7 @@ class Notifier:
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         # Rendered again: the look-up may have set the person's language.
-        sentence = replies.approver_notice(data.card, notification.event_type) or sentence
+        sentence = approver_messages.notification(data.card, notification.event_type) or sentence
         await workspace.client.chat_postMessage(channel=slack_user_id, text=sentence)
         return Outcome(verdict="delivered")
 
@@ -325,9 +336,9 @@ class Notifier:
         if slack_user_id is None:
             return Outcome(verdict="failed", error=NO_ACCOUNT)
         message = (
-            replies.webhook_disabled(data.webhook)
+            webhook_messages.disabled(data.webhook)
             if data.failing_since is None
-            else replies.webhook_failing(data.webhook, data.failing_since, data.timezone)
+            else webhook_messages.failing(data.webhook, data.failing_since, data.timezone)
         )
         await workspace.client.chat_postMessage(channel=slack_user_id, **message)
         return Outcome(verdict="delivered")

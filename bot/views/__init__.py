@@ -1,1 +1,1 @@
-"""Messages, modals and Home as Block Kit. Nothing in here reads a database or calls Slack."""
+"""The Home tab, the request form and other modals, as Block Kit; the installation's web pages."""

@@ -10,7 +10,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import Values
 from bot.blocks import fields, form_values, layout, text
-from bot.views import card as cards
+from bot.message_views import card as cards
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard
 

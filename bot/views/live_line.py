@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext, ngettext
-from bot.blocks import text, words
-from bot.views import colleagues
+from bot.blocks import colleagues, text, words
 from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.views import digest as views
+from bot.message_views import digest as views
 from playground.loopback.limits import problems_of_message
 from storage.admin import organisation_settings
 from storage.base.values import LeaveRequest

@@ -9,7 +9,7 @@ import pytest
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction, Kind
 from bot.interaction.listening import Listener
-from bot.views import replies
+from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, send_all
 from tests.bot.world import ADA, World
@@ -93,7 +93,7 @@ def test_a_button_of_an_older_version_says_so(world: World) -> None:
     send_all(world.slack, button, ADA, WHAT)
     world.settled()
 
-    assert world.slack.response_posts[-1].body["text"] == replies.OUTDATED
+    assert world.slack.response_posts[-1].body["text"] == notice.OUTDATED
 
 
 def test_a_link_and_a_field_are_not_answered_with_a_sentence(world: World) -> None:

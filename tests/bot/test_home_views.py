@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.views import home as views
+from bot.views import home_balance
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.values import LeaveRequest, Organisation, field_names
@@ -141,12 +142,12 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
 def test_the_bar_shows_what_was_taken_waits_and_is_left(
     entitled: int, taken: int, pending: int, drawn: str
 ) -> None:
-    assert views.bar(balance(entitled, taken, pending)) == drawn
+    assert home_balance.bar(balance(entitled, taken, pending)) == drawn
 
 
 @given(st.integers(-500, 1_000), st.integers(0, 1_000), st.integers(0, 1_000))
 def test_the_bar_has_twenty_characters_or_none(entitled: int, taken: int, pending: int) -> None:
-    assert len(views.bar(balance(entitled, taken, pending))) in (0, 20)
+    assert len(home_balance.bar(balance(entitled, taken, pending))) in (0, 20)
 
 
 CURSORS = st.none() | st.text("abcXYZ019_=", min_size=1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.base import ids
 from bot.listeners import registered
-from bot.views import replies
+from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, payloads
 from tests.bot.conftest import Logged
@@ -239,7 +239,7 @@ def test_a_click_without_what_its_listener_needs_is_told_to_the_person(
     world.settled()
 
     assert answer.status == 200
-    assert world.told(GRACE) == [replies.OUTDATED]
+    assert world.told(GRACE) == [notice.OUTDATED]
     assert world.request().status == "pending"
     assert lines_with(logged, "Traceback") == []
 

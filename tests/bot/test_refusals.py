@@ -14,7 +14,7 @@ from api.documentation.explained_refusals import EXPLAINED
 from api.webhooks.webhook_urls import check_webhook_url
 from bot.base import language
 from bot.base.language import using_locale
-from bot.interaction import errors
+from bot.interaction import domain_sentences, errors
 from storage.base import amounts, fields, texts
 from storage.base.errors import (
     DomainError,
@@ -44,11 +44,11 @@ def test_slack_never_shows_the_api_name_of_a_field() -> None:
     with_field_name = {one for one in catalogues.of_errors() if "{field}" in one}
 
     assert len(with_field_name) > 5
-    assert with_field_name - errors.IN_SLACK.keys() == set()
+    assert with_field_name - domain_sentences.IN_SLACK.keys() == set()
 
 
 def test_every_message_that_slack_rewords_is_one_of_the_domain() -> None:
-    assert errors.IN_SLACK.keys() - catalogues.of_errors().keys() == set()
+    assert domain_sentences.IN_SLACK.keys() - catalogues.of_errors().keys() == set()
 
 
 def of_fields(*calls: Callable[[], object]) -> list[InvalidInput]:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.admin_views import (
+    consequences,
     departments,
     holidays,
     leave_types,
@@ -20,9 +21,9 @@ from bot.admin_views import (
 from bot.admin_views import (
     organisation as organisation_views,
 )
+from bot.admin_views.consequences import NamedEffects
 from bot.blocks import fields
-from bot.views import api_keys, calendar_feeds, consequences
-from bot.views.consequences import NamedEffects
+from bot.views import api_keys, calendar_feeds
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
 from storage.base.calendar_values import CalendarFeed, HolidayOverride, HolidaySet

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.base.language import available, gettext, locale, using_locale
+from bot.message_views import replies
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsedLeave, ParsingContext, parse
-from bot.views import replies
 from storage.base.values import LeaveType, field_names
 
 # A Monday.

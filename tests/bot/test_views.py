@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.blocks import words
+from bot.message_views import answers, approver_messages, replies, requester_messages
+from bot.message_views import card as cards
+from bot.message_views.answers import Away, OwnLeave
 from bot.typed.problems import Problem, ProblemKind
-from bot.views import answers, decline, live_line, replies, request_form
-from bot.views import card as cards
-from bot.views.answers import Away, OwnLeave
-from bot.views.request_form import Filled
+from bot.views import decline, live_line, notice, request_form, typed_problems
+from bot.views.request_values import Filled
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.event_values import EVENT_TYPES
@@ -175,7 +176,9 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
     )
 
     told = [cards.message(card)]
-    told += [found for kind in EVENT_TYPES if (found := replies.requester_notice(card, kind))]
+    told += [
+        found for kind in EVENT_TYPES if (found := requester_messages.notification(card, kind))
+    ]
 
     for message in told:
         assert problems_of_message(message["text"], message["blocks"]) == []
@@ -186,16 +189,16 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
 def test_what_requesters_hear_is_within_limits_and_harmless(
     card: ApprovalCard, event_type: Any
 ) -> None:
-    message = replies.requester_notice(card, event_type)
+    message = requester_messages.notification(card, event_type)
 
     if message is not None:
         assert problems_of_message(message["text"], message["blocks"]) == []
         assert len(message["text"]) <= 4_000
         assert is_harmless(message)
-    earlier = replies.superseded(card)
+    earlier = requester_messages.superseded(card)
     assert problems_of_message(earlier["text"], earlier["blocks"]) == []
     assert is_harmless(earlier)
-    assert is_harmless({"text": replies.changed_reply(card)})
+    assert is_harmless({"text": approver_messages.changed_reply(card)})
 
 
 @given(drawn_cards())
@@ -295,7 +298,7 @@ def test_the_live_line_is_within_limits_and_harmless(
         [leave_type("&" * 200)],
         filled,
         live_line.blocks(preview, refusals),
-        request_form.asides(problems),
+        typed_problems.asides(problems),
         edited_id=edited_id,
     )
 
@@ -364,7 +367,7 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
 @given(text(4_000, least=0))
 def test_help_repeats_what_was_typed_harmlessly(typed: str) -> None:
     assert is_harmless({"text": replies.help_text("/timeoff", typed)})
-    assert problems_of_view(replies.notice("A title that is far too long for Slack", typed)) == []
+    assert problems_of_view(notice.view("A title that is far too long for Slack", typed)) == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.blocks import text, words
-from bot.views import card as cards
+from bot.message_views import card as cards
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.blocks import layout, text, words
-from bot.views import card as cards
+from bot.message_views import card as cards
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base.values import LeaveEffect, Reassignment, User
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import text, words
-from bot.views import colleagues
+from bot.blocks import colleagues, text, words
 from storage.base.values import LeaveRequest
 from storage.notifications.approval_cards import ApprovalCard
 
@@ -152,3 +151,10 @@ def _text(card: ApprovalCard) -> str:
             gettext("Note: {note}", note=text.excerpt(request.note, text.room_after(parts)))
         )
     return " ".join(parts)
+
+
+def summary(card: ApprovalCard) -> str:
+    """Leave type, dates and amount in one line, in mrkdwn."""
+    request = card.request
+    amount = words.amount(request.total_half_days)
+    return ", ".join((text.name(card.leave_type.name), dates(request), amount))

@@ -1,0 +1,1 @@
+"""Messages as Block Kit: cards, notifications, responses to commands, digests and reminders."""

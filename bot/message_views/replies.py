@@ -1,0 +1,61 @@
+"""Short messages: help, notifications to requesters and admins, one-sentence modals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.base.language import gettext, gettext_noop
+from bot.blocks import text
+
+# Examples for the command; the parser must understand their translations, too.
+EXAMPLES: Final = (
+    gettext_noop("3-7 aug"),
+    gettext_noop("next fri pm sick"),
+    gettext_noop("24 dec - 2 jan unpaid"),
+)
+
+_MAX_COMMAND = 40
+
+
+def help_text(command: str, unknown_words: str = "") -> str:
+    """The command's help in mrkdwn; it first names ``unknown_words`` that were not understood."""
+    intro = ""
+    if unknown_words:
+        shown = text.escaped(text.cut(unknown_words, _MAX_COMMAND))
+        intro = gettext("Sorry, I didn't understand “{words}”.", words=shown) + "\n"
+    examples = [f"{command} {gettext(typed)}" for typed in EXAMPLES]
+    lines = (
+        gettext("`{command}` opens the request form.", command=command),
+        gettext(
+            "`{one}`, `{other}` or `{third}` fills it in for you.",
+            one=examples[0],
+            other=examples[1],
+            third=examples[2],
+        ),
+        gettext("`{command} balance` shows how many days you have left.", command=command),
+        gettext(
+            "`{command} out` shows who's off today; `{command} out week` shows the rest of "
+            "the week (at weekends, next week too).",
+            command=command,
+        ),
+        gettext(
+            "`{command} mine` lists your leave; `{command} cancel` lets you cancel it.",
+            command=command,
+        ),
+        gettext("`{command} help` shows this help.", command=command),
+        gettext(
+            "Your approver gets a message to approve or decline, and I'll tell you what they "
+            "decide."
+        ),
+    )
+    return intro + "\n".join(lines)
+
+
+def unknown_command(command: str) -> str:
+    """The response to a command that is in the manifest but not in the settings, in mrkdwn."""
+    shown = text.escaped(text.cut(command, _MAX_COMMAND))
+    return gettext(
+        "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
+        "in `HIATUS_SLACK_COMMAND`.",
+        command=shown,
+    )

@@ -1,0 +1,98 @@
+"""The values of the request form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from bot.base import ids
+from bot.base.language import gettext
+from bot.base.payloads import Values
+from bot.blocks import form_values
+from storage.base.errors import FieldError, InvalidInput
+from storage.base.values import LeaveRequest
+from storage.leave.drafts import Draft
+from storage.rules.spans import Span
+
+FIELDS: Final = (
+    ids.LEAVE_TYPE,
+    ids.FIRST_DAY,
+    ids.BEGINS,
+    ids.LAST_DAY,
+    ids.ENDS,
+    ids.NOTE,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filled:
+    """The form's values. None if nothing was chosen yet."""
+
+    leave_type_id: str | None
+    start_date: date | None
+    end_date: date | None
+    begins_at_midday: bool = False
+    ends_at_midday: bool = False
+    note: str | None = None
+
+    @classmethod
+    def with_request(cls, request: LeaveRequest) -> Filled:
+        span = Span(
+            start_date=request.start_date,
+            end_date=request.end_date,
+            start_half_day=request.start_half_day,
+            end_half_day=request.end_half_day,
+        )
+        return cls(
+            leave_type_id=request.leave_type_id,
+            start_date=request.start_date,
+            end_date=request.end_date,
+            begins_at_midday=span.first_slot % 2 == 1,
+            ends_at_midday=span.last_slot % 2 == 0,
+            note=request.note,
+        )
+
+    def draft(self) -> Draft | None:
+        """None while a required value is missing."""
+        if self.leave_type_id is None or self.start_date is None or self.end_date is None:
+            return None
+        return Draft(
+            leave_type_id=self.leave_type_id,
+            start_date=self.start_date,
+            end_date=self.end_date,
+            start_half_day="pm" if self.begins_at_midday else None,
+            end_half_day="am" if self.ends_at_midday else None,
+            note=self.note,
+        )
+
+
+def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
+    """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
+    return Filled(
+        leave_type_id=leave_type_id or form_values.value(values, ids.LEAVE_TYPE),
+        start_date=form_values.date_value(values, ids.FIRST_DAY),
+        end_date=form_values.date_value(values, ids.LAST_DAY),
+        begins_at_midday=form_values.value(values, ids.BEGINS) == ids.MIDDAY,
+        ends_at_midday=form_values.value(values, ids.ENDS) == ids.MIDDAY,
+        note=form_values.value(values, ids.NOTE),
+    )
+
+
+def draft_of(filled: Filled) -> Draft:
+    """Raises InvalidInput ``required``, which Slack's clients prevent."""
+    draft = filled.draft()
+    if draft is None:
+        required = {
+            ids.LEAVE_TYPE: filled.leave_type_id,
+            ids.FIRST_DAY: filled.start_date,
+            ids.LAST_DAY: filled.end_date,
+        }
+        raise InvalidInput(
+            [
+                FieldError(pointer=f"/{field}", code="required", detail=gettext("Choose one."))
+                for field, value in required.items()
+                if value is None
+            ]
+        )
+    return draft
