@@ -19,7 +19,7 @@ from tests.bench import deliveries, goals, report
 from tests.bench.big_feed import measure_big_feed
 from tests.bench.commits import COMMITS_PER_SECOND
 from tests.bench.load import UnexpectedAnswer
-from tests.bench.measuring import CONNECTIONS, SCENARIOS, measure
+from tests.bench.measuring import BARE, CONNECTIONS, SCENARIOS, measure
 from tests.bench.prepared import PEOPLE
 from tests.bench.starting import measure_starts
 
@@ -58,8 +58,8 @@ def _measure(
     rounds, seconds = (3, 0.5) if quick else (5, 2.0)
     starts = list(measure_starts(engines, rounds, folder)) if {"start", "memory"} & {*names} else []
     for name, print_line in (("start", report.print_start), ("memory", report.print_memory)):
-        for engine in engines if name in names else ():
-            is_met &= print_line(engine, [one for one in starts if one.engine == engine], check)
+        for server in (BARE, *engines) if name in names else ():
+            is_met &= print_line(server, starts, check)
     if "deliveries" in names:
         amount = 1_000 if quick else 4_000
         click.echo(
