@@ -37,6 +37,7 @@ from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.slack.workspace_matching import NewInstallation
 from storage.webhooks import webhook_secrets
 
 # A Monday.
@@ -258,4 +259,20 @@ def a_slack_profile(
         locale=None,
         avatar_url=None,
         is_email_confirmed=True,
+    )
+
+
+def a_slack_installation(
+    installer: SlackProfile, *, team_id: str, team_name: str, bot_token: str, bot_id: str = "B2"
+) -> NewInstallation:
+    """An installation whose bot is ``bot_id`` and, as a user, the same after a U."""
+    return NewInstallation(
+        team_id=team_id,
+        team_name=team_name,
+        enterprise_id=None,
+        bot_id=bot_id,
+        bot_user_id=f"U{bot_id}",
+        bot_token=bot_token,
+        scopes=(),
+        installer=installer,
     )

@@ -29,6 +29,15 @@ def codes_of(*calls: Callable[[], object]) -> list[str]:
     return [_refusal_of(call).code for call in calls]
 
 
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Run ``work`` with the numbers from 0 in as many threads."""
+    threads = [Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def at_once(*calls: Callable[[], object]) -> list[str]:
     """Run every call in a thread of its own at the same moment; the codes of those refused."""
     barrier = Barrier(len(calls))

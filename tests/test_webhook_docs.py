@@ -19,6 +19,7 @@ from storage.webhooks import deliveries, delivery_queue, requested_deliveries, w
 from storage.webhooks.retry_schedule import RETRY_AFTER_SECONDS
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
+from tests.outcomes import DELIVERED
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "webhooks.md").read_text(encoding="utf-8")
@@ -48,21 +49,12 @@ def real_events(database: Database) -> dict[str, Any]:
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
     database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
     found: dict[str, Any] = {}
-    done = deliveries.Outcome(
-        verdict="delivered",
-        status_code=204,
-        error=None,
-        duration_ms=1,
-        response_excerpt=b"",
-        retry_after_seconds=None,
-        at_least_60_seconds=False,
-    )
     while claimed := database.write_now(
         delivery_queue.claim, limit=100, claim_id=str(len(found)), now=NOW
     ):
         for delivery in claimed:
             found.setdefault(delivery.event_type, json.loads(delivery.body))
-        pairs = [(delivery, done) for delivery in claimed]
+        pairs = [(delivery, DELIVERED) for delivery in claimed]
         database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=NOW)
     return {name: found[name] for name in DELIVERY_EVENTS}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -11,11 +12,11 @@ from api.base.metrics import Metrics
 from api.service import app
 from storage.db.database import Database
 from storage.webhooks import webhooks
-from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_backlog import Backlog
 from storage.webhooks.delivery_queue import Delivery
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, an_organisation
+from tests.outcomes import DELIVERED, FAILED
 
 pytestmark = pytest.mark.both_engines
 
@@ -90,26 +91,9 @@ def test_attempts_are_counted_by_outcome() -> None:
         secrets=[],
         created_at=0,
     )
-    good = Outcome(
-        verdict="delivered",
-        status_code=200,
-        error=None,
-        duration_ms=40,
-        response_excerpt=b"",
-        retry_after_seconds=None,
-        at_least_60_seconds=False,
-    )
-    slow = Outcome(
-        verdict="retry",
-        status_code=None,
-        error="timeout",
-        duration_ms=15_000,
-        response_excerpt=b"",
-        retry_after_seconds=None,
-        at_least_60_seconds=True,
-    )
+    timeout = replace(FAILED, status_code=None, error="timeout", duration_ms=15_000)
 
-    metrics.observe_attempts([(delivery, good), (delivery, slow), (delivery, slow)])
+    metrics.observe_attempts([(delivery, DELIVERED), (delivery, timeout), (delivery, timeout)])
     found = samples(metrics.exposition(None, 0).decode())
 
     attempts = "hiatus_webhook_attempts_total"
@@ -117,7 +101,7 @@ def test_attempts_are_counted_by_outcome() -> None:
     assert found[attempts, frozenset({("outcome", "timeout")})] == 2
     none: Labels = frozenset()
     assert found["hiatus_webhook_attempt_duration_seconds_count", none] == 3
-    assert found["hiatus_webhook_attempt_duration_seconds_sum", none] == 30.04
+    assert found["hiatus_webhook_attempt_duration_seconds_sum", none] == 30.012
     assert found["hiatus_database_up", none] == 0
 
 

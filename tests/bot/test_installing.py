@@ -25,11 +25,10 @@ from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
 from storage.events import audit_log
 from storage.slack import slack_installations, slack_workspaces
-from storage.slack.workspace_matching import NewInstallation
 from tests.bot.browser import Browser, by_oauth, said
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World
-from tests.builders import NOW, Acme, a_person, a_request, a_slack_profile
+from tests.builders import NOW, Acme, a_person, a_request, a_slack_installation, a_slack_profile
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import overlapping
 
@@ -585,16 +584,7 @@ def test_two_installations_at_once_link_one_organisation_once(world: World) -> N
         first_name="Ina",
         last_name="Installer",
     )
-    first = NewInstallation(
-        team_id="T2",
-        team_name="Umbrella",
-        enterprise_id=None,
-        bot_id="B2",
-        bot_user_id="UB2",
-        bot_token="xoxb-1",
-        scopes=(),
-        installer=ina,
-    )
+    first = a_slack_installation(ina, team_id="T2", team_name="Umbrella", bot_token="xoxb-1")
     second = replace(first, bot_token="xoxb-2")
 
     codes = overlapping(

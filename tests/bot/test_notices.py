@@ -22,6 +22,7 @@ from storage.notifications.notifications import Outcome, SentCard
 from storage.notifications.slack_messages import PostedMessage
 from storage.slack import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.refusals import in_threads
 
 pytestmark = pytest.mark.both_engines
 
@@ -221,11 +222,7 @@ def test_many_claim_at_once_and_nothing_is_taken_twice(asked: Asked) -> None:
             for notification in asked.claim(limit=2, claim_id=f"{number}-{turn}"):
                 taken.append(notification.id)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, work)
 
     assert len(taken) == len(set(taken)) == 20
 

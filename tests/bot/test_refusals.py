@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 import pytest
@@ -29,6 +29,7 @@ from storage.rules.days import DayCount
 from storage.rules.spans import Span
 from storage.webhooks import webhook_fields
 from tests import catalogues
+from tests.values import ANNUAL
 
 NAMES = sorted(language.available())
 MONDAY = date(2026, 8, 3)
@@ -61,27 +62,7 @@ def of_fields(*calls: Callable[[], object]) -> list[InvalidInput]:
 
 
 def a_leave_type(**rules_of_it: Any) -> LeaveType:
-    at = datetime(2026, 6, 1, tzinfo=UTC)
-    made = LeaveType(
-        id="t",
-        name="Annual leave",
-        code="annual",
-        colour="#123456",
-        emoji=None,
-        requires_approval=True,
-        deducts_allowance=True,
-        allow_overdraft=False,
-        is_paid=True,
-        is_private=False,
-        requires_note=False,
-        min_notice_days=0,
-        max_consecutive_days=None,
-        is_archived=False,
-        created_at=at,
-        updated_at=at,
-        version=1,
-    )
-    return replace(made, **rules_of_it)
+    return replace(ANNUAL, **rules_of_it)
 
 
 def with_figures() -> list[DomainError]:

@@ -20,11 +20,10 @@ from storage.leave import decisions
 from storage.notifications import notifications
 from storage.notifications.notifications import Outcome
 from storage.slack import slack_installations
-from storage.slack.workspace_matching import NewInstallation
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide
-from tests.builders import NOW, a_slack_profile
+from tests.builders import NOW, a_slack_installation, a_slack_profile
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import crossing, overlapping
 
@@ -193,15 +192,8 @@ def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(worl
         first_name="Ada",
         last_name="Lovelace",
     )
-    reinstalled = NewInstallation(
-        team_id="T1",
-        team_name="Acme",
-        enterprise_id=None,
-        bot_id="B1",
-        bot_user_id="UBOT",
-        bot_token="xoxb-new",
-        scopes=(),
-        installer=installer,
+    reinstalled = a_slack_installation(
+        installer, team_id="T1", team_name="Acme", bot_token="xoxb-new", bot_id="B1"
     )
     is_gone: list[bool] = []
 

@@ -14,12 +14,11 @@ from bot.base.settings import SlackSettings
 from bot.service import socket as slack_socket
 from bot.service.app import build_app
 from storage.db.database import Database
-from storage.directory.slack_matching import SlackProfile
 from storage.slack import slack_installations
 from storage.slack.workspace_matching import NewInstallation
 from tests.bot.browser import by_oauth
 from tests.bot.world import ADA, GRACE, HEDY, Clock, World, to_decide
-from tests.builders import NOW
+from tests.builders import NOW, a_slack_installation, a_slack_profile
 from tests.fakes.slack import LoopbackSlack
 
 
@@ -115,25 +114,11 @@ def test_workspaces_that_installed_it_are_served_by_socket_too(
 
 
 def _installation(slack: LoopbackSlack) -> NewInstallation:
-    installer = SlackProfile(
-        slack_user_id=ADA,
-        email=None,
-        first_name="Ada",
-        last_name="Lovelace",
-        timezone=None,
-        locale=None,
-        avatar_url=None,
+    ada = a_slack_profile(
+        slack_user_id=ADA, email="ada@example.com", first_name="Ada", last_name="Lovelace"
     )
-    scopes = ("chat:write", "commands")
-    return NewInstallation(
-        team_id=slack.team_id,
-        team_name="Acme",
-        enterprise_id=None,
-        bot_id="BBOTT1",
-        bot_user_id="UBOTT1",
-        bot_token=slack.token,
-        scopes=scopes,
-        installer=installer,
+    return a_slack_installation(
+        ada, team_id=slack.team_id, team_name="Acme", bot_token=slack.token, bot_id="BBOTT1"
     )
 
 

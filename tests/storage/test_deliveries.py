@@ -39,24 +39,8 @@ from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import crossing, overlapping
 
-UNSIGNED = Outcome(
-    verdict="unsigned",
-    status_code=None,
-    error="secret_unreadable",
-    duration_ms=0,
-    response_excerpt=b"",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
-GONE = Outcome(
-    verdict="gone",
-    status_code=410,
-    error="bad_status",
-    duration_ms=12,
-    response_excerpt=b"",
-    retry_after_seconds=None,
-    at_least_60_seconds=False,
-)
+UNSIGNED = replace(DELIVERED, verdict="unsigned", status_code=None, error="secret_unreadable")
+GONE = replace(DELIVERED, verdict="gone", status_code=410, error="bad_status")
 
 
 def failed_with_retry_after(seconds: int) -> Outcome:

@@ -19,6 +19,7 @@ from storage.webhooks.delivery_queue import Delivery
 from tests.backlog import park
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation
 from tests.outcomes import DELIVERED, FAILED
+from tests.refusals import in_threads
 
 
 def listening(database: Database, acme: Acme, count: int = 1) -> list[Webhook]:
@@ -177,11 +178,7 @@ def test_concurrent_claims_share_a_long_queue(database: Database) -> None:
             if len(claimed_ids) >= 120:
                 break
 
-    threads = [threading.Thread(target=take, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, take)
 
     assert len(claimed_ids) == len(set(claimed_ids)) == 120
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import product
 
 import pytest
@@ -20,28 +20,9 @@ from storage.rules.leave_years import LeaveYear
 from storage.rules.lifecycle import Action
 from storage.rules.request_rules import YearDemand
 from storage.rules.spans import Span
+from tests.values import ANNUAL
 
 TODAY = date(2026, 3, 2)  # A Monday.
-LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
-ANNUAL = LeaveType(
-    id="type-1",
-    name="Annual leave",
-    code="annual",
-    colour="#336699",
-    emoji=None,
-    requires_approval=True,
-    deducts_allowance=True,
-    allow_overdraft=False,
-    is_paid=True,
-    is_private=False,
-    requires_note=False,
-    min_notice_days=0,
-    max_consecutive_days=None,
-    is_archived=False,
-    created_at=LONG_AGO,
-    updated_at=LONG_AGO,
-    version=1,
-)
 FIVE_DAYS = working_week.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
 YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
 YEAR_2027 = LeaveYear(first_day=date(2027, 1, 1), last_day=date(2027, 12, 31))

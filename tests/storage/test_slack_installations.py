@@ -17,8 +17,7 @@ from storage.db.database import Transaction
 from storage.db.engines import open_database
 from storage.slack import slack_installations
 from storage.slack.slack_installations import Installed
-from storage.slack.workspace_matching import NewInstallation
-from tests.builders import NOW, a_slack_profile
+from tests.builders import NOW, a_slack_installation, a_slack_profile
 
 INA = a_slack_profile(
     slack_user_id="UINA",
@@ -26,16 +25,7 @@ INA = a_slack_profile(
     first_name="Ina",
     last_name="Installer",
 )
-FIRST = NewInstallation(
-    team_id="T2",
-    team_name="Umbrella",
-    enterprise_id=None,
-    bot_id="B2",
-    bot_user_id="UB2",
-    bot_token="xoxb-1",
-    scopes=(),
-    installer=INA,
-)
+FIRST = a_slack_installation(INA, team_id="T2", team_name="Umbrella", bot_token="xoxb-1")
 
 
 class Paused:

@@ -37,7 +37,7 @@ from tests.builders import (
     caller_for,
     type_id,
 )
-from tests.refusals import overlapping
+from tests.refusals import in_threads, overlapping
 
 
 @compiled
@@ -402,11 +402,7 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
         except DomainError as refusal:
             outcomes.append(refusal.code)
 
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(30, ask)
 
     stored = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
