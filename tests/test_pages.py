@@ -12,7 +12,7 @@ import pytest
 import serve
 from api.documentation import error_codes
 from api.service.app import OPERATIONS, OTHER_PATHS
-from storage.admin import people_file
+from storage.cli import people_file
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [

@@ -12,16 +12,10 @@ from storage.access.idempotency import (
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.admin import (
-    holiday_overrides,
-    holiday_set_removal,
-    people_checks,
-    people_file,
-    people_import,
-    people_status,
-)
+from storage.admin import holiday_overrides, holiday_set_removal, people_checks, people_status
 from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
+from storage.cli import people_file, people_import
 from storage.directory import people_changes
 from storage.leave import adjustments, decisions
 from storage.slack import join_policy, workspace_matching

@@ -11,12 +11,11 @@ from typing import Final
 
 import click
 
-from storage.admin import people_file, people_import
-from storage.admin.people_file import BadLines, Line
-from storage.admin.people_import import Imported
 from storage.base.values import Organisation, as_dict
-from storage.cli import console
+from storage.cli import console, people_file, people_import
 from storage.cli.console import Clock, Env
+from storage.cli.people_file import BadLines, Line
+from storage.cli.people_import import Imported
 from storage.db.database import Database
 
 # More errors are not listed: the first ones show what is wrong with the file.

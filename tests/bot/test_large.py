@@ -11,9 +11,9 @@ from typing import Any, Final
 import pytest
 
 from bot.base import ids
-from storage.admin import people_import
-from storage.admin.people_file import Line
 from storage.base.values import User
+from storage.cli import people_import
+from storage.cli.people_file import Line
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows

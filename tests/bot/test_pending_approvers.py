@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin import people, people_file, people_import
-from storage.admin.people_import import Imported
+from storage.admin import people
 from storage.base.values import User
+from storage.cli import people_file, people_import
+from storage.cli.people_import import Imported
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import audit_log

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from storage.admin import people, people_file, people_import
-from storage.admin.people_file import BadLines
-from storage.admin.people_import import Imported
+from storage.admin import people
 from storage.base.errors import InvalidInput
 from storage.base.values import SCOPES, Caller, User
+from storage.cli import people_file, people_import
+from storage.cli.people_file import BadLines
+from storage.cli.people_import import Imported
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow

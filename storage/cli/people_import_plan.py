@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from storage.admin.people_file import BadLines, Line
 from storage.base.errors import FieldError
 from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
+from storage.cli.people_file import BadLines, Line
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.directory import managers, people_rows

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.admin import departments, people, people_import_plan
-from storage.admin.people_file import BadLines, Line
-from storage.admin.people_import_plan import Plan, PlannedPerson
+from storage.admin import departments, people
 from storage.base.errors import Conflict, DomainError, FieldError
 from storage.base.values import Caller
+from storage.cli import people_import_plan
+from storage.cli.people_file import BadLines, Line
+from storage.cli.people_import_plan import Plan, PlannedPerson
 from storage.db import locks
 from storage.db.database import INSERT_BATCH, Transaction
 from storage.directory import people_changes, people_rows, slack_syncs
