@@ -1,5 +1,5 @@
-"""People, departments and managers: rows, reads and changes, and who approves whose leave.
+"""People, departments, managers and holiday sets: rows and reads, and who approves whose leave.
 
-``approvers`` has the approval chain, ``worktimes`` when people work. What admins do to people is in
-``admin``, because it changes their leave too.
+``approvers`` has the approval chain, ``worktimes`` when people work. What admins change is in
+``admin``, because it changes leave too.
 """

@@ -22,7 +22,7 @@ def is_reachable_sql(user: Expr) -> Expr:
 
 
 def is_reachable(user: User) -> bool:
-    """Whether a person can decide at all: active, or pending with a known Slack account."""
+    """Whether the person can decide: active, or pending with a known Slack account."""
     return user.status == "active" or (user.status == "pending" and user.slack_user_id is not None)
 
 
@@ -51,13 +51,13 @@ def is_assigned_to(
     fourth = is_admin & ~colleague_present
     third = (is_approver | fourth) & ~head_present
     second = (is_head | third) & ~manager_present
-    is_asked = (
+    is_assigned = (
         (candidate.organisation_id == requester.organisation_id)
         & is_reachable_sql(candidate)
         & (candidate.id != requester.id)
         & (is_manager | second)
     )
-    return is_asked if absent_id is None else is_asked & (candidate.id != absent_id)
+    return is_assigned if absent_id is None else is_assigned & (candidate.id != absent_id)
 
 
 def assigned_to(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Select, Expr]:

@@ -54,49 +54,49 @@ def of_people(
     """
     if not user_ids:
         return {}
-    found = tx.all(
+    approver_rows = tx.all(
         _approvers_of_many,
         organisation_id=organisation_id,
         user_ids=sorted(user_ids),
         today=today.isoformat(),
         absent_id=absent_id,
     )
-    asked: dict[str, list[User]] = {}
-    for row in found:
-        of_user = asked.setdefault(row.requester_id, [])
-        if len(of_user) < MAX_APPROVERS:
-            of_user.append(rows.user(row))
-    return asked
+    by_requester: dict[str, list[User]] = {}
+    for row in approver_rows:
+        users = by_requester.setdefault(row.requester_id, [])
+        if len(users) < MAX_APPROVERS:
+            users.append(rows.user(row))
+    return by_requester
 
 
 def is_approver_of(
     tx: Transaction, organisation_id: str, user_id: str, *, approver_id: str, today: date
 ) -> bool:
     """Whether a person's leave is assigned to this approver; pending_approvals.py has requests."""
-    found = tx.first(
-        _asked_about,
+    row = tx.first(
+        _is_approver_of,
         organisation_id=organisation_id,
         user_id=user_id,
         approver_id=approver_id,
         today=today.isoformat(),
     )
-    return found is not None
+    return row is not None
 
 
 def chains(
     tx: Transaction, organisation_id: str, user_ids: Collection[str], *, today: date
 ) -> dict[str, list[tuple[int, User]]]:
     """All present people of each person's approval chain with their level, 1 to 4, lowest first."""
-    found = tx.all(
+    chain_rows = tx.all(
         _chains,
         organisation_id=organisation_id,
         user_ids=sorted(user_ids),
         today=today.isoformat(),
     )
-    people: dict[str, list[tuple[int, User]]] = {}
-    for row in found:
-        people.setdefault(row.requester_id, []).append((row.level, rows.user(row)))
-    return people
+    by_requester: dict[str, list[tuple[int, User]]] = {}
+    for row in chain_rows:
+        by_requester.setdefault(row.requester_id, []).append((row.level, rows.user(row)))
+    return by_requester
 
 
 def with_unreachable(
@@ -198,7 +198,7 @@ def _chains(organisation_id: Param[str], user_ids: Param[list[str]], today: Para
 
 
 @compiled
-def _asked_about(
+def _is_approver_of(
     organisation_id: Param[str], user_id: Param[str], approver_id: Param[str], today: Param[str]
 ) -> Select:
     query, requester = approval_rule.assigned_to(organisation_id, approver_id, today)

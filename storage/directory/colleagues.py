@@ -1,4 +1,4 @@
-"""Who of a person's team is off at the same time: one rule for forms, cards, previews and feeds."""
+"""Colleagues on leave at the same time: one rule for forms, cards, previews and feeds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from storage.db.named_rows import Row
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.rules import spans
 
-# How many are named wherever they are shown; of the others it is said how many there are.
+# How many are named; of the others, only the number is shown.
 MAX_NAMED: Final = 10
-# Further ones are not even counted.
+# How many are counted.
 MAX_COUNTED: Final = 1_000
 
 
@@ -143,7 +143,7 @@ def _team_off(
 def team(
     organisation_id: Param[str], owner_id: Param[str], department_id: Param[str] | None
 ) -> Select:
-    """The ids of all whose leave a person's team calendar shows, the person among them."""
+    """The ids of the people on a person's team calendar, the person included."""
     person, report, member = UserRow.alias(), UserRow.alias(), UserRow.alias()
     managed = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.manager_id == owner_id

@@ -1,4 +1,4 @@
-"""The organisation's holiday sets: a country's public holidays with its own overrides laid over."""
+"""Holiday sets: a country's public holidays with the overrides of the organisation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from storage.rules.days import Holiday
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
 from storage.rules.holiday_calendar import country_name
 
-# Calendars that follow the moon are worked out for these years only.
+# Lunar calendars are computed for these years only.
 EARLIEST_YEAR: Final = 1900
 LATEST_YEAR: Final = 2100
 
@@ -38,7 +38,7 @@ _HALF_OF_MASK: Final = {mask: half for half, mask in _MASK_OF_HALF.items()}
 
 
 def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> HolidaySet:
-    """Set up a country or one of its regions, so that people can be given its holidays.
+    """Add a country or one of its regions, so that people can be given its holidays.
 
     Raises InsufficientRole, InvalidInput ``unknown_country`` or AlreadyExists.
     """
@@ -53,7 +53,7 @@ def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> Hol
 
 
 def ensure(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> None:
-    """Set up a checked code where it is missing; needs the organisation's lock."""
+    """Add a checked code if it is missing; needs the organisation's lock."""
     if not _exists(tx, country_code, by=by):
         _insert(tx, country_code, by=by, now=now)
 
@@ -62,7 +62,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
     """One page of the sets, oldest first. Raises UnusableCursor."""
     bound_to = ("holiday_sets", by.organisation_id)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    set_rows = tx.all(
         _sets,
         organisation_id=by.organisation_id,
         after_id=after[0] if after else None,
@@ -71,7 +71,7 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
     return page_of(
         tx,
         page,
-        found,
+        set_rows,
         rows.holiday_set,
         lambda row: [row.id],
         *bound_to,
@@ -80,14 +80,14 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
 
 def get(reference: Reference, set_id: str) -> HolidaySet:
     """One set of the organisation. Raises NotFound."""
-    found = reference.holiday_sets.get(set_id)
-    if found is None:
+    holiday_set = reference.holiday_sets.get(set_id)
+    if holiday_set is None:
         raise NotFound("public holiday set")
-    return found
+    return holiday_set
 
 
 def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Reference, HolidaySet]:
-    """The set, for an admin who may change it, with the reference data as they are.
+    """The set and the reference data, for an admin who changes the set.
 
     Locks the organisation. Raises InsufficientRole or NotFound.
     """
@@ -110,7 +110,7 @@ def check_year(year: int, field: str) -> None:
 
 
 def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
-    """Every date of a calendar year that is a public holiday or would be one, earliest first.
+    """The public holidays of a calendar year and those that overrides remove, earliest first.
 
     Raises InvalidInput ``out_of_range`` or ``unknown_country``.
     """
@@ -121,12 +121,12 @@ def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayO
         date.fromisoformat(override.date): override
         for override in reference.overrides.get(country_code, ())
     }
-    found: list[HolidayOnDate] = []
+    dates: list[HolidayOnDate] = []
     for day, holiday in in_force.items():
         half = _HALF_OF_MASK[holiday.halves]
         override = overrides.pop(day, None)
         source: Literal["country", "override"] = "country" if override is None else "override"
-        found.append(
+        dates.append(
             HolidayOnDate(
                 date=day,
                 name=holiday.name,
@@ -136,8 +136,8 @@ def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayO
                 override_id=None if override is None else override.id,
             )
         )
-    # What is left took a holiday away, or says so of a day that was none.
-    found += [
+    # The other overrides remove a holiday, or a day that was none.
+    dates += [
         HolidayOnDate(
             date=day,
             name=override.name,
@@ -149,7 +149,7 @@ def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayO
         for day, override in overrides.items()
         if first_day <= day <= last_day
     ]
-    return sorted(found, key=lambda one: one.date)
+    return sorted(dates, key=lambda on_date: on_date.date)
 
 
 def country_code_of(reference: Reference, user: User) -> str:
@@ -162,24 +162,24 @@ def holidays_between(
 ) -> Mapping[date, Holiday]:
     """The public holidays between two dates, both included, with the overrides of that set.
 
-    An override replaces the country's holiday on that date, or takes it (or one half) away.
+    An override replaces the country's holiday on that date, or removes it or one half of it.
     Raises InvalidInput ``unknown_country``.
     """
-    found = holiday_calendar.holidays_between(country_code, first_day, last_day)
+    holidays = holiday_calendar.holidays_between(country_code, first_day, last_day)
     for override in reference.overrides.get(country_code, ()):
         day = date.fromisoformat(override.date)
         if not first_day <= day <= last_day:
             continue
         halves = _MASK_OF_HALF[override.half]
         if override.is_holiday:
-            found[day] = Holiday(name=override.name, halves=halves)
-        elif day in found:
-            left = found[day].halves & ~halves
-            if left == NOTHING:
-                del found[day]
+            holidays[day] = Holiday(name=override.name, halves=halves)
+        elif day in holidays:
+            other_halves = holidays[day].halves & ~halves
+            if other_halves == NOTHING:
+                del holidays[day]
             else:
-                found[day] = replace(found[day], halves=left)
-    return found
+                holidays[day] = replace(holidays[day], halves=other_halves)
+    return holidays
 
 
 def holiday_count(reference: Reference, country_code: str, year: int) -> int:

@@ -29,17 +29,17 @@ def may_decide(
     is_admin: bool,
     today: date,
 ) -> bool:
-    """Whether the decision on the request is this person's, own requests aside."""
+    """Whether the person may decide on the request; the caller excludes own requests."""
     if is_admin or user_id is None:
         return is_admin
-    found = tx.first(
-        _awaited,
+    row = tx.first(
+        _assigned,
         organisation_id=organisation_id,
         request_id=request_id,
         viewer_id=user_id,
         today=today.isoformat(),
     )
-    return found is not None
+    return row is not None
 
 
 def may_reverse(
@@ -51,7 +51,7 @@ def may_reverse(
     is_admin: bool,
     today: date,
 ) -> bool:
-    """Whether a decision is this person's to change, as long as it can be changed at all."""
+    """Whether the person may reverse the decision, within the reversal window."""
     if not is_admin and request.decided_by != user_id:
         return False
     return may_decide(tx, organisation_id, request.id, user_id, is_admin=is_admin, today=today)
@@ -61,53 +61,54 @@ def of_request(
     tx: Transaction, organisation_id: str, request: LeaveRequest, *, today: date
 ) -> list[User]:
     """The approvers of a pending request, at most 50 of each kind: assigned, then by escalation."""
-    asked = approvers.of_person(tx, organisation_id, request.user_id, today=today)
-    approver_ids = {user.id for user in asked}
-    later = tx.all(
-        _next_steps,
+    assigned = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+    approver_ids = {user.id for user in assigned}
+    escalated = tx.all(
+        _escalated_users,
         organisation_id=organisation_id,
         request_id=request.id,
         limit=MAX_APPROVERS,
     )
-    return asked + [user for row in later if (user := rows.user(row)).id not in approver_ids]
+    users = map(rows.user, escalated)
+    return assigned + [user for user in users if user.id not in approver_ids]
 
 
 def is_assigned(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each: bool) -> Expr:
-    """Whether a leave request awaits the viewer, as SQL over ``LeaveRequestRow``; all are params.
+    """Whether a leave request is assigned to the viewer, as SQL over ``LeaveRequestRow``.
 
     ``for_each``: the approval chain is checked for each request, which admins need: every chain may
     end at them. Else it is checked once for all people who could have the viewer on theirs.
     """
     query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
-    next_step = LeaveRequestRow.id.in_(
+    is_escalated = LeaveRequestRow.id.in_(
         _escalated(ReminderRow.leave_request_id).where(
             ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
         )
     )
     if for_each:
-        return fn.EXISTS(query.where(requester.id == LeaveRequestRow.user_id)) | next_step
-    asked_about = approval_rule.potential_requesters(organisation_id, viewer_id)
-    return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(asked_about))) | next_step
+        return fn.EXISTS(query.where(requester.id == LeaveRequestRow.user_id)) | is_escalated
+    requesters = approval_rule.potential_requesters(organisation_id, viewer_id)
+    return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(requesters))) | is_escalated
 
 
 def potential_requests(organisation_id: Expr, viewer_id: Expr) -> Expr:
-    """The ids of all requests that could await that person, admins and owners aside.
+    """The ids of the requests that could be assigned to that person, other than as an admin.
 
-    ``is_assigned`` decides; this spares looking at all of the organisation's leave.
+    ``is_assigned`` decides; with this the planner does not read all of the organisation's leave.
     """
-    theirs = LeaveRequestRow.alias()
-    of_others = theirs.select(theirs.id).where(
-        theirs.organisation_id == organisation_id,
-        theirs.user_id.in_(approval_rule.potential_requesters(organisation_id, viewer_id)),
+    request = LeaveRequestRow.alias()
+    of_requesters = request.select(request.id).where(
+        request.organisation_id == organisation_id,
+        request.user_id.in_(approval_rule.potential_requesters(organisation_id, viewer_id)),
     )
-    next_steps = _escalated(ReminderRow.leave_request_id).where(
+    escalated = _escalated(ReminderRow.leave_request_id).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
     )
-    return of_others.union_all(next_steps)
+    return of_requesters.union_all(escalated)
 
 
 def _escalated(*columns: Expr) -> Select:
-    """People who are asked because earlier approvers did not answer, request by request."""
+    """Requests and the people to whom they were escalated, as earlier approvers did not answer."""
     return (
         ReminderRow.select(*columns)
         .join(
@@ -120,7 +121,7 @@ def _escalated(*columns: Expr) -> Select:
 
 
 @compiled
-def _awaited(
+def _assigned(
     organisation_id: Param[str], request_id: Param[str], viewer_id: Param[str], today: Param[str]
 ) -> Select:
     return LeaveRequestRow.select(LeaveRequestRow.id).where(
@@ -131,7 +132,9 @@ def _awaited(
 
 
 @compiled
-def _next_steps(organisation_id: Param[str], request_id: Param[str], limit: Param[int]) -> Select:
+def _escalated_users(
+    organisation_id: Param[str], request_id: Param[str], limit: Param[int]
+) -> Select:
     return (
         _escalated(*rows.USER)
         .where(

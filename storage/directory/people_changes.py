@@ -1,4 +1,4 @@
-"""Changes of people: added, saved, activated, with their audit entries."""
+"""People added, saved and activated, with their audit entries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from storage.events import audit, feed_changes
 
 # What other people's calendars show of a person, and the person's team.
 _IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
-# Those of them that the events themselves show.
+# Those that the events themselves show.
 _IN_EVENTS: Final = frozenset({"first_name", "last_name", "timezone"})
 _NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
 
@@ -46,14 +46,14 @@ def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now
         raise EmailTaken(user.email)
     try:
         tx.insert(UserRow, **_row(user, by))
-    except DuplicateRow as error:  # Two at once: neither saw the other's row.
+    except DuplicateRow as error:  # Of two concurrent inserts, neither saw the other's row.
         raise _taken(user, error) from error
     audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
     return user
 
 
 def _taken(user: User, error: DuplicateRow) -> EmailTaken | ChangedMeanwhile:
-    """Which of a person's unique values another has got: the address, or else the Slack account."""
+    """Which unique value another person has: the address, or else the Slack account."""
     return EmailTaken(user.email) if "email_key" in error.columns else ChangedMeanwhile()
 
 
@@ -67,22 +67,22 @@ def add_all(
 ) -> None:
     """Write many people whose values have been checked, addresses included, and audit each.
 
-    A value's ``id`` may be given. Raises ChangedMeanwhile when an address has been taken since.
+    ``id`` may be among the values. Raises ChangedMeanwhile when an address has been taken since.
     """
     users = [_new(values, status, now) for values in people]
     try:
         tx.insert_all(UserRow, [_row(user, by) for user in users])
     except DuplicateRow as error:
         raise ChangedMeanwhile from error
-    made = [(user.id, audited(user)) for user in users]
-    audit.record_created(tx, "user.created", "user", made, by=by, now=now)
+    created = [(user.id, audited(user)) for user in users]
+    audit.record_created(tx, "user.created", "user", created, by=by, now=now)
 
 
 def _new(values: Checked, status: UserStatus, now: datetime) -> User:
-    blank: Checked = dict.fromkeys(field_names(User))
-    given = {"role": "member", "id": values.get("id") or new_id(now)} | values
-    made = {"status": status, "created_at": now, "updated_at": now, "version": 1}
-    return User(**blank | given | made)
+    empty: Checked = dict.fromkeys(field_names(User))
+    defaults = {"role": "member", "id": new_id(now)}
+    fixed = {"status": status, "created_at": now, "updated_at": now, "version": 1}
+    return User(**empty | defaults | values | fixed)
 
 
 def _row(user: User, by: Caller) -> dict[str, object]:
@@ -99,9 +99,9 @@ def _row(user: User, by: Caller) -> dict[str, object]:
 def save(
     tx: Transaction, before: User, after: User, action: AuditAction, *, by: Caller, now: datetime
 ) -> User:
-    """Write what has been checked, if the person still is as ``before``, and audit it.
+    """Write checked values if the person still is as ``before``, and audit the change.
 
-    Gives the person with the next version. Raises ChangedMeanwhile or EmailTaken.
+    Returns the person with the next version. Raises ChangedMeanwhile or EmailTaken.
     """
     after = replace(after, updated_at=now, version=before.version + 1)
     try:
@@ -131,18 +131,18 @@ def save(
 
 
 def activate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> User:
-    """Turn pending into active, on the first key or the first word in Slack; else do nothing."""
+    """Activate a pending person, at their first API key or use of Slack; others stay unchanged."""
     if user.status != "pending":
         return user
     return save(tx, user, replace(user, status="active"), "user.activated", by=by, now=now)
 
 
 def record_updates(
-    tx: Transaction, changed: Iterable[tuple[User, User]], *, by: Caller, now: datetime
+    tx: Transaction, changes: Iterable[tuple[User, User]], *, by: Caller, now: datetime
 ) -> None:
-    """Audit what was changed of many people at once: each before and after."""
-    changes = [(after.id, audited(before), audited(after)) for before, after in changed]
-    audit.record_all(tx, "user.updated", "user", changes, by=by, now=now)
+    """Audit changes of many people, each as before and after."""
+    entries = [(after.id, audited(before), audited(after)) for before, after in changes]
+    audit.record_all(tx, "user.updated", "user", entries, by=by, now=now)
 
 
 def audited(user: User) -> dict[str, object]:
@@ -151,7 +151,7 @@ def audited(user: User) -> dict[str, object]:
 
 
 def _columns(user: User) -> dict[str, object]:
-    """Every column that may change: always all of them, so that one statement serves."""
+    """Every column that may change: always all of them, for one compiled statement."""
     return {
         "first_name": user.first_name,
         "last_name": user.last_name,

@@ -37,15 +37,15 @@ def get(tx: Transaction, user_id: str, *, by: Caller, for_update: bool = False) 
 
 
 def lock(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
-    """Lock these people until this transaction ends.
+    """Lock these people until this transaction ends, before the first of them is written.
 
-    Before the first of several is written: the counters of feed_changes.py come after people.
+    Otherwise the feed counter that the first write locks would precede the next person.
     """
     tx.all(_locked_ids, organisation_id=organisation_id, user_ids=sorted(user_ids))
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
-    """The person with the address, compared without case; an archived one where no other has it."""
+    """The person with the address, case-insensitive; an archived one if no other has it."""
     row = tx.first(_user_of_email, organisation_id=organisation_id, email_key=email.casefold())
     return None if row is None else rows.user(row)
 
@@ -57,7 +57,7 @@ def has_email(tx: Transaction, organisation_id: str, email: str) -> bool:
 
 
 def find_by_slack_id(tx: Transaction, organisation_id: str, slack_user_id: str) -> User | None:
-    """The person of that Slack account; an archived one where no other has it."""
+    """The person of that Slack account; an archived one if no other has it."""
     row = tx.first(_user_of_slack_id, organisation_id=organisation_id, slack_user_id=slack_user_id)
     return None if row is None else rows.user(row)
 
@@ -79,7 +79,7 @@ def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) 
 def not_archived(
     tx: Transaction, organisation_id: str, *, department_id: str | None = None, limit: int
 ) -> list[User]:
-    """Everyone who is not archived, of the organisation or of one department, by id."""
+    """The people who are not archived, of the organisation or of one department, by id."""
     users = tx.all(
         _not_archived, organisation_id=organisation_id, department_id=department_id, limit=limit
     )
@@ -117,7 +117,7 @@ def _locked_ids(engine: Engine, organisation_id: Param[str], user_ids: Param[lis
 
 
 def _not_archived_first(query: Select) -> Select:
-    """At most one is not archived; of the archived, the one who was added last."""
+    """At most one is not archived; of the archived ones, the latest."""
     is_archived = Case(None, ((UserRow.status == "archived", SQL("1")),), SQL("0"))
     return query.order_by(is_archived, UserRow.id.desc()).limit(1)
 

@@ -1,6 +1,6 @@
 """Which person of an organisation a Slack account belongs to.
 
-The one rule, for events, commands, installations, deliveries and the daily comparison: the account
+One rule for events, commands, installations, deliveries and the daily comparison: the account
 that is linked already; else the person with the account's e-mail address, compared without case,
 if Slack says that the address is confirmed and the person has no other Slack account. Anyone can
 type any address into a Slack profile; only a confirmed one proves who uses the account. A deleted
@@ -42,7 +42,7 @@ class SlackProfile:
 
 
 def find(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:
-    """The account's person, in any status; None where there is none."""
+    """The account's person, in any status."""
     return choose(
         profile,
         lambda slack_id: people_rows.find_by_slack_id(tx, organisation_id, slack_id),
@@ -55,7 +55,7 @@ def choose(
     by_slack_id: Callable[[str], User | None],
     by_email: Callable[[str], User | None],
 ) -> User | None:
-    """As ``find``, with the caller's look-ups, for many people who were read at once."""
+    """As ``find``, with the caller's look-ups, for many people who were read in one query."""
     linked = by_slack_id(profile.slack_user_id)
     if linked is not None and linked.status != "archived":
         return linked
@@ -63,5 +63,5 @@ def choose(
     user = None if email is None else by_email(email)
     if user is None or user.status == "archived":
         return linked or user
-    # A person who was archived may be back as a new one.
+    # An archived person may have come back as a new one.
     return user if user.slack_user_id is None else linked

@@ -20,7 +20,7 @@ from storage.events.leased_queue import LeasedQueue, wait_after
 INTERVAL: Final = timedelta(days=1)
 # Between a comparison and the next one that `request_soon` asks for.
 SPACING: Final = timedelta(minutes=10)
-# Waits after the 1st, 2nd … failure in a row; the last one again and again.
+# Waits after the 1st, 2nd … failure in a row; the last one repeats.
 RETRY_AFTER: Final = (
     timedelta(minutes=5),
     timedelta(minutes=30),
@@ -62,28 +62,27 @@ class Sync:
 
 
 def begin(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Compare the people of an organisation that was linked to a workspace, from now on."""
+    """Start comparing the people of an organisation that was linked to a workspace."""
     tx.change(_begin, organisation_id=organisation_id, now=now)
 
 
 def end(tx: Transaction, organisation_id: str) -> None:
-    """Compare them no more: the workspace is not a real one."""
+    """Stop comparing them: the workspace is the playground's."""
     tx.change(_end, organisation_id=organisation_id)
 
 
 def request(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """Have the organisation's people compared at the next run of the scheduler.
+    """Compare the organisation's people at the next run of the scheduler, if it is linked.
 
-    Nothing for one that was never linked. A comparison that is under way loses its claim, because
-    it may have missed what is new.
+    A running comparison loses its claim, because it may have missed the latest change.
     """
     tx.change(_request, organisation_id=organisation_id, now=now)
 
 
 def request_soon(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
-    """As ``request``, at most once per ``SPACING``, and never sooner than after a failure's wait.
+    """As ``request``, at most once per ``SPACING`` and not while backing off after a failure.
 
-    For what may happen many times a minute.
+    For callers that run many times a minute.
     """
     tx.change(
         _request_soon,
@@ -119,14 +118,14 @@ def renew(tx: Transaction, sync: Sync, *, now: datetime) -> bool:
 
 
 def finish(tx: Transaction, sync: Sync, *, now: datetime) -> None:
-    """The comparison is done; the next one is tomorrow's."""
-    done = {
+    """Record the result; the next comparison is due after ``INTERVAL``."""
+    columns = {
         "due_at": sync.started_at + INTERVAL,
         "failures": 0,
         "last_error": None,
         "synced_at": now,
     }
-    QUEUE.release(tx, (sync.organisation_id,), sync.claim_id, done)
+    QUEUE.release(tx, (sync.organisation_id,), sync.claim_id, columns)
 
 
 def fail(
@@ -137,16 +136,16 @@ def fail(
     now: datetime,
     retry_after_seconds: int | None = None,
 ) -> None:
-    """It did not work: tried again later, and no sooner than Slack asked for."""
+    """Record a failure; the retry is no sooner than Slack's Retry-After."""
     failures = sync.failures + 1
     wait = wait_after(failures, RETRY_AFTER)
     wait = max(wait, timedelta(seconds=retry_after_seconds or 0))
-    failed = {
+    columns = {
         "due_at": now + min(wait, INTERVAL),
         "failures": failures,
         "last_error": error[:100],
     }
-    QUEUE.release(tx, (sync.organisation_id,), sync.claim_id, failed)
+    QUEUE.release(tx, (sync.organisation_id,), sync.claim_id, columns)
 
 
 @compiled
@@ -185,7 +184,7 @@ def _request_soon(
         row.organisation_id == organisation_id,
         row.claim_id.is_null(),
         row.failures == 0,
-        # Otherwise it is due soon enough: the statement then locks nothing.
+        # A comparison that is due sooner is not updated, which locks nothing.
         row.due_at > spacing_after,
     )
 

@@ -30,10 +30,10 @@ def of_people(
     first, last = first_day - timedelta(days=2), today + timedelta(worktime.MAX_DAYS)
     away = _away(tx, reference.organisation.id, [user.id for user in users], first)
     organisation = reference.organisation
-    found = {}
+    worktimes = {}
     for user in users:
         country_code = holiday_sets.country_code_of(reference, user)
-        found[user.id] = Worktime(
+        worktimes[user.id] = Worktime(
             week=working_week.working_week(user.working_days or organisation.working_days),
             holidays=holiday_sets.holidays_between(reference, country_code, first, last),
             away=away[user.id],
@@ -44,14 +44,14 @@ def of_people(
                 timezone=user.timezone or organisation.timezone,
             ),
         )
-    return found
+    return worktimes
 
 
 def _away(
     tx: Transaction, organisation_id: str, user_ids: Sequence[str], first_day: date
 ) -> Mapping[str, dict[date, int]]:
     """The halves of each person's days that are approved leave."""
-    found = tx.all(
+    leave = tx.all(
         _leave,
         organisation_id=organisation_id,
         user_ids=sorted(user_ids),
@@ -59,7 +59,7 @@ def _away(
         limit=_MAX_ABSENCES,
     )
     away: dict[str, dict[date, int]] = defaultdict(dict)
-    for user_id, start_date, counted_halves in found:
+    for user_id, start_date, counted_halves in leave:
         for offset, halves in enumerate(counted_halves):
             day = rows.day(start_date) + timedelta(days=offset)
             away[user_id][day] = away[user_id].get(day, 0) | int(halves)
