@@ -14,7 +14,8 @@ from typing import Any
 from storage.access import feed_owners, personal_feeds
 from storage.access.feed_owners import FeedOwner
 from storage.admin import departments, organisation_settings, organisations, people, people_status
-from storage.admin.effects import Effects, EffectsRecorder
+from storage.admin.effects import Effects
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.organisations import NewOrganisation
 from storage.base.values import (
     SCOPES,

@@ -14,7 +14,7 @@ from api.http.operations import Operation
 from api.http.served_operations import ServedOperation, body_tag, has_automatic, to_json
 from storage.access import idempotency as stored_responses
 from storage.access.idempotency import Claim, StoredResponse
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.errors import FieldError, InvalidInput
 from storage.db.database import Transaction
 from storage.events import organisation_config

@@ -20,7 +20,7 @@ from api.http.fields import Body, Query
 from api.http.key_use import KeyUse
 from api.http.rate_limits import RateLimits
 from storage.access.authentication import KnownKey
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
 

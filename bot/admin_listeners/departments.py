@@ -14,7 +14,7 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import department_removal, departments
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf

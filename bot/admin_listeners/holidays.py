@@ -14,7 +14,7 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import holiday_overrides, holiday_set_removal
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOverride
 from storage.base.errors import AlreadyExists, InvalidInput

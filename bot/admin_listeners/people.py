@@ -18,7 +18,7 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import people, people_status
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
 from storage.db.database import Transaction

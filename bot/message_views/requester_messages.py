@@ -10,7 +10,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import text, words
 from bot.message_views import answers
 from bot.message_views import card as cards
-from storage.admin.recalculation import Cause, TotalChange
+from storage.admin.recalculation_causes import Cause, TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 

@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Select
 
 from storage.admin import effects, reassignment
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day

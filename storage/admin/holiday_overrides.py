@@ -9,8 +9,8 @@ from typing import Final, get_args
 
 from peewee import Delete, Select
 
-from storage.admin import effects, recalculation
-from storage.admin.effects import EffectsRecorder
+from storage.admin import effects, recalculation, recalculation_causes
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base import texts
 from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.base.clock import local_day
@@ -180,14 +180,14 @@ def _get(
     return _value(row)
 
 
-def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation.Cause:
+def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation_causes.Cause:
     was = holiday_sets.holidays_between(before, code, day, day).get(day)
     now_is = holiday_sets.holidays_between(after, code, day, day).get(day)
-    kind: recalculation.CauseCode = "public_holiday_changed"
+    kind: recalculation_causes.CauseCode = "public_holiday_changed"
     if was is None or now_is is None:
         kind = "public_holiday_added" if was is None else "public_holiday_removed"
     holiday = now_is or was
-    return recalculation.Cause(
+    return recalculation_causes.Cause(
         code=kind, holiday_date=day, holiday_name=None if holiday is None else holiday.name
     )
 

@@ -11,8 +11,8 @@ from typing import Final, get_args
 import orjson
 from peewee import Select
 
-from storage.admin import effects, recalculation
-from storage.admin.effects import EffectsRecorder
+from storage.admin import effects, recalculation, recalculation_causes
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
@@ -136,7 +136,7 @@ def update(
             granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
         recorder.read_balances_before(tx, reference_before, people_by_id.values(), today=today)
-    cause = recalculation.cause_of_settings(
+    cause = recalculation_causes.cause_of_settings(
         other_week=affected.default_week, other_country=affected.default_country
     )
     if cause is not None:

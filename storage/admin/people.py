@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from storage.admin import effects, people_checks, reassignment, recalculation
-from storage.admin.effects import EffectsRecorder
+from storage.admin import effects, people_checks, reassignment, recalculation, recalculation_causes
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
@@ -100,7 +100,7 @@ def update(
         today = local_day(now, reference.organisation.timezone)
         recorder.read_balances_before(tx, reference, [user], today=today)
     after = people_changes.save(tx, user, after, "user.updated", by=by, now=now)
-    cause = recalculation.cause_of(user, after)
+    cause = recalculation_causes.cause_of(user, after)
     leave = [] if cause is None else recalculation.plan(tx, reference, [after], now=now)
     if cause is not None:
         recalculation.apply(tx, reference, leave, cause, by=by, now=now)

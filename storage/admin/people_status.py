@@ -7,7 +7,7 @@ from datetime import datetime
 
 from storage.access import api_keys, feeds
 from storage.admin import offboarding, people_checks, reassignment
-from storage.admin.effects import EffectsRecorder
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.errors import (
     CannotArchiveSelf,

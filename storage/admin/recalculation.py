@@ -1,8 +1,7 @@
-"""Future leave, recalculated when what its days count has changed.
+"""Future leave, recalculated when working days or public holidays change.
 
-What lies ahead are the days from today on, in the organisation's time zone: a request that is
-running keeps what its past days counted. Recalculation never takes leave away: it stays
-even where nothing of it counts any more, or where it overdraws the allowance.
+Future days are those from today on, in the organisation's time zone; past days keep their count.
+Recalculation never cancels leave, even if none of its days counts or it overdraws the allowance.
 """
 
 from __future__ import annotations
@@ -12,57 +11,31 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import reduce
 from operator import or_
-from typing import Final, Literal
+from typing import Final
 
 from peewee import Select
 
+from storage.admin.recalculation_causes import Cause
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.events import audit_log, notification_outbox, webhook_outbox
+from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import card_refreshes, drafts, leave_rows
 from storage.rules import days, halves, spans
 
-CauseCode = Literal[
-    "working_days_changed",
-    "public_holidays_changed",
-    "working_days_and_public_holidays_changed",
-    "public_holiday_added",
-    "public_holiday_removed",
-    "public_holiday_changed",
-]
-# Statuses of leave that takes up days.
 _STANDING: Final = ("pending", "approved")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cause:
-    """Why leave was recalculated. The last three codes come with the date, and a name if known."""
-
-    code: CauseCode
-    holiday_date: date | None = None
-    holiday_name: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TotalChange:
-    """What the owner of a recounted request is told."""
-
-    before_half_days: int
-    after_half_days: int
-    cause: Cause
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class AffectedPeople:
-    """The people whose leave may change: all who use one of these, except archived people.
+    """The people whose leave may change, except archived ones: those who match any field.
 
-    ``own_country``: this code as ``public_holiday_country_code``. ``default_country`` and
-    ``default_week``: none of one's own, so that the organisation's holds.
+    ``own_country``: this ``public_holiday_country_code``. ``default_country``, ``default_week``:
+    no public holidays or working days of their own, so that the organisation's apply.
     """
 
     own_country: str | None = None
@@ -70,42 +43,18 @@ class AffectedPeople:
     default_week: bool = False
 
 
-def cause_of(before: User, after: User) -> Cause | None:
-    """Why a change of a person recalculates their leave; None when it does not."""
-    return _cause(
-        before.working_days != after.working_days,
-        before.public_holiday_country_code != after.public_holiday_country_code,
-    )
-
-
-def cause_of_settings(*, other_week: bool, other_country: bool) -> Cause | None:
-    """As ``cause_of``, for the organisation's own working days and country."""
-    return _cause(other_week, other_country)
-
-
-def _cause(other_week: bool, other_country: bool) -> Cause | None:
-    if other_week and other_country:
-        return Cause(code="working_days_and_public_holidays_changed")
-    if other_week:
-        return Cause(code="working_days_changed")
-    return Cause(code="public_holidays_changed") if other_country else None
-
-
 def lock_people(tx: Transaction, organisation_id: str, affected: AffectedPeople) -> list[User]:
-    """Everyone whom a change concerns.
-
-    None of them asks for leave, changes or cancels any before this transaction ends.
-    """
+    """The affected people, locked: they cannot change leave until this transaction ends."""
     if affected == AffectedPeople():
         return []
-    found = tx.all(
+    users = tx.all(
         _people,
         organisation_id=organisation_id,
         own_country=affected.own_country,
         default_country=affected.default_country,
         default_week=affected.default_week,
     )
-    return [rows.user(row) for row in found]
+    return [rows.user(row) for row in users]
 
 
 def plan(
@@ -117,26 +66,26 @@ def plan(
     first_day: date = date.min,
     last_day: date = date.max,
 ) -> list[LeaveEffect]:
-    """The leave of these people that counts differently now, by first day; ``apply`` writes it.
+    """The leave whose count changes, by first day; ``apply`` writes it. Lock the people first.
 
-    ``reference`` and ``users`` are those after the change. ``first_day`` and ``last_day`` bound
-    what can have changed, both included. Lock the people first.
+    ``reference`` and ``users`` are those after the change. Only dates from ``first_day`` to
+    ``last_day``, both included, can have changed.
     """
     today = local_day(now, reference.organisation.timezone)
     if not users or last_day < today:
         return []
-    of_id = {user.id: user for user in users}
-    found = tx.all(
-        _ahead,
+    users_by_id = {user.id: user for user in users}
+    future_leave = tx.all(
+        _future_leave,
         organisation_id=reference.organisation.id,
-        user_ids=list(of_id),
+        user_ids=list(users_by_id),
         first_day=max(first_day, today).isoformat(),
         last_day=last_day.isoformat(),
     )
-    recounted = []
-    for row in found:
+    recalculated = []
+    for row in future_leave:
         before = rows.leave_request(row)
-        user = of_id[before.user_id]
+        user = users_by_id[before.user_id]
         counted_halves = _counted(reference, user, before, today)
         if counted_halves != before.counted_halves:
             after = replace(
@@ -146,14 +95,14 @@ def plan(
                 updated_at=now,
                 version=before.version + 1,
             )
-            recounted.append(LeaveEffect(user=user, before=before, after=after))
-    return sorted(recounted, key=lambda one: (one.before.start_date, one.before.id))
+            recalculated.append(LeaveEffect(user=user, before=before, after=after))
+    return sorted(recalculated, key=lambda effect: (effect.before.start_date, effect.before.id))
 
 
 def apply(
     tx: Transaction,
     reference: Reference,
-    recounted: Sequence[LeaveEffect],
+    recalculated: Sequence[LeaveEffect],
     cause: Cause,
     *,
     by: Caller,
@@ -161,25 +110,25 @@ def apply(
 ) -> None:
     """Write the planned counts, audit entries and ``leave_request.updated`` events.
 
-    Owners are told in Slack where the total differs, and approvers' cards are redrawn.
+    Owners are notified if the total changes, and approvers' cards are refreshed.
     """
-    if not recounted:
+    if not recalculated:
         return
     why: dict[str, object] = {"why": cause.code}
     if cause.holiday_date is not None:
         why |= {"holiday_date": cause.holiday_date, "holiday_name": cause.holiday_name}
-    moved = [(one.before, one.after) for one in recounted]
-    leave_rows.save_all(tx, "leave_request.recounted", moved, by=by, now=now, why=why)
-    changed = [(one.after, one.user) for one in recounted]
+    changes = [(effect.before, effect.after) for effect in recalculated]
+    leave_rows.save_all(tx, "leave_request.recounted", changes, by=by, now=now, why=why)
+    changed = [(effect.after, effect.user) for effect in recalculated]
     webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, reference=reference, now=now)
     notification_outbox.notify_all(
         tx,
         "leave_request.recounted",
-        [one.after for one in recounted],
+        [effect.after for effect in recalculated],
         notified=[
-            one.after
-            for one in recounted
-            if one.after.total_half_days != one.before.total_half_days
+            effect.after
+            for effect in recalculated
+            if effect.after.total_half_days != effect.before.total_half_days
         ],
         reference=reference,
         now=now,
@@ -188,33 +137,13 @@ def apply(
         tx,
         reference=reference,
         now=now,
-        user_ids={one.user.id for one in recounted},
-        except_ids={one.after.id for one in recounted},
-    )
-
-
-def total_change_at(
-    tx: Transaction, organisation_id: str, request_id: str, at: datetime
-) -> TotalChange | None:
-    """What the recount at that instant did to a request, from the audit trail."""
-    changes = audit_log.changes_at(tx, organisation_id, "leave_request.recounted", request_id, at)
-    if changes is None or "total_days" not in changes:
-        return None
-    after = {name: change["after"] for name, change in changes.items()}
-    day = after.get("holiday_date")
-    return TotalChange(
-        before_half_days=round(2 * changes["total_days"]["before"]),
-        after_half_days=round(2 * after["total_days"]),
-        cause=Cause(
-            code=after["why"],
-            holiday_date=None if day is None else rows.day(day),
-            holiday_name=after.get("holiday_name"),
-        ),
+        user_ids={effect.user.id for effect in recalculated},
+        except_ids={effect.after.id for effect in recalculated},
     )
 
 
 def _counted(reference: Reference, user: User, request: LeaveRequest, today: date) -> str:
-    """What the request's dates count by today's rules; those before today as they did."""
+    """The halves that count by the current rules; days before today as before."""
     span = spans.Span(
         start_date=request.start_date,
         end_date=request.end_date,
@@ -253,7 +182,7 @@ def _people(
 
 
 @compiled
-def _ahead(
+def _future_leave(
     organisation_id: Param[str],
     user_ids: Param[list[str]],
     first_day: Param[str],

@@ -11,7 +11,6 @@ import click
 
 from storage.access import api_keys
 from storage.admin import organisations
-from storage.admin.organisation_defaults import employer_domain
 from storage.admin.organisations import NewOrganisation
 from storage.base.settings import StorageSettings
 from storage.base.values import Organisation, User
@@ -19,6 +18,7 @@ from storage.cli import console, import_command, key_commands, secret_commands
 from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
 from storage.db.schema import migrate
+from storage.slack.organisation_defaults import employer_domain
 
 
 def build_app(env: Env, clock: Clock) -> click.Group:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.admin import recalculation
-from storage.admin.recalculation import TotalChange
+from storage.admin import recalculation_causes
+from storage.admin.recalculation_causes import TotalChange
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.directory import people_rows, slack_locales
@@ -58,7 +58,7 @@ def load(tx: Transaction, notification: Notification, *, now: datetime) -> Notif
         "requester_notice",
         "leave_request.recounted",
     ):
-        total_change = recalculation.total_change_at(
+        total_change = recalculation_causes.total_change_at(
             tx,
             notification.organisation_id,
             notification.leave_request_id,

@@ -16,7 +16,6 @@ from typing import Final
 from peewee import Select
 
 from storage.admin import organisations
-from storage.admin.organisation_defaults import country_of_timezone, employer_domain
 from storage.admin.organisations import NewOrganisation
 from storage.base import fields, texts
 from storage.base.errors import Forbidden
@@ -28,6 +27,7 @@ from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import people_changes
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import join_policy
+from storage.slack.organisation_defaults import country_of_timezone, employer_domain
 
 # Where the installer's time zone is in no known country.
 _DEFAULT_COUNTRY: Final = "US"

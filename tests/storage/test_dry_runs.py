@@ -20,7 +20,8 @@ from storage.admin import (
     people,
     people_status,
 )
-from storage.admin.effects import Effects, EffectsRecorder
+from storage.admin.effects import Effects
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import NameTaken
 from storage.base.values import LeaveRequest, User

@@ -6,7 +6,7 @@ import zoneinfo
 
 import pytest
 
-from storage.admin.organisation_defaults import country_of_timezone, employer_domain
+from storage.slack.organisation_defaults import country_of_timezone, employer_domain
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,102 @@
+"""Records the effects of a change while a dry run carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from storage.admin.effects import BalanceEffect, Effects
+from storage.base.values import User
+from storage.db.database import Transaction
+from storage.events.organisation_config import Reference
+from storage.leave import balances, bookings
+from storage.leave.bookings import Bookings
+from storage.rules import year_balances
+from storage.rules.leave_years import LeaveYear
+
+# How many people's leave is in memory at a time.
+_BATCH: Final = 500
+
+
+class EffectsRecorder:
+    """Passed to a use case by dry runs only: reading balances costs more than the change."""
+
+    def __init__(self) -> None:
+        self.effects = Effects()
+        self._before: dict[str, _Before] = {}
+
+    def read_balances_before(
+        self, tx: Transaction, reference: Reference, users: Iterable[User], *, today: date
+    ) -> None:
+        """Read the balances of these people; call it before their leave or settings change.
+
+        All leave years from today's to that of their last leave, as of today or, for later years,
+        as of their first day.
+        """
+        for user, booked in _with_bookings(tx, reference, users, today):
+            last_day = max([today, *(request.end_date for request in booked.leave)])
+            remaining = _remaining(reference, user, booked, today, last_day)
+            self._before[user.id] = _Before(today=today, last_day=last_day, remaining=remaining)
+
+    def balance_changes(
+        self, tx: Transaction, reference: Reference, users: Iterable[User]
+    ) -> tuple[BalanceEffect, ...]:
+        """The balances of these people that changed since they were read, in their order."""
+        people = list(users)
+        if not people:
+            return ()
+        changes: list[BalanceEffect] = []
+        for user, booked in _with_bookings(tx, reference, people, self._before[people[0].id].today):
+            before = self._before[user.id]
+            old = before.remaining
+            new = _remaining(reference, user, booked, before.today, before.last_day)
+            changes += [
+                BalanceEffect(
+                    user_id=user.id,
+                    year=year,
+                    on=max(before.today, year.first_day),
+                    before_half_days=old.get(year),
+                    after_half_days=new.get(year),
+                )
+                for year in sorted(old.keys() | new.keys(), key=lambda year: year.first_day)
+                if old.get(year) != new.get(year)
+            ]
+        return tuple(changes)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Before:
+    """Remaining half-days of the leave years between two days."""
+
+    today: date
+    last_day: date
+    remaining: dict[LeaveYear, int]
+
+
+def _with_bookings(
+    tx: Transaction, reference: Reference, users: Iterable[User], today: date
+) -> Iterator[tuple[User, Bookings]]:
+    """Each person with their bookings since the first day that counts for ``today``'s balance."""
+    people = list(users)
+    for start in range(0, len(people), _BATCH):
+        batch = people[start : start + _BATCH]
+        begin = min(balances.accrual_start(reference, user, today) for user in batch)
+        user_ids = [user.id for user in batch]
+        bookings_by_id = bookings.of_people(tx, reference.organisation.id, user_ids, begin)
+        for user in batch:
+            yield user, bookings_by_id.get(user.id, Bookings(leave=[], adjustments=[]))
+
+
+def _remaining(
+    reference: Reference, user: User, booked: Bookings, first_day: date, last_day: date
+) -> dict[LeaveYear, int]:
+    """Remaining half-days of each leave year between the two days, as of the first or later."""
+    account = balances.account(reference, user, booked.adjustments)
+    years = year_balances.of_years(
+        account, balances.deducting(reference, booked.leave), first_day, last_day
+    )
+    return {
+        each.year: each.remaining_half_days(max(first_day, each.year.first_day)) for each in years
+    }
