@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
+
+# How long a query waits for the one before it, which may hang.
+MAX_WAIT_SECONDS: Final = 0.05
 
 
 class SharedLookup(Generic[T]):
@@ -21,6 +24,7 @@ class SharedLookup(Generic[T]):
         # For the next query.
         self._secrets: set[str] = set()
         self._next_query: asyncio.Task[Mapping[str, T]] | None = None
+        self._last_query: asyncio.Task[Mapping[str, T]] | None = None
 
     async def find(self, secret: str) -> T | None:
         """What the secret opens. Raises what ``find_all`` raises."""
@@ -33,5 +37,10 @@ class SharedLookup(Generic[T]):
         return values.get(secret)
 
     async def _query(self) -> Mapping[str, T]:
-        secrets, self._secrets, self._next_query = self._secrets, set(), None
+        if self._last_query is not None and not self._last_query.done():
+            # Meanwhile more requests join this query: with many small queries at once, threads
+            # compete for the interpreter lock.
+            await asyncio.wait([self._last_query], timeout=MAX_WAIT_SECONDS)
+        self._last_query, self._next_query = self._next_query, None
+        secrets, self._secrets = self._secrets, set()
         return await self._find_all(secrets)

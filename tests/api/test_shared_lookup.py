@@ -55,6 +55,52 @@ def test_concurrent_requests_share_a_query_and_get_their_own_owners(database: Da
     assert queried == [{token_of_acme, token_of_globex, "unknown"}]
 
 
+def test_requests_that_arrive_during_a_query_share_the_next_one(database: Database) -> None:
+    acme = an_organisation(database)
+    token = database.write_now(feeds.create, None, by=acme.caller, now=NOW).token
+
+    async def find() -> tuple[list[FeedOwner | None], list[set[str]]]:
+        queries = Queries(database)
+        queries.may_answer.clear()
+        lookup = SharedLookup(queries.find_all)
+        first = asyncio.create_task(lookup.find("first"))
+        await queries.has_read.wait()
+        second = asyncio.create_task(lookup.find("second"))
+        await asyncio.sleep(0)
+        third = asyncio.create_task(lookup.find(token))
+        await asyncio.sleep(0)
+        queries.may_answer.set()
+        return await asyncio.gather(first, second, third), queries.tokens
+
+    owners, queried = asyncio.run(find())
+
+    assert [owner and owner.organisation_id for owner in owners] == [None, None, acme.id]
+    assert queried == [{"first"}, {"second", token}]
+
+
+def test_a_query_that_hangs_does_not_hold_up_later_requests(database: Database) -> None:
+    acme = an_organisation(database)
+    token = database.write_now(feeds.create, None, by=acme.caller, now=NOW).token
+    hangs = asyncio.Event()
+
+    async def find_all(tokens: set[str]) -> Mapping[str, FeedOwner]:
+        if "hanging" in tokens:
+            await hangs.wait()
+        return await database.read(feed_owners.find_by_tokens, tokens)
+
+    async def find() -> FeedOwner | None:
+        lookup = SharedLookup(find_all)
+        hanging = asyncio.create_task(lookup.find("hanging"))
+        await asyncio.sleep(0.01)
+        owner = await lookup.find(token)
+        assert not hanging.done()
+        hangs.set()
+        await hanging
+        return owner
+
+    assert asyncio.run(find()) is not None
+
+
 def test_a_feed_is_gone_for_requests_after_its_revocation_even_during_an_earlier_query(
     database: Database,
 ) -> None:
