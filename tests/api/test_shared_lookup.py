@@ -70,7 +70,7 @@ def test_requests_that_arrive_during_a_query_share_the_next_one(database: Databa
         third = asyncio.create_task(lookup.find(token))
         await asyncio.sleep(0)
         queries.may_answer.set()
-        return await asyncio.gather(first, second, third), queries.tokens
+        return list(await asyncio.gather(first, second, third)), queries.tokens
 
     owners, queried = asyncio.run(find())
 
