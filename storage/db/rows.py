@@ -117,17 +117,18 @@ def with_names(leave: Select) -> Select:
     )
 
 
-def mapper(value: type[T]) -> Callable[[Row], T]:
+def mapper(value: type[T], prefix: str = "") -> Callable[[Row], T]:
     """A function that makes a value of a row's columns that have the names of its fields.
 
-    The types of the fields say how columns are converted. Other columns are ignored.
+    The types of the fields say how columns are converted. Other columns are ignored. ``prefix`` is
+    what the names of columns begin with.
     """
     names = field_names(value)
     types = get_type_hints(value)
     converted = [(name, _CONVERTERS[types[name]]) for name in names if types[name] in _CONVERTERS]
 
     def map_row(row: Row) -> T:
-        columns = {name: getattr(row, name) for name in names}
+        columns = {name: getattr(row, prefix + name) for name in names}
         for name, convert in converted:
             columns[name] = convert(columns[name])
         return value(**columns)

@@ -18,7 +18,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
-from storage.leave import drafts, leave_reading, leave_rows, request_steps
+from storage.leave import drafts, leave_rows, request_steps
 from storage.rules import halves, lifecycle
 
 Decision = Literal["approved", "declined"]
@@ -70,10 +70,9 @@ def change_decision(
     or InsufficientAllowance; then nothing has changed.
     """
     reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
-    subject = request_steps.lock_requester(
+    subject, before = request_steps.lock_request(
         tx, request_id, by=by, now=now, is_counting=to_status == "approved"
     )
-    before = leave_reading.get(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
     action: lifecycle.Action = (
@@ -113,8 +112,7 @@ def _decide(
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
-    subject = request_steps.lock_requester(tx, request_id, by=by, now=now)
-    before = leave_reading.get(tx, request_id, by=by, now=now)
+    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
     if not pending_approvals.may_decide(

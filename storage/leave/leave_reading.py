@@ -39,14 +39,19 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
     )
     if request is None:
         raise NotFound("leave request")
+    check_visible(tx, request, by=by, now=now)
+    return request
+
+
+def check_visible(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
+    """Raises NotFound for a caller to whom ``get`` does not show the request."""
     if by.is_admin or by.user_id in (request.user_id, request.decided_by):
-        return request
+        return
     today = _today(tx, by, now)
     if not pending_approvals.may_decide(
         tx, by.organisation_id, request.id, by.user_id, is_admin=False, today=today
     ):
         raise NotFound("leave request")
-    return request
 
 
 def visible(

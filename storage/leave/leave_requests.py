@@ -37,7 +37,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    subject = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
+    subject, has_admin = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
     assessment = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
@@ -73,7 +73,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         now=now,
     )
     needs_decision = leave_type.requires_approval and (
-        subject.has_admin or bool(recipients or request_steps.approvers_of(tx, subject))
+        has_admin or bool(recipients or request_steps.approvers_of(tx, subject))
     )
     if not needs_decision:
         return request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
@@ -96,7 +96,8 @@ def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> 
 
     Raises NotFound, InsufficientRole or InvalidTransition.
     """
-    request = request_steps.own_or_managed(tx, request_id, by=by, now=now)
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    request_steps.check_own_or_managed(request, by)
     request_steps.check_transition(tx, "edit", request, by)
     return request
 
@@ -113,8 +114,8 @@ def edit(
     unknown = changes.keys() - {"start_date", "end_date", "start_half_day", "end_half_day", "note"}
     if unknown:
         raise InvalidInput.of(min(unknown), "unknown_field", "This cannot be changed.")
-    subject = request_steps.lock_requester(tx, request_id, by=by, now=now, is_counting=True)
-    before = request_steps.own_or_managed(tx, request_id, by=by, now=now)
+    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "edit", before, by)
     draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
     if draft.start_date is None or draft.end_date is None:
@@ -143,8 +144,7 @@ def lock(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None
 
     Raises NotFound for one that the caller cannot see.
     """
-    request_steps.lock_requester(tx, request_id, by=by, now=now, is_counting=True)
-    leave_reading.get(tx, request_id, by=by, now=now)
+    request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
 
 
 def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -152,8 +152,8 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
 
     Raises NotFound, InsufficientRole or InvalidTransition; then nothing has changed.
     """
-    subject = request_steps.lock_requester(tx, request_id, by=by, now=now)
-    before = request_steps.own_or_managed(tx, request_id, by=by, now=now)
+    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
+    request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
     after = replace(before, status="cancelled", cancelled_at=now)
     after = request_steps.apply(tx, "cancel", before, after, subject, by=by, now=now)

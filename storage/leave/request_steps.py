@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Final, Literal
 
 from peewee import Select, fn
 
@@ -20,7 +20,7 @@ from storage.base.errors import (
     NotFound,
 )
 from storage.base.event_values import EventType, NotificationEvent
-from storage.base.values import Caller, LeaveRequest, LeaveType, User
+from storage.base.values import Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
@@ -37,15 +37,11 @@ AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """The requester, whose row is locked, with the organisation's data.
-
-    ``has_admin``: another admin or owner can decide.
-    """
+    """The requester, whose row is locked, with the organisation's data."""
 
     user: User
     reference: Reference
     today: date
-    has_admin: bool
 
 
 def approve_at_once(
@@ -146,36 +142,39 @@ def approvers_of(tx: Transaction, subject: Subject) -> list[User]:
     return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
 
 
-def lock_person(tx: Transaction, organisation_id: str, user_id: str, now: datetime) -> Subject:
+def lock_person(
+    tx: Transaction, organisation_id: str, user_id: str, now: datetime
+) -> tuple[Subject, bool]:
     """Lock the requester, so that concurrent requests can neither overlap nor overdraw.
 
-    Raises NotFound.
+    Also returns whether another admin or owner can decide. Raises NotFound.
     """
     row = tx.first(_person, organisation_id=organisation_id, user_id=user_id)
     if row is None:
         raise NotFound("user")
-    return _subject(tx, organisation_id, row, now)
+    return _subject(tx, organisation_id, row, now), bool(row.has_admin)
 
 
-def lock_requester(
+def lock_request(
     tx: Transaction, request_id: str, *, by: Caller, now: datetime, is_counting: bool = False
-) -> Subject:
-    """Lock the person whose request it is. Raises NotFound.
+) -> tuple[Subject, LeaveRequest]:
+    """Lock the requester, then the request. Raises NotFound for one that the caller cannot see.
 
-    Every change of leave locks the person first: read the request after this. ``is_counting`` also
-    locks the organisation's working days and holidays.
+    ``is_counting`` also locks the organisation's working days and holidays.
     """
     row = None
     if fields.is_id(request_id):
         row = tx.first(
-            _person_of_request,
+            _request,
             organisation_id=by.organisation_id,
             request_id=request_id,
             is_counting=is_counting,
         )
     if row is None:
         raise NotFound("leave request")
-    return _subject(tx, by.organisation_id, row, now)
+    request = _locked_request(row)
+    leave_reading.check_visible(tx, request, by=by, now=now)
+    return _subject(tx, by.organisation_id, row, now), request
 
 
 def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> Subject:
@@ -184,15 +183,13 @@ def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> 
         user=rows.user(row),
         reference=reference,
         today=local_day(now, reference.organisation.timezone),
-        has_admin=bool(row.has_admin),
     )
 
 
-def own_or_managed(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
-    request = leave_reading.get(tx, request_id, by=by, now=now)
+def check_own_or_managed(request: LeaveRequest, by: Caller) -> None:
+    """Raises InsufficientRole for another person's request unless the caller is an admin."""
     if request.user_id != by.user_id and not by.is_admin:
         raise InsufficientRole("admin")
-    return request
 
 
 def check_transition(
@@ -212,40 +209,62 @@ def decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | No
     return None if decider is None else decider.name
 
 
+# Requests and people share names of columns.
+_PREFIX: Final = "request_"
+_locked_request: Final = rows.mapper(LeaveRequest, prefix=_PREFIX)
+
+
 @compiled_per_engine
 def _person(engine: Engine, organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return _locked_person(engine, organisation_id, user_id, is_counting=True)
-
-
-@compiled_per_engine
-def _person_of_request(
-    engine: Engine, organisation_id: Param[str], request_id: Param[str], is_counting: bool
-) -> Select:
-    user_id = LeaveRequestRow.select(LeaveRequestRow.user_id).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
-    )
-    return _locked_person(engine, organisation_id, user_id, is_counting=is_counting)
-
-
-def _locked_person(
-    engine: Engine, organisation_id: Expr, user_id: Expr, *, is_counting: bool
-) -> Select:
-    admin, organisation = UserRow.alias(), OrganisationRow.alias("organisation")
+    admin, person = UserRow.alias(), UserRow.alias("person")
     has_admin = fn.EXISTS(
         admin.select(admin.id).where(
             admin.organisation_id == organisation_id,
             admin.role.in_(("admin", "owner")),
             approval_rule.is_reachable_sql(admin),
-            admin.id != UserRow.id,
+            admin.id != person.id,
         )
     )
-    query = (
-        UserRow.select(*rows.USER, has_admin.alias("has_admin"), organisation.reference_version)
-        .join(organisation, on=organisation.id == UserRow.organisation_id)
-        .where(UserRow.organisation_id == organisation_id, UserRow.id == user_id)
+    query = _with_version(person.select(*_columns_of(person), has_admin.alias("has_admin")), person)
+    return locks.locked(
+        query.where(person.organisation_id == organisation_id, person.id == user_id),
+        engine,
+        f"{_LOCK_COUNTING} {_LOCK_PERSON}",
     )
-    # PostgreSQL reads a row again after waiting for its lock. A transaction that counts days waits
-    # for a change of working days or holidays, and then sees the new reference_version.
-    # The organisation is locked before the person, as everywhere, to avoid deadlocks.
-    counting = 'FOR SHARE OF "organisation" ' if is_counting else ""
-    return locks.locked(query, engine, counting + 'FOR NO KEY UPDATE OF "t1"')
+
+
+@compiled_per_engine
+def _request(
+    engine: Engine, organisation_id: Param[str], request_id: Param[str], is_counting: bool
+) -> Select:
+    person, request = UserRow.alias("person"), LeaveRequestRow.alias("request")
+    columns = [getattr(request, name).alias(_PREFIX + name) for name in field_names(LeaveRequest)]
+    query = (
+        _with_version(person.select(*_columns_of(person), *columns), person)
+        .join_from(
+            person,
+            request,
+            on=(request.organisation_id == person.organisation_id) & (request.user_id == person.id),
+        )
+        .where(request.organisation_id == organisation_id, request.id == request_id)
+    )
+    counting = f"{_LOCK_COUNTING} " if is_counting else ""
+    return locks.locked(query, engine, f'{counting}{_LOCK_PERSON} FOR NO KEY UPDATE OF "request"')
+
+
+# PostgreSQL reads a row again after waiting for its lock. A transaction that counts days waits
+# for a change of working days or holidays, and then sees the new reference_version.
+# The organisation is locked before the person, as everywhere, to avoid deadlocks.
+_LOCK_COUNTING: Final = 'FOR SHARE OF "organisation"'
+_LOCK_PERSON: Final = 'FOR NO KEY UPDATE OF "person"'
+
+
+def _columns_of(person: Expr) -> list[Expr]:
+    return [getattr(person, column.name) for column in rows.USER]
+
+
+def _with_version(query: Select, person: Expr) -> Select:
+    organisation = OrganisationRow.alias("organisation")
+    return query.select_extend(organisation.reference_version).join(
+        organisation, on=organisation.id == person.organisation_id
+    )
