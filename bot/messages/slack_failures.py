@@ -50,8 +50,8 @@ def outcome_of(notification: Notification, failure: Exception) -> Outcome:
     summary = slack_web.summary(failure)
     is_final = slack_web.error_code(failure) in FINAL_ERRORS
     _log.warning(
-        "slack.notice_not_delivered",
-        notice_id=notification.id,
+        "slack.notification_not_delivered",
+        notification_id=notification.id,
         kind=notification.kind,
         reason=summary,
         is_final=is_final,

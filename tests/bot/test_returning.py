@@ -106,7 +106,7 @@ def test_what_was_on_its_way_is_given_up_with_the_app(world: World, logged: Logg
     assert (waiting, undelivered(world)) == (3, [])
     world.clock.advance(hours=2)
     assert world.deliver() == 0
-    assert "slack.notice_not_delivered" not in "".join(logged.lines)
+    assert "slack.notification_not_delivered" not in "".join(logged.lines)
 
 
 def test_uninstalling_and_recording_messages_do_not_deadlock(

@@ -1,0 +1,70 @@
+"""The recipients of notifications: their Slack account, and messages to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from slack_sdk.errors import SlackApiError
+
+from bot.base.block_kit import Message
+from bot.base.language import set_locale
+from bot.client import slack_users, slack_web
+from bot.client.workspaces import Workspace
+from storage.base.values import User
+from storage.db.database import Database
+from storage.notifications.notification_queue import Notification
+from storage.notifications.slack_messages import PostedMessage
+from storage.slack import account_links
+
+
+class NoAccount(Exception):
+    """The recipient has no Slack account in the workspace; the message is for operators."""
+
+    def __init__(self) -> None:
+        super().__init__("no account in the workspace has this confirmed e-mail address")
+
+
+class Recipients:
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def slack_user_id(
+        self, notification: Notification, recipient: User, workspace: Workspace
+    ) -> str:
+        """The person's Slack user id, looked up by e-mail once and stored.
+
+        The look-up may set the person's language, so messages are rendered after it. Raises
+        NoAccount.
+        """
+        if recipient.slack_user_id is not None:
+            return recipient.slack_user_id
+        try:
+            answer = await workspace.client.users_lookupByEmail(email=recipient.email)
+        except SlackApiError as failure:
+            if slack_web.error_code(failure) == "users_not_found":
+                raise NoAccount from failure
+            raise
+        if not slack_users.is_full_member(answer["user"], workspace.team_id):
+            raise NoAccount
+        # Only users.info returns the locale; it is called once per person.
+        answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
+        profile = slack_users.profile_of(answer["user"])
+        linked = await self._database.write_long(
+            account_links.link,
+            notification.organisation_id,
+            recipient.id,
+            profile,
+            now=self._clock(),
+        )
+        if linked is None:
+            raise NoAccount
+        set_locale(profile.locale)
+        return linked
+
+
+async def post(workspace: Workspace, slack_user_id: str, message: Message) -> PostedMessage:
+    """Send a DM. Raises the errors in ``slack_web.FAILURES``."""
+    answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+    return PostedMessage(channel=answer["channel"], ts=answer["ts"])
