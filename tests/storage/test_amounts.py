@@ -14,7 +14,7 @@ def test_days_become_half_days(days: float, half_days: int) -> None:
 
 
 @pytest.mark.parametrize("days", [-0.5, 0.3, 366.5, 1e308, math.inf, -math.inf, math.nan])
-def test_what_is_no_number_of_halves_is_refused(days: float) -> None:
+def test_an_amount_that_is_not_in_half_days_is_refused(days: float) -> None:
     with pytest.raises(InvalidInput) as refusal:
         half_days_of(days, "leave_allowance")
 
@@ -23,7 +23,7 @@ def test_what_is_no_number_of_halves_is_refused(days: float) -> None:
     ]
 
 
-def test_half_days_are_refused_by_the_fields_name_on_the_wire() -> None:
+def test_half_days_are_refused_with_the_fields_public_name() -> None:
     with pytest.raises(InvalidInput) as refusal:
         check_half_days(733, "leave_allowance_half_days")
 

@@ -52,7 +52,7 @@ def stored(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> s
 
 
 def slots(span: Span) -> set[int]:
-    """The halves of a span one by one, built from `requested_halves` alone."""
+    """The halves of a span, built from `requested_halves` alone."""
     reach = range(span.start_date.toordinal() - 1, span.end_date.toordinal() + 2)
     return {
         2 * ordinal + half
@@ -85,7 +85,7 @@ HALF_DAY_TABLE = [
 
 
 @pytest.mark.parametrize(("end_date", "start_half_day", "end_half_day", "halves"), HALF_DAY_TABLE)
-def test_half_day_words_say_which_halves_are_asked_for(
+def test_half_days_select_the_requested_halves(
     end_date: date, start_half_day: HalfDay | None, end_half_day: HalfDay | None, halves: str
 ) -> None:
     span = spans.requested_span(MONDAY, end_date, start_half_day, end_half_day)
@@ -135,7 +135,7 @@ def test_366_days_are_still_one_request() -> None:
         pytest.param(list(reversed(working_week.WEEKDAYS)), working_week.WEEKDAYS, id="all seven"),
     ],
 )
-def test_working_days_have_one_normal_form(given_days: list[str], normal: tuple[str, ...]) -> None:
+def test_working_days_are_normalised(given_days: list[str], normal: tuple[str, ...]) -> None:
     assert working_week.check_working_days(given_days) == normal
     assert working_week.working_week(given_days) == working_week.working_week(normal)
 
@@ -174,7 +174,7 @@ def test_working_days_have_one_normal_form(given_days: list[str], normal: tuple[
         ),
     ],
 )
-def test_wrong_working_days_are_refused_where_they_stand(
+def test_wrong_working_days_are_refused_at_their_index(
     given_days: list[str], errors: list[tuple[str, str]]
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
@@ -183,14 +183,14 @@ def test_wrong_working_days_are_refused_where_they_stand(
     assert [(error.pointer, error.code) for error in refusal.value.errors] == errors
 
 
-def test_working_days_of_another_field_are_refused_there() -> None:
+def test_wrong_working_days_are_refused_at_the_given_field() -> None:
     with pytest.raises(InvalidInput) as refusal:
         working_week.check_working_days(["never"], field="settings/days")
 
     assert refusal.value.errors[0].pointer == "/settings/days/0"
 
 
-def test_a_working_week_is_one_mask_a_weekday() -> None:
+def test_a_working_week_has_a_mask_for_each_weekday() -> None:
     assert working_week.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)
 
 
@@ -216,7 +216,7 @@ def test_a_working_week_is_one_mask_a_weekday() -> None:
         ),
     ],
 )
-def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
+def test_a_date_counts_requested_working_halves_without_holidays(
     requested: tuple[HalfDay | None, HalfDay | None],
     week_entry: str,
     holiday: int | None,
@@ -235,13 +235,13 @@ def test_a_date_counts_what_is_asked_and_worked_and_no_holiday(
     assert day.holiday_name == (None if holiday is None else "Feast")
 
 
-def test_an_edge_on_a_day_off_takes_no_half_from_the_days_around_it() -> None:
+def test_a_half_day_on_a_day_off_does_not_reduce_other_days() -> None:
     span = spans.requested_span(FRIDAY, SUNDAY, None, "am")
 
     assert stored(span, FIVE_DAYS, NO_HOLIDAYS) == "300"
 
 
-def test_every_date_is_explained_in_order() -> None:
+def test_every_date_is_counted_in_order() -> None:
     span = spans.requested_span(FRIDAY, MONDAY + timedelta(days=7), "pm")
     holidays = {MONDAY + timedelta(days=7): Holiday(name="Feast")}
 
@@ -270,9 +270,7 @@ def test_every_date_is_explained_in_order() -> None:
         pytest.param("", False, False, id="empty"),
     ],
 )
-def test_midday_edges_are_those_of_the_days_that_count(
-    counted: str, begins: bool, ends: bool
-) -> None:
+def test_midday_edges_follow_the_counted_days(counted: str, begins: bool, ends: bool) -> None:
     assert halves.begins_at_midday(counted) is begins
     assert halves.ends_at_midday(counted) is ends
 
@@ -291,12 +289,14 @@ def test_midday_edges_are_those_of_the_days_that_count(
         pytest.param(FRIDAY, MONDAY, 0, id="backwards"),
     ],
 )
-def test_half_days_between_two_dates(first_day: date, last_day: date, half_days: int) -> None:
+def test_half_days_are_counted_between_two_dates(
+    first_day: date, last_day: date, half_days: int
+) -> None:
     assert halves.half_days_in("30123", MONDAY, first_day, last_day) == half_days
 
 
 @given(any_span(), weeks, calendars)
-def test_a_count_never_exceeds_what_is_asked_or_worked(
+def test_a_count_never_exceeds_the_requested_or_working_halves(
     span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]
 ) -> None:
     counted = days.count_days(span, week, holidays)
@@ -338,7 +338,7 @@ def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "shared"),
+    ("first", "second", "shared"),
     [
         pytest.param(
             Span(start_date=MONDAY, end_date=MONDAY, start_half_day=None, end_half_day="am"),
@@ -372,20 +372,20 @@ def _span_of_slots(first_slot: int, last_slot: int) -> Span | None:
         ),
     ],
 )
-def test_overlap_is_counted_in_halves(one: Span, other: Span, shared: bool) -> None:
-    assert spans.overlaps(one, other) is shared
-    assert spans.overlaps(other, one) is shared
+def test_overlap_is_counted_in_halves(first: Span, second: Span, shared: bool) -> None:
+    assert spans.overlaps(first, second) is shared
+    assert spans.overlaps(second, first) is shared
 
 
 @given(any_span(), any_span())
-def test_spans_overlap_when_they_share_a_half(one: Span, other: Span) -> None:
-    assert spans.overlaps(one, other) == bool(slots(one) & slots(other))
-    assert spans.overlaps(one, other) == spans.overlaps(other, one)
-    assert spans.overlaps(one, one)
+def test_spans_overlap_when_they_share_a_half(first: Span, second: Span) -> None:
+    assert spans.overlaps(first, second) == bool(slots(first) & slots(second))
+    assert spans.overlaps(first, second) == spans.overlaps(second, first)
+    assert spans.overlaps(first, first)
 
 
 @given(any_span())
-def test_a_span_is_one_unbroken_run_of_halves(span: Span) -> None:
+def test_a_span_is_a_contiguous_run_of_halves(span: Span) -> None:
     assert slots(span) == set(range(span.first_slot, span.last_slot + 1))
 
 

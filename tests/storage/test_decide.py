@@ -46,7 +46,7 @@ def edit(database: Database, request_id: str, by: Caller) -> LeaveRequest:
     return database.write_now(leave_requests.edit, request_id, changes, by=by, now=NOW)
 
 
-def test_an_approval_says_who_and_when(database: Database) -> None:
+def test_an_approval_records_the_approver_and_the_time(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -67,7 +67,7 @@ def test_an_approval_says_who_and_when(database: Database) -> None:
     assert entry.changes["status"] == {"before": "pending", "after": "approved"}
 
 
-def test_a_decline_keeps_its_reason(database: Database) -> None:
+def test_a_decline_stores_its_reason(database: Database) -> None:
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme))
 
@@ -86,7 +86,7 @@ def test_an_edit_is_recalculated_and_may_keep_its_own_days(database: Database) -
     assert (edited.total_half_days, edited.status, edited.version) == (3, "pending", 2)
 
 
-def test_an_edit_that_changes_nothing_is_no_change(database: Database) -> None:
+def test_an_edit_without_a_difference_writes_nothing(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada, note="At the sea")
@@ -113,7 +113,7 @@ def test_an_edit_cannot_move_onto_other_leave(database: Database) -> None:
     assert database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == request
 
 
-def test_an_edit_cannot_take_away_a_date(database: Database) -> None:
+def test_an_edit_cannot_clear_a_date(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
@@ -175,7 +175,9 @@ def test_owners_cannot_decide_on_their_own_requests_either(database: Database, s
 
 
 @pytest.mark.parametrize("step", [approve, decline, cancel, edit])
-def test_a_stranger_to_the_request_finds_none(database: Database, step: Step) -> None:
+def test_a_person_without_access_to_the_request_gets_not_found(
+    database: Database, step: Step
+) -> None:
     acme, other = an_organisation(database), an_organisation(database, name="Other")
     request = a_request(database, acme, a_person(database, acme))
     hedy = a_person(database, acme, first_name="Hedy")
@@ -185,7 +187,7 @@ def test_a_stranger_to_the_request_finds_none(database: Database, step: Step) ->
             step(database, request.id, caller)
 
 
-def test_an_approver_who_is_no_admin_can_neither_edit_nor_cancel(database: Database) -> None:
+def test_an_approver_without_admin_rights_can_neither_edit_nor_cancel(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     request = a_request(database, acme, a_person(database, acme, manager_id=grace.id))

@@ -27,7 +27,7 @@ AUGUST_BANK_HOLIDAY = date(2026, 8, 31)
         pytest.param("de-augsburg", "DE-AUGSBURG", id="city"),
     ],
 )
-def test_a_known_code_comes_back_in_capitals(code: str, canonical: str) -> None:
+def test_a_known_code_is_normalised_to_capitals(code: str, canonical: str) -> None:
     assert holiday_calendar.check_country(code) == canonical
 
 
@@ -43,7 +43,7 @@ def test_an_unknown_code_is_refused(code: str) -> None:
     assert refusal.value.errors[0].pointer == "/country_code"
 
 
-def test_an_unknown_code_is_refused_at_the_field_it_came_in() -> None:
+def test_an_unknown_code_is_refused_at_the_given_field() -> None:
     with pytest.raises(InvalidInput) as refusal:
         holiday_calendar.check_country("XX", field="public_holiday_country_code")
 
@@ -71,10 +71,12 @@ def test_a_country_has_an_english_name(code: str, name: str) -> None:
 
 
 def test_every_country_has_a_name_in_the_readers_language() -> None:
-    german = {one.code: one.name for one in holiday_calendar.all_countries(Locale("de"))}
+    german = {
+        country.code: country.name for country in holiday_calendar.all_countries(Locale("de"))
+    }
 
     assert german["GB"] == "Vereinigtes Königreich"
-    assert german.keys() == {one.code for one in holiday_calendar.all_countries()}
+    assert german.keys() == {country.code for country in holiday_calendar.all_countries()}
     assert all(german.values())
 
 
@@ -94,11 +96,13 @@ def test_regions_are_codes_that_can_be_used() -> None:
     ("code", "has_regions"),
     [("GB", True), ("gb", True), ("JP", False), ("GB-SCT", False)],
 )
-def test_only_a_country_alone_leaves_a_region_to_choose(code: str, has_regions: bool) -> None:
+def test_only_a_country_without_a_region_has_regions_to_choose(
+    code: str, has_regions: bool
+) -> None:
     assert holiday_calendar.has_regions(code) is has_regions
 
 
-def test_a_country_alone_has_only_what_holds_in_all_of_it() -> None:
+def test_a_country_without_a_region_has_only_nationwide_holidays() -> None:
     assert AUGUST_BANK_HOLIDAY not in holiday_calendar.holidays_of("GB", 2026)
     assert AUGUST_BANK_HOLIDAY in holiday_calendar.holidays_of("GB-ENG", 2026)
     assert AUGUST_BANK_HOLIDAY not in holiday_calendar.holidays_of("GB-SCT", 2026)
@@ -120,7 +124,9 @@ def test_holidays_are_whole_days_with_english_names(code: str, day: date, name: 
     assert holiday_calendar.holidays_of(code, 2026)[day] == Holiday(name=name, halves=WHOLE_DAY)
 
 
-def test_names_do_not_follow_the_locale_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_holiday_names_do_not_depend_on_the_machines_locale(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LANGUAGE", "de")
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
 
@@ -129,19 +135,19 @@ def test_names_do_not_follow_the_locale_of_the_machine(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("code", ["GB", "gb-eng", "US", "NP", "UA"])
 @pytest.mark.parametrize("year", [1, 2027, 9999])
-def test_a_year_holds_its_own_dates_in_order(code: str, year: int) -> None:
-    known = list(holiday_calendar.holidays_of(code, year))
+def test_a_year_has_only_its_own_dates_in_order(code: str, year: int) -> None:
+    dates = list(holiday_calendar.holidays_of(code, year))
 
-    assert known == sorted(known)
-    assert {day.year for day in known} <= {year}
+    assert dates == sorted(dates)
+    assert {day.year for day in dates} <= {year}
 
 
 def test_cached_holidays_cannot_be_changed() -> None:
-    kept = holiday_calendar.holidays_of("GB", 2026)
+    cached = holiday_calendar.holidays_of("GB", 2026)
 
-    assert holiday_calendar.holidays_of("GB", 2026) is kept
+    assert holiday_calendar.holidays_of("GB", 2026) is cached
     with pytest.raises(TypeError):
-        cast("MutableMapping[date, Holiday]", kept)[date(2026, 8, 31)] = Holiday(name="Mine")
+        cast("MutableMapping[date, Holiday]", cached)[date(2026, 8, 31)] = Holiday(name="Mine")
 
 
 def test_holidays_between_includes_both_ends_and_crosses_years() -> None:
@@ -151,12 +157,12 @@ def test_holidays_between_includes_both_ends_and_crosses_years() -> None:
     assert holiday_calendar.holidays_between("GB", date(2025, 12, 27), date(2025, 12, 31)) == {}
 
 
-def test_an_unknown_country_has_no_holidays_to_ask_for() -> None:
+def test_holidays_of_an_unknown_country_are_refused() -> None:
     with pytest.raises(InvalidInput):
         holiday_calendar.holidays_of("XX", 2026)
 
 
-def test_no_country_is_imported_before_one_is_asked_for() -> None:
+def test_countries_are_imported_at_the_first_use() -> None:
     program = (
         "import sys; from storage.rules import holiday_calendar as calendar;"
         "calendar.countries(); calendar.country_name('GB');"

@@ -11,20 +11,20 @@ from tests.builders import NOW
 
 
 def test_an_id_is_a_version_7_uuid_in_lower_case() -> None:
-    found = uuid.UUID(new_id(NOW))
+    parsed = uuid.UUID(new_id(NOW))
 
-    assert (found.version, found.variant) == (7, uuid.RFC_4122)
-    assert str(found) == str(found).lower()
+    assert (parsed.version, parsed.variant) == (7, uuid.RFC_4122)
+    assert str(parsed) == str(parsed).lower()
 
 
-def test_ids_of_one_millisecond_and_of_a_clock_set_back_keep_their_order() -> None:
+def test_ids_keep_their_order_within_a_millisecond_and_after_a_clock_is_set_back() -> None:
     made = [new_id(NOW) for _ in range(10_000)]
     made += [new_id(NOW - timedelta(hours=1)) for _ in range(100)]
 
     assert made == sorted(set(made))
 
 
-def test_a_clock_that_was_days_ahead_is_forgotten() -> None:
+def test_ids_follow_a_clock_that_is_corrected_by_more_than_a_day() -> None:
     ahead = new_id(NOW + timedelta(days=400))
     right = new_id(NOW)
 

@@ -62,7 +62,9 @@ def test_members_cannot_list_other_peoples_requests(database: Database) -> None:
         pytest.param({"last_day": date(2026, 8, 3)}, [date(2026, 8, 3)], id="to"),
     ],
 )
-def test_filters_hold(database: Database, filters: dict[str, Any], expected: list[date]) -> None:
+def test_filters_select_requests(
+    database: Database, filters: dict[str, Any], expected: list[date]
+) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     a_request(database, acme, ada, start_date=date(2026, 8, 3))
@@ -89,7 +91,7 @@ def test_a_departments_leave_is_listed(database: Database) -> None:
 
 
 @pytest.mark.parametrize("sort", ["start_date", "-start_date", "created_at", "-created_at"])
-def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
+def test_pages_show_every_request_once_while_rows_are_added(
     database: Database, sort: leave_lists.Sort
 ) -> None:
     acme = an_organisation(database)
@@ -120,12 +122,12 @@ def test_a_walk_over_pages_meets_every_request_once_while_rows_are_added(
             now=NOW + timedelta(hours=1),
         )
 
-    known = [request.id for request in before.items]
-    assert [found for found in met if found in known] == known[: len(met)]
+    ids_before = [request.id for request in before.items]
+    assert [id for id in met if id in ids_before] == ids_before[: len(met)]
     assert len(set(met)) == len(met)
 
 
-def test_a_filter_by_what_is_nobodys_is_refused(database: Database) -> None:
+def test_a_filter_by_an_unknown_id_is_not_found(database: Database) -> None:
     acme, other = an_organisation(database), an_organisation(database, name="Other")
     ada, stranger = a_person(database, acme), a_person(database, other)
     ours, theirs = a_department(database, acme), a_department(database, other)
@@ -142,16 +144,16 @@ def test_a_filter_by_what_is_nobodys_is_refused(database: Database) -> None:
         with pytest.raises(NotFound):
             database.read_now(leave_reading.visible, PageOf(), by=by, now=NOW, user_id=stranger.id)
 
-    known: dict[str, Any] = {
+    unused_ids: dict[str, Any] = {
         "user_id": ada.id,
         "leave_type_id": type_id(database, acme),
         "department_id": ours.id,
     }
-    found = database.read_now(leave_lists.page, PageOf(), by=acme.caller, **known)
-    assert found.items == []
+    empty_page = database.read_now(leave_lists.page, PageOf(), by=acme.caller, **unused_ids)
+    assert empty_page.items == []
 
 
-def test_a_cursor_with_anything_added_is_unusable(database: Database) -> None:
+def test_a_changed_cursor_is_unusable(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     for day in (3, 4):
@@ -184,12 +186,12 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
             database.read_now(leave_lists.page, page, by=by, **filters)  # type: ignore[arg-type]
 
 
-def test_the_second_list_shows_what_the_caller_may_see(database: Database) -> None:
+def test_the_visible_list_shows_what_the_caller_may_see(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
     hedy = a_person(database, acme, first_name="Hedy")
-    asked = a_request(database, acme, ada)
+    assigned = a_request(database, acme, ada)
     hidden = a_request(database, acme, hedy)
     own = a_request(database, acme, grace)
 
@@ -199,12 +201,12 @@ def test_the_second_list_shows_what_the_caller_may_see(database: Database) -> No
         )
         return {request.id for request in page.items}
 
-    assert seen_by(grace) == {asked.id, own.id}
+    assert seen_by(grace) == {assigned.id, own.id}
     assert seen_by(grace, user_id=hedy.id) == set()
-    assert seen_by(acme.owner) == {asked.id, own.id, hidden.id}
+    assert seen_by(acme.owner) == {assigned.id, own.id, hidden.id}
 
 
-def test_the_second_lists_dates_leave_out_the_day_itself(database: Database) -> None:
+def test_the_visible_lists_date_filters_exclude_the_day_itself(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     for day in (3, 4, 5):
@@ -222,7 +224,7 @@ def test_the_second_lists_dates_leave_out_the_day_itself(database: Database) -> 
     assert days(page) == [date(2026, 8, 4)]
 
 
-def test_an_id_that_is_none_is_not_found(database: Database) -> None:
+def test_a_malformed_id_is_not_found(database: Database) -> None:
     acme = an_organisation(database)
 
     for request_id in ("", "x", "019e8269-4e80-7e8f-9eff-078e9174496d", "'; DROP TABLE users"):

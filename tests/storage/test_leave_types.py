@@ -32,7 +32,7 @@ from tests.refusals import codes_of
 LATER = NOW + timedelta(hours=1)
 
 
-def known_of(database: Database, acme: Acme) -> Reference:
+def reference_of(database: Database, acme: Acme) -> Reference:
     return database.read_now(organisation_config.of_organisation, acme.id)
 
 
@@ -70,10 +70,10 @@ def test_a_type_needs_only_a_name(database: Database) -> None:
         True,
     )
     assert database.read_now(leave_types.get, made.id, by=acme.caller) == made
-    assert known_of(database, acme).leave_types[made.id] == made
+    assert reference_of(database, acme).leave_types[made.id] == made
 
 
-def test_every_field_is_kept_in_its_normal_form(database: Database) -> None:
+def test_every_field_is_stored_in_its_normal_form(database: Database) -> None:
     acme = an_organisation(database)
 
     made = a_leave_type(
@@ -141,7 +141,7 @@ def test_a_code_is_unique_in_the_organisation(database: Database) -> None:
 
 
 @pytest.mark.parametrize("name", ["Annual leave", "  ANNUAL   leave ", "Ａnnual leave"])
-def test_two_types_in_use_never_have_one_name(database: Database, name: str) -> None:
+def test_two_types_in_use_never_have_the_same_name(database: Database, name: str) -> None:
     acme = an_organisation(database)
     annual = type_id(database, acme)
     study = a_leave_type(database, acme)
@@ -154,7 +154,7 @@ def test_two_types_in_use_never_have_one_name(database: Database, name: str) -> 
     assert {made.value.other_id, changed.value.other_id} == {annual}
 
 
-def test_the_name_of_an_archived_type_may_be_used_until_it_comes_back(database: Database) -> None:
+def test_the_name_of_an_archived_type_can_be_used_until_it_is_restored(database: Database) -> None:
     acme = an_organisation(database)
 
     def change(leave_type_id: str, **changes: Any) -> None:
@@ -171,7 +171,7 @@ def test_the_name_of_an_archived_type_may_be_used_until_it_comes_back(database: 
     change(newer.id, name="STUDY LEAVE")
 
 
-def test_of_two_types_of_one_name_at_once_only_one_is_made(database: Database) -> None:
+def test_of_two_concurrent_types_with_the_same_name_one_is_created(database: Database) -> None:
     acme = an_organisation(database)
     together = threading.Barrier(2)
 
@@ -188,7 +188,7 @@ def test_of_two_types_of_one_name_at_once_only_one_is_made(database: Database) -
     assert outcomes.count("name_taken") == 1
 
 
-def test_an_emoji_from_before_stays_with_its_type(database: Database) -> None:
+def test_a_type_keeps_an_emoji_that_is_invalid_today(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme, emoji="wave::skin-tone-3")
     older = database.write_now(
@@ -209,7 +209,7 @@ def test_an_emoji_from_before_stays_with_its_type(database: Database) -> None:
     assert (changed.emoji, changed.requires_note) == ("acme_party", True)
 
 
-def test_a_change_is_kept_and_audited(database: Database) -> None:
+def test_a_change_is_stored_and_audited(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme)
 
@@ -218,7 +218,7 @@ def test_a_change_is_kept_and_audited(database: Database) -> None:
     )
 
     assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
-    assert known_of(database, acme).leave_types[study.id] == after
+    assert reference_of(database, acme).leave_types[study.id] == after
     newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.changes) == (
         "leave_type.updated",
@@ -230,10 +230,10 @@ def test_an_unused_type_is_deleted(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme)
 
-    left = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
+    deleted = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
 
-    assert left is None
-    assert study.id not in known_of(database, acme).leave_types
+    assert deleted is None
+    assert study.id not in reference_of(database, acme).leave_types
 
 
 def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None:
@@ -241,14 +241,14 @@ def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None
     study = a_leave_type(database, acme)
     a_request_of(database, acme, study)
 
-    left = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
+    deleted = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
     again = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
     back = database.write_now(
         leave_types.update, study.id, {"is_archived": False}, by=acme.caller, now=LATER
     )
 
-    assert left == replace(study, is_archived=True, updated_at=LATER, version=2)
-    assert again == left
+    assert deleted == replace(study, is_archived=True, updated_at=LATER, version=2)
+    assert again == deleted
     assert (back.is_archived, back.version) == (False, 3)
 
 
@@ -263,25 +263,25 @@ def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None
     ],
     ids=["id", "id in capitals", "code", "code in capitals", "name"],
 )
-def test_a_type_is_meant_by_id_code_or_name(
+def test_a_type_is_found_by_id_code_or_name(
     database: Database, word: Callable[[LeaveType], str]
 ) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme, code="study")
 
-    found = leave_types.by_word(known_of(database, acme), word(study))
+    leave_type = leave_types.by_word(reference_of(database, acme), word(study))
 
-    assert found == study
+    assert leave_type == study
 
 
-def test_a_name_means_the_type_in_use(database: Database) -> None:
+def test_a_name_prefers_the_type_in_use(database: Database) -> None:
     acme = an_organisation(database)
     former = a_leave_type(database, acme, code="study", is_archived=True)
     current = a_leave_type(database, acme, code="study-2")
-    known = known_of(database, acme)
+    reference = reference_of(database, acme)
 
-    assert leave_types.by_word(known, "Study leave") == current
-    assert leave_types.by_word(known, "study") == former
+    assert leave_types.by_word(reference, "Study leave") == current
+    assert leave_types.by_word(reference, "study") == former
 
 
 def test_an_unknown_word_is_refused(database: Database) -> None:
@@ -289,20 +289,20 @@ def test_an_unknown_word_is_refused(database: Database) -> None:
     elsewhere = a_leave_type(database, globex)
 
     with pytest.raises(InvalidInput) as refusal:
-        leave_types.by_word(known_of(database, acme), elsewhere.id)
+        leave_types.by_word(reference_of(database, acme), elsewhere.id)
 
     assert [(e.pointer, e.code) for e in refusal.value.errors] == [
         ("/leave_type", "unknown_leave_type")
     ]
 
 
-def test_an_unknown_word_is_answered_with_the_codes_that_there_are(database: Database) -> None:
+def test_an_unknown_word_is_refused_with_the_known_codes(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme)
     database.write_now(leave_types.update, study.id, {"is_archived": True}, by=acme.caller, now=NOW)
 
     with pytest.raises(InvalidInput) as refused:
-        leave_types.by_word(known_of(database, acme), "annul")
+        leave_types.by_word(reference_of(database, acme), "annul")
 
     assert refused.value.errors[0].detail == (
         "There is no leave type 'annul'. Use one of annual, compassionate, parental, sick, unpaid "

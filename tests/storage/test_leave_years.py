@@ -111,7 +111,7 @@ def test_a_span_within_a_year_touches_one() -> None:
 
 
 @given(rules, st.dates(date(1990, 1, 1), date(2060, 12, 31)))
-def test_leave_years_tile_time(rule: LeaveYearRule, day: date) -> None:
+def test_leave_years_are_consecutive(rule: LeaveYearRule, day: date) -> None:
     year = leave_years.leave_year_containing(rule, day)
 
     assert year.first_day <= day <= year.last_day
@@ -150,7 +150,7 @@ def test_touched_years_follow_each_other_and_cover_the_span(
         pytest.param(0, 1, "/leave_year_start_month", id="month 0"),
     ],
 )
-def test_a_day_that_no_year_has_is_refused(month: int, day: int, pointer: str) -> None:
+def test_a_start_day_that_does_not_exist_is_refused(month: int, day: int, pointer: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         leave_years.check_leave_year_start(month, day)
 
@@ -159,7 +159,7 @@ def test_a_day_that_no_year_has_is_refused(month: int, day: int, pointer: str) -
 
 
 @given(anchors)
-def test_every_day_of_a_leap_year_may_begin_a_leave_year(anchor: date) -> None:
+def test_every_day_of_a_leap_year_can_start_a_leave_year(anchor: date) -> None:
     leave_years.check_leave_year_start(anchor.month, anchor.day)
 
 
@@ -178,17 +178,17 @@ YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
         pytest.param(date(2027, 1, 1), 0, id="not yet here"),
     ],
 )
-def test_a_first_year_gives_its_part_rounded_up(start_date: date | None, half_days: int) -> None:
+def test_a_first_year_is_prorated_and_rounded_up(start_date: date | None, half_days: int) -> None:
     assert leave_years.prorated_half_days(50, YEAR_2026, start_date) == half_days
 
 
-def test_a_whole_number_is_not_rounded_up() -> None:
+def test_an_exact_prorated_amount_is_not_rounded() -> None:
     # 73 of 365 days are exactly a fifth.
     assert leave_years.prorated_half_days(50, YEAR_2026, date(2026, 10, 20)) == 10
 
 
 @given(st.integers(0, 200), st.dates(date(2026, 1, 1), date(2026, 12, 31)))
-def test_the_part_never_exceeds_the_allowance_and_falls_with_every_day(
+def test_a_prorated_amount_never_exceeds_the_allowance_and_falls_with_every_day(
     allowance_half_days: int, start_date: date
 ) -> None:
     part = leave_years.prorated_half_days(allowance_half_days, YEAR_2026, start_date)

@@ -31,11 +31,11 @@ def balance_of(
     database: Database, acme: Acme, user: User, on: date | None = None, by: User | None = None
 ) -> Balance:
     caller = acme.caller if by is None else caller_for(acme, by)
-    found = database.read_now(ledgers.balance, user.id, on=on, by=caller, now=NOW)
-    assert sum(line.half_days for line in found.lines) == found.remaining_half_days
-    left = found.entitled_half_days - found.taken_half_days - found.pending_half_days
-    assert left == found.remaining_half_days
-    return found
+    balance = database.read_now(ledgers.balance, user.id, on=on, by=caller, now=NOW)
+    assert sum(line.half_days for line in balance.lines) == balance.remaining_half_days
+    remaining = balance.entitled_half_days - balance.taken_half_days - balance.pending_half_days
+    assert remaining == balance.remaining_half_days
+    return balance
 
 
 def an_adjustment(database: Database, acme: Acme, user: User, **more: Any) -> Adjustment:
@@ -43,11 +43,11 @@ def an_adjustment(database: Database, acme: Acme, user: User, **more: Any) -> Ad
     return database.write_now(adjustments.add, user.id, by=acme.caller, now=NOW, **values)
 
 
-def shown(found: Balance) -> list[tuple[str, int]]:
-    return [(line.type, line.half_days) for line in found.lines]
+def shown(balance: Balance) -> list[tuple[str, int]]:
+    return [(line.type, line.half_days) for line in balance.lines]
 
 
-def test_a_ledger_explains_what_is_left(database: Database) -> None:
+def test_a_ledgers_lines_add_up_to_what_remains(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id, start_date=date(2026, 7, 1))
@@ -57,22 +57,22 @@ def test_a_ledger_explains_what_is_left(database: Database) -> None:
     a_request(database, acme, ada, start_date=date(2026, 9, 3), code="sick")
     added = an_adjustment(database, acme, ada)
 
-    found = balance_of(database, acme, ada)
+    balance = balance_of(database, acme, ada)
 
-    assert shown(found) == [
+    assert shown(balance) == [
         ("allowance", 50),
         ("pro_rata", -24),
         ("adjustment", 3),
         ("leave", -4),
         ("leave", -1),
     ]
-    assert (found.lines[0].source, found.lines[1].day) == ("organisation", date(2026, 7, 1))
-    assert found.lines[2].adjustment == added
-    assert [line.leave.id for line in found.lines if line.leave] == [waiting.id, approved.id]
-    assert (found.taken_half_days, found.pending_half_days) == (1, 4)
-    assert (found.entitled_half_days, found.remaining_half_days) == (29, 24)
-    assert found.year.name == "2026"
-    assert found.working_days == ("monday", "tuesday", "wednesday", "thursday", "friday")
+    assert (balance.lines[0].source, balance.lines[1].day) == ("organisation", date(2026, 7, 1))
+    assert balance.lines[2].adjustment == added
+    assert [line.leave.id for line in balance.lines if line.leave] == [waiting.id, approved.id]
+    assert (balance.taken_half_days, balance.pending_half_days) == (1, 4)
+    assert (balance.entitled_half_days, balance.remaining_half_days) == (29, 24)
+    assert balance.year.name == "2026"
+    assert balance.working_days == ("monday", "tuesday", "wednesday", "thursday", "friday")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_ledger_explains_what_is_left(database: Database) -> None:
     [(60, 40, 60, "user"), (0, 40, 0, "user"), (None, 40, 40, "department"),
      (None, None, 50, "organisation")],
 )  # fmt: skip
-def test_the_nearest_figure_is_the_allowance(
+def test_the_most_specific_allowance_applies(
     database: Database, own: int | None, of_department: int | None, half_days: int, source: str
 ) -> None:
     acme = an_organisation(database)
@@ -92,7 +92,7 @@ def test_the_nearest_figure_is_the_allowance(
     assert (line.half_days, line.source) == (half_days, source)
 
 
-def test_leave_across_new_year_is_taken_from_both_years(database: Database) -> None:
+def test_leave_across_new_year_is_deducted_from_both_years(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     # Tuesday 29 December to Tuesday 5 January; 1 January is a holiday.
@@ -124,7 +124,7 @@ def test_leave_across_new_year_is_taken_from_both_years(database: Database) -> N
         ({"leave_year_type": "anniversary"}, date(2024, 2, 29), date(2027, 2, 27), "2026/27", 50),
     ],
 )
-def test_three_kinds_of_leave_year(
+def test_a_balance_follows_the_type_of_leave_year(
     database: Database,
     settings: dict[str, Any],
     start_date: date | None,
@@ -135,12 +135,12 @@ def test_three_kinds_of_leave_year(
     acme = an_organisation(database, **settings)
     ada = a_person(database, acme, start_date=start_date)
 
-    found = balance_of(database, acme, ada, on)
+    balance = balance_of(database, acme, ada, on)
 
-    assert (found.year.name, found.remaining_half_days) == (name, granted)
+    assert (balance.year.name, balance.remaining_half_days) == (name, granted)
 
 
-def test_carried_days_are_a_line_until_they_lapse(database: Database) -> None:
+def test_carried_days_are_a_line_until_they_expire(database: Database) -> None:
     acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=3)
     ada = a_person(database, acme)
     a_request(database, acme, ada, start_date=date(2027, 2, 1), end_date=date(2027, 2, 2))
@@ -155,14 +155,14 @@ def test_carried_days_are_a_line_until_they_lapse(database: Database) -> None:
     assert (in_april.remaining_half_days, in_april.lapsing_after) == (50, None)
 
 
-def test_nothing_is_carried_over_unless_the_organisation_says_so(database: Database) -> None:
+def test_nothing_is_carried_over_by_default(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
     assert shown(balance_of(database, acme, ada, date(2027, 1, 1))) == [("allowance", 50)]
 
 
-def test_a_long_served_person_brings_nothing_from_years_that_are_not_known(
+def test_nothing_is_carried_over_from_years_before_a_person_was_created(
     database: Database,
 ) -> None:
     acme = an_organisation(database, carry_over_half_days=10)
@@ -172,7 +172,7 @@ def test_a_long_served_person_brings_nothing_from_years_that_are_not_known(
     assert shown(balance_of(database, acme, ada, date(2027, 1, 1)))[1] == ("carry_over", 10)
 
 
-def test_this_years_leave_is_refused_where_next_years_rests_on_it(database: Database) -> None:
+def test_leave_is_refused_if_next_years_leave_needs_its_carry_over(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=4, carry_over_half_days=4)
     ada = a_person(database, acme)
     a_request(database, acme, ada, start_date=date(2027, 2, 1), end_date=date(2027, 2, 3))
@@ -231,7 +231,7 @@ def test_adjustments_are_listed_newest_first_and_audited(database: Database) -> 
     assert entry.changes["user_id"]["after"] == ada.id
 
 
-def test_what_an_adjustment_cannot_be(database: Database) -> None:
+def test_invalid_adjustments_are_refused(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
@@ -260,11 +260,11 @@ def test_a_leave_year_has_a_bounded_number_of_adjustments(database: Database) ->
 
     assert codes_of(lambda: an_adjustment(database, acme, ada)) == ["too_many_adjustments"]
     an_adjustment(database, acme, ada, leave_year=2027)
-    found = balance_of(database, acme, ada)
-    assert found.remaining_half_days == 50 + ledgers.MAX_ADJUSTMENTS
+    balance = balance_of(database, acme, ada)
+    assert balance.remaining_half_days == 50 + ledgers.MAX_ADJUSTMENTS
 
 
-def test_only_admins_adjust(database: Database) -> None:
+def test_only_admins_add_adjustments(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace", role="approver")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -281,7 +281,7 @@ def test_only_admins_adjust(database: Database) -> None:
         )
 
 
-def test_a_balance_is_for_the_person_approvers_and_admins(database: Database) -> None:
+def test_a_balance_is_visible_to_the_person_approvers_and_admins(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -294,7 +294,7 @@ def test_a_balance_is_for_the_person_approvers_and_admins(database: Database) ->
             balance_of(database, acme, whose, by=viewer)
 
 
-def test_another_organisations_person_has_no_balance_here(database: Database) -> None:
+def test_the_balance_of_another_organisations_person_is_not_found(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     eve = a_person(database, globex)
 

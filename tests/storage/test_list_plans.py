@@ -42,17 +42,19 @@ def plan(database: Database, url: str, use_case: Callable[..., Any], **arguments
 def test_leave_requests_are_found_by_an_index(
     database: Database, database_url: str, acme: Acme, sort: Any, names: tuple[str, ...]
 ) -> None:
-    known = {
+    values = {
         "status": "pending",
         "user_id": acme.owner.id,
         "leave_type_id": type_id(database, acme),
         "department_id": a_department(database, acme).id,
     }
-    filters: Any = {name: known[name] for name in names}
+    filters: Any = {name: values[name] for name in names}
 
-    found = plan(database, database_url, leave_lists.page, by=acme.caller, sort=sort, **filters)
+    query_plan = plan(
+        database, database_url, leave_lists.page, by=acme.caller, sort=sort, **filters
+    )
 
-    assert not reads_a_whole_table(found), found
+    assert not reads_a_whole_table(query_plan), query_plan
 
 
 @pytest.mark.parametrize(
@@ -67,14 +69,14 @@ def test_leave_requests_are_found_by_an_index(
     ],
     ids=str,
 )
-def test_sqlite_takes_the_index_that_leaves_little(
+def test_sqlite_uses_the_most_selective_index(
     sqlite_url: str, sort: Any, filters: Any, index: str
 ) -> None:
     database = open_database(sqlite_url, Secrets.generate())
     acme = an_organisation(database)
     by_type = {"leave_type_id": type_id(database, acme)}
 
-    found = plan(database, sqlite_url, leave_lists.page, by=acme.caller, sort=sort, **filters)
+    query_plan = plan(database, sqlite_url, leave_lists.page, by=acme.caller, sort=sort, **filters)
     of_type = plan(database, sqlite_url, leave_lists.page, by=acme.caller, **by_type)
     of_person = plan(
         database,
@@ -86,7 +88,7 @@ def test_sqlite_takes_the_index_that_leaves_little(
     )
     database.close()
 
-    assert index in found
+    assert index in query_plan
     assert "organisation_id_leave_type_id_created_at_id" in of_type
     assert "user_id=?" in of_person
 
@@ -97,8 +99,8 @@ def test_requests_are_found_by_their_requester_or_approver(
     by = caller_for(acme, a_person(database, acme))
 
     for use_case in (leave_reading.visible, caller_leave.assigned):
-        found = plan(database, database_url, use_case, by=by, now=NOW)
-        assert not reads_a_whole_table(found), found
+        query_plan = plan(database, database_url, use_case, by=by, now=NOW)
+        assert not reads_a_whole_table(query_plan), query_plan
 
 
 @pytest.mark.parametrize("sort", ["created_at", "-created_at"])
@@ -108,18 +110,20 @@ def test_requests_are_found_by_their_requester_or_approver(
 def test_people_are_found_by_an_index(
     database: Database, database_url: str, acme: Acme, sort: Any, name: str
 ) -> None:
-    known: dict[str, Any] = {
+    values: dict[str, Any] = {
         "status": "active",
         "role": "owner",
         "department_id": a_department(database, acme).id,
         "manager_id": acme.owner.id,
         "email": "ada@example.com",
     }
-    filters = {name: known[name]} if name else {}
+    filters = {name: values[name]} if name else {}
 
-    found = plan(database, database_url, people_lists.page, by=acme.caller, sort=sort, **filters)
+    query_plan = plan(
+        database, database_url, people_lists.page, by=acme.caller, sort=sort, **filters
+    )
 
-    assert not reads_a_whole_table(found), found
+    assert not reads_a_whole_table(query_plan), query_plan
 
 
 def test_the_small_lists_are_found_by_an_index(
@@ -139,5 +143,5 @@ def test_the_small_lists_are_found_by_an_index(
         (audit_log.entries, {"subject_id": owner}),
     ]
     for use_case, filters in lists:
-        found = plan(database, database_url, use_case, by=by, **filters)
-        assert not reads_a_whole_table(found), (use_case, found)
+        query_plan = plan(database, database_url, use_case, by=by, **filters)
+        assert not reads_a_whole_table(query_plan), (use_case, query_plan)

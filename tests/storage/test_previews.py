@@ -64,27 +64,27 @@ def codes(preview: Preview) -> list[str]:
     return [refusal.code for refusal in preview.refusals]
 
 
-def test_every_date_has_a_line_that_says_why(database: Database) -> None:
+def test_every_date_has_a_line_with_its_reason(database: Database) -> None:
     acme = an_organisation(database, country_code="GB-ENG")
     ada = a_person(
         database, acme, working_days=["monday", "tuesday", "wednesday", "thursday", "friday:am"]
     )
 
     # Friday to Tuesday over the weekend and the English bank holiday of 31 August.
-    found = a_preview(database, acme, ada, date(2026, 8, 28), date(2026, 9, 1), end_half_day="am")
+    preview = a_preview(database, acme, ada, date(2026, 8, 28), date(2026, 9, 1), end_half_day="am")
 
-    assert [(line.half_days, line.am, line.pm, line.reason) for line in found.lines] == [
+    assert [(line.half_days, line.am, line.pm, line.reason) for line in preview.lines] == [
         (1, "counted", "not_worked", "half_worked"),
         (0, "not_worked", "not_worked", "not_worked"),
         (0, "not_worked", "not_worked", "not_worked"),
         (0, "public_holiday", "public_holiday", "public_holiday"),
         (1, "counted", "not_asked", "not_asked"),
     ]
-    assert [line.holiday_name for line in found.lines if line.holiday_name] == [
+    assert [line.holiday_name for line in preview.lines if line.holiday_name] == [
         "Late Summer Bank Holiday"
     ]
-    assert [line.date.day for line in found.lines] == [28, 29, 30, 31, 1]
-    assert (found.total_half_days, found.refusals) == (2, [])
+    assert [line.date.day for line in preview.lines] == [28, 29, 30, 31, 1]
+    assert (preview.total_half_days, preview.refusals) == (2, [])
 
 
 def test_each_leave_year_shows_before_and_after(database: Database) -> None:
@@ -93,15 +93,15 @@ def test_each_leave_year_shows_before_and_after(database: Database) -> None:
     a_request(database, acme, ada)
 
     # Tuesday to Tuesday; 1 January is a holiday.
-    found = a_preview(database, acme, ada, date(2026, 12, 29), date(2027, 1, 5))
+    preview = a_preview(database, acme, ada, date(2026, 12, 29), date(2027, 1, 5))
 
-    assert [(change.year.name, *half_days_of(change)) for change in found.years] == [
+    assert [(change.year.name, *half_days_of(change)) for change in preview.years] == [
         ("2026", 48, 6, 42),
         ("2027", 50, 4, 46),
     ]
 
 
-def test_leave_that_deducts_nothing_leaves_balances_alone(database: Database) -> None:
+def test_leave_that_deducts_nothing_does_not_change_balances(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
@@ -110,27 +110,27 @@ def test_leave_that_deducts_nothing_leaves_balances_alone(database: Database) ->
     assert half_days_of(change) == (50, 0, 50)
 
 
-def test_the_preview_shows_the_approvers_or_why_there_are_none(database: Database) -> None:
+def test_a_preview_shows_the_approvers_or_why_there_are_none(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
 
-    asked = a_preview(database, acme, ada)
+    preview = a_preview(database, acme, ada)
     sick = a_preview(database, acme, ada, code="sick")
 
-    assert ([user.id for user in asked.approvers], asked.approved_because) == ([grace.id], None)
+    assert ([user.id for user in preview.approvers], preview.approved_because) == ([grace.id], None)
     assert (sick.approvers, sick.approved_because) == ([], "no_approval_needed")
 
 
-def test_a_sole_owner_is_approved_at_once(database: Database) -> None:
+def test_a_sole_owners_preview_says_that_it_is_approved_at_once(database: Database) -> None:
     acme = an_organisation(database)
 
-    found = a_preview(database, acme, acme.owner)
+    preview = a_preview(database, acme, acme.owner)
 
-    assert (found.approvers, found.approved_because) == ([], "nobody_could_approve")
+    assert (preview.approvers, preview.approved_because) == ([], "nobody_could_approve")
 
 
-def test_every_rule_that_is_broken_is_named_in_order(database: Database) -> None:
+def test_all_broken_rules_are_listed_in_order(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=2)
     ada = a_person(database, acme)
     other = a_request(database, acme, ada)
@@ -139,17 +139,17 @@ def test_every_rule_that_is_broken_is_named_in_order(database: Database) -> None
         requires_note=True,
     )  # fmt: skip
 
-    found = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7), code=strict.code)
+    preview = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7), code=strict.code)
 
-    assert codes(found) == ["invalid_input", "overlapping_leave", "insufficient_allowance"]
-    assert [error.code for error in found.refusals[0].errors] == [  # type: ignore[attr-defined]
+    assert codes(preview) == ["invalid_input", "overlapping_leave", "insufficient_allowance"]
+    assert [error.code for error in preview.refusals[0].errors] == [  # type: ignore[attr-defined]
         "too_little_notice",
         "too_many_days",
         "note_required",
     ]
-    assert found.refusals[1].other_id == other.id  # type: ignore[attr-defined]
-    assert found.total_half_days == 10
-    assert [half_days_of(change) for change in found.years] == [(0, 10, -10)]
+    assert preview.refusals[1].other_id == other.id  # type: ignore[attr-defined]
+    assert preview.total_half_days == 10
+    assert [half_days_of(change) for change in preview.years] == [(0, 10, -10)]
 
 
 @pytest.mark.parametrize(
@@ -161,19 +161,24 @@ def test_every_rule_that_is_broken_is_named_in_order(database: Database) -> None
         (MONDAY, MONDAY, {"start_half_day": "pm", "end_half_day": "am"}, "impossible_half_days"),
     ],
 )
-def test_impossible_dates_leave_nothing_to_count(
+def test_impossible_dates_are_not_counted(
     database: Database, start: date, end: date, more: dict[str, Any], code: str
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
-    found = a_preview(database, acme, ada, start, end, **more)
+    preview = a_preview(database, acme, ada, start, end, **more)
 
-    assert codes(found) == [code]
-    assert (found.leave_type, found.lines, found.years, found.total_half_days) == (None, [], [], 0)
+    assert codes(preview) == [code]
+    assert (preview.leave_type, preview.lines, preview.years, preview.total_half_days) == (
+        None,
+        [],
+        [],
+        0,
+    )
 
 
-def test_colleagues_are_those_of_the_team_calendar(database: Database) -> None:
+def test_a_preview_lists_the_colleagues_of_the_team_calendar(database: Database) -> None:
     acme = an_organisation(database)
     head = a_person(database, acme, first_name="Head")
     team = a_department(database, acme, manager_id=head.id)
@@ -187,18 +192,20 @@ def test_colleagues_are_those_of_the_team_calendar(database: Database) -> None:
             database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
     a_request(database, acme, alan, start_date=date(2026, 8, 4))
 
-    found = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7))
+    preview = a_preview(database, acme, ada, MONDAY, date(2026, 8, 7))
 
-    assert [(one.name.split()[0], one.type_name) for one in found.colleagues] == [
+    assert [
+        (colleague.name.split()[0], colleague.type_name) for colleague in preview.colleagues
+    ] == [
         ("Head", "Annual leave"),
         ("Alan", None),
         ("Report", "Annual leave"),
     ]
-    assert found.colleagues_count == 3
-    assert found.pending_colleagues_count == 1
+    assert preview.colleagues_count == 3
+    assert preview.pending_colleagues_count == 1
 
 
-def test_a_colleague_who_is_off_in_the_other_half_is_not_in_the_way(database: Database) -> None:
+def test_a_colleague_who_is_off_in_the_other_half_is_not_listed(database: Database) -> None:
     acme = an_organisation(database)
     team = a_department(database, acme)
     ada = a_person(database, acme, department_id=team.id)
@@ -209,7 +216,7 @@ def test_a_colleague_who_is_off_in_the_other_half_is_not_in_the_way(database: Da
     assert a_preview(database, acme, ada).colleagues_count == 1
 
 
-def test_ten_colleagues_are_shown_and_all_are_counted(database: Database) -> None:
+def test_at_most_ten_colleagues_are_listed_and_all_are_counted(database: Database) -> None:
     acme = an_organisation(database)
     team = a_department(database, acme)
     ada = a_person(database, acme, department_id=team.id)
@@ -217,12 +224,12 @@ def test_ten_colleagues_are_shown_and_all_are_counted(database: Database) -> Non
         alan = a_person(database, acme, first_name=f"Alan{number}", department_id=team.id)
         a_request(database, acme, alan, code="sick")
 
-    found = a_preview(database, acme, ada)
+    preview = a_preview(database, acme, ada)
 
-    assert (len(found.colleagues), found.colleagues_count) == (10, 12)
+    assert (len(preview.colleagues), preview.colleagues_count) == (10, 12)
 
 
-def test_a_change_is_held_against_everything_but_what_it_replaces(database: Database) -> None:
+def test_an_edit_is_checked_against_all_leave_but_its_own(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=4)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada, end_date=date(2026, 8, 4))
@@ -241,12 +248,12 @@ def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Datab
     request = a_request(database, acme, ada)
     database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
-    found = a_preview(database, acme, ada, code="sick", replaces=request.id)
+    preview = a_preview(database, acme, ada, code="sick", replaces=request.id)
 
-    assert codes(found) == ["invalid_transition", "unknown_field"]
+    assert codes(preview) == ["invalid_transition", "unknown_field"]
 
 
-def test_only_admins_preview_changes_for_others(database: Database) -> None:
+def test_only_admins_preview_edits_of_other_peoples_requests(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -261,12 +268,12 @@ def test_only_admins_preview_changes_for_others(database: Database) -> None:
 
 
 def explained(database: Database, acme: Acme, request: LeaveRequest) -> list[Any]:
-    found = database.read_now(previews.explain, request.id, by=acme.caller, now=NOW)
-    assert sum(line.half_days for line in found.lines) == found.request.total_half_days
-    return [(line.half_days, line.am, line.reason, line.has_changed) for line in found.lines]
+    explained = database.read_now(previews.explain, request.id, by=acme.caller, now=NOW)
+    assert sum(line.half_days for line in explained.lines) == explained.request.total_half_days
+    return [(line.half_days, line.am, line.reason, line.has_changed) for line in explained.lines]
 
 
-def test_what_was_counted_holds_and_the_line_says_that_it_would_be_otherwise_today(
+def test_a_stored_count_is_kept_and_marked_where_it_would_differ_today(
     database: Database,
 ) -> None:
     acme = an_organisation(database)
@@ -288,7 +295,7 @@ def test_what_was_counted_holds_and_the_line_says_that_it_would_be_otherwise_tod
     ]
 
 
-def test_days_are_explained_to_everyone_who_sees_the_request(database: Database) -> None:
+def test_days_are_explained_to_every_caller_who_can_see_the_request(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -296,10 +303,10 @@ def test_days_are_explained_to_everyone_who_sees_the_request(database: Database)
     request = a_request(database, acme, ada)
 
     for viewer in (ada, grace):
-        found = database.read_now(
+        preview = database.read_now(
             previews.explain, request.id, by=caller_for(acme, viewer), now=NOW
         )
-        assert len(found.lines) == 1
+        assert len(preview.lines) == 1
     with pytest.raises(NotFound):
         database.read_now(previews.explain, request.id, by=caller_for(acme, hedy), now=NOW)
 
@@ -318,7 +325,7 @@ class Case:
 
 ENTRIES = [f"{day}{half}" for day in working_week.WEEKDAYS for half in ("", ":am", ":pm")]
 patterns = st.lists(
-    st.sampled_from(ENTRIES), min_size=1, max_size=7, unique_by=lambda one: one.split(":")[0]
+    st.sampled_from(ENTRIES), min_size=1, max_size=7, unique_by=lambda entry: entry.split(":")[0]
 )
 near = st.dates(date(2026, 9, 1), date(2027, 4, 30))
 half_days = st.sampled_from([None, "am", "pm"])
@@ -348,7 +355,7 @@ cases = st.builds(
     ),
     booked=st.lists(
         st.tuples(codes_of_types, near, st.integers(0, 10)).map(
-            lambda one: (one[0], one[1], one[1] + timedelta(days=one[2]))
+            lambda leave: (leave[0], leave[1], leave[1] + timedelta(days=leave[2]))
         ),
         max_size=4,
     ),
@@ -358,12 +365,12 @@ cases = st.builds(
 
 
 def remaining(database: Database, acme: Acme, user: User, days_of: list[date]) -> list[int]:
-    found = []
+    remaining = []
     for day in days_of:
-        one = database.read_now(ledgers.balance, user.id, on=day, by=acme.caller, now=NOW)
-        assert sum(line.half_days for line in one.lines) == one.remaining_half_days
-        found.append(one.remaining_half_days)
-    return found
+        balance = database.read_now(ledgers.balance, user.id, on=day, by=acme.caller, now=NOW)
+        assert sum(line.half_days for line in balance.lines) == balance.remaining_half_days
+        remaining.append(balance.remaining_half_days)
+    return remaining
 
 
 def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest | None]:
@@ -416,7 +423,7 @@ def tried(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(case=cases)
-def test_what_is_announced_is_what_happens(database: Database, case: Case) -> None:
+def test_a_preview_equals_the_submitted_request(database: Database, case: Case) -> None:
     acme, ada, replaced = prepared(database, case)
     code, start, length, start_half, end_half = case.draft
     end = start + timedelta(days=length)
@@ -432,33 +439,33 @@ def test_what_is_announced_is_what_happens(database: Database, case: Case) -> No
         end_half_day=end_half,
     )
 
-    found = database.read_now(
+    preview = database.read_now(
         previews.preview,
         by=by,
         draft=draft,
         now=NOW,
         replaces=None if replaced is None else replaced.id,
     )
-    on = [min(end, change.year.last_day) for change in found.years]
+    on = [min(end, change.year.last_day) for change in preview.years]
     before = remaining(database, acme, ada, on)
-    assert before == [change.before_half_days for change in found.years]
+    assert before == [change.before_half_days for change in preview.years]
 
     outcome = tried(database, acme, ada, draft, replaced)
     if isinstance(outcome, DomainError):
-        first = found.refusals[0]
+        first = preview.refusals[0]
         assert (outcome.code, outcome.detail) == (first.code, first.detail)
         assert remaining(database, acme, ada, on) == before
         return
 
     request = outcome
-    assert found.refusals == []
-    assert (request.status == "approved") == (found.approved_because is not None)
-    assert request.total_half_days == found.total_half_days
-    assert [line.half_days for line in found.lines] == [
+    assert preview.refusals == []
+    assert (request.status == "approved") == (preview.approved_because is not None)
+    assert request.total_half_days == preview.total_half_days
+    assert [line.half_days for line in preview.lines] == [
         halves.total_half_days(half) for half in request.counted_halves
     ]
     after = remaining(database, acme, ada, on)
-    assert after == [change.after_half_days for change in found.years]
+    assert after == [change.after_half_days for change in preview.years]
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     if replaced is None:
         assert remaining(database, acme, ada, on) == before

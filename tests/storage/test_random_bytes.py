@@ -10,12 +10,12 @@ import pytest
 from storage.base.random_bytes import random_bytes
 
 
-def test_no_two_callers_get_the_same_bytes() -> None:
+def test_concurrent_callers_never_get_the_same_bytes() -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(random_bytes, [8, 16] * 2_000))
+        chunks = list(pool.map(random_bytes, [8, 16] * 2_000))
 
-    assert {len(one) for one in made} == {8, 16}
-    assert len({one[:8] for one in made}) == len(made)
+    assert {len(chunk) for chunk in chunks} == {8, 16}
+    assert len({chunk[:8] for chunk in chunks}) == len(chunks)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

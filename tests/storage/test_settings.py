@@ -46,7 +46,7 @@ def keys_of_100(folder: str, begins_at: float) -> list[tuple[str, ...]]:
     return keys
 
 
-def test_without_any_setting_there_is_an_sqlite_file_here(
+def test_the_default_database_is_an_sqlite_file_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -58,7 +58,7 @@ def test_without_any_setting_there_is_an_sqlite_file_here(
     assert settings.secrets().decrypt(settings.secrets().encrypt("text")) == "text"
 
 
-def test_a_key_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
+def test_a_key_file_is_created_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     first = key_beside(f"{tmp_path}/hiatus.db")
     second = key_beside(f"{tmp_path}/hiatus.db")
 
@@ -67,7 +67,7 @@ def test_a_key_file_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_processes_that_start_at_once_end_with_one_key(tmp_path: Path) -> None:
+def test_processes_that_start_concurrently_share_a_key(tmp_path: Path) -> None:
     begins_at = time.monotonic() + 1
 
     with multiprocessing.get_context("spawn").Pool(2) as pool:
@@ -85,7 +85,7 @@ def test_a_key_file_cut_short_by_a_crash_is_filled(tmp_path: Path) -> None:
     assert (tmp_path / "hiatus.db.key").read_text().strip() == key
 
 
-def test_no_key_file_is_made_where_a_key_is_given(tmp_path: Path) -> None:
+def test_no_key_file_is_created_if_a_key_is_set(tmp_path: Path) -> None:
     other = new_secret_key()
 
     settings = StorageSettings.from_env(
@@ -112,7 +112,7 @@ def test_every_url_that_libpq_accepts_is_accepted(url: str) -> None:
     assert StorageSettings.from_env(env).database_url == url
 
 
-def test_the_short_name_of_postgresql_is_made_long() -> None:
+def test_the_postgres_scheme_is_accepted() -> None:
     env = {"DATABASE_URL": "postgres://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
 
     assert StorageSettings.from_env(env).database_url == "postgresql://db/hiatus"
@@ -162,7 +162,7 @@ def test_connection_parameters_that_are_not_numbers_are_named(url: str, names: l
     assert "hunter2" not in " ".join(problems)
 
 
-def test_certificates_of_ones_own_authority_are_read_at_the_start(tmp_path: Path) -> None:
+def test_a_certificate_file_for_webhooks_is_checked_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no certificate")
     missing, wrong = str(tmp_path / "missing.pem"), str(tmp_path / "notes.txt")
 
@@ -176,7 +176,7 @@ def test_certificates_of_ones_own_authority_are_read_at_the_start(tmp_path: Path
     assert settings.webhook_ca_file == bundle
 
 
-def test_postgresql_needs_keys() -> None:
+def test_postgresql_needs_secret_keys() -> None:
     [problem] = problems_of(StorageSettings.from_env, {"DATABASE_URL": "postgresql://db/hiatus"})
 
     assert problem.startswith("HIATUS_SECRET_KEYS is missing")
@@ -187,7 +187,7 @@ def test_postgresql_needs_keys() -> None:
     ["short", f"{KEY},short", ",", f"{KEY}{KEY}"],
     ids=["short", "one of two", "none", "no comma"],
 )
-def test_what_is_no_fernet_key_is_refused_without_being_shown(keys: str) -> None:
+def test_a_malformed_key_is_refused_without_being_shown(keys: str) -> None:
     env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": keys}
 
     [problem] = problems_of(StorageSettings.from_env, env)
@@ -196,7 +196,7 @@ def test_what_is_no_fernet_key_is_refused_without_being_shown(keys: str) -> None
     assert KEY not in problem
 
 
-def test_a_folder_that_takes_no_key_file_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_write_access_for_the_key_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "hiatus.db.key").mkdir()
     env = {"DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db"}
 
@@ -205,7 +205,7 @@ def test_a_folder_that_takes_no_key_file_is_told(tmp_path: Path) -> None:
     assert problem.startswith("HIATUS_SECRET_KEYS is missing")
 
 
-def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
+def test_secrets_are_read_from_files(tmp_path: Path) -> None:
     (tmp_path / "url").write_text("postgresql://db/hiatus\n")
     (tmp_path / "keys").write_text(f"{KEY}\n")
 
@@ -220,7 +220,7 @@ def test_secrets_may_stand_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", ["absent", "empty", "binary"])
-def test_a_secrets_file_without_a_secret_is_told(tmp_path: Path, made: str) -> None:
+def test_an_empty_or_unreadable_secrets_file_is_named(tmp_path: Path, made: str) -> None:
     path = tmp_path / "token"
     if made != "absent":
         path.write_bytes(b"" if made == "empty" else b"\xff\xfe")
@@ -231,7 +231,7 @@ def test_a_secrets_file_without_a_secret_is_told(tmp_path: Path, made: str) -> N
     assert problems[0].startswith(f"HIATUS_SLACK_BOT_TOKEN_FILE names {path}")
 
 
-def test_a_secret_in_two_places_is_told(tmp_path: Path) -> None:
+def test_a_secret_that_is_set_twice_is_named(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("xoxb-2")
     env = SLACK | {"HIATUS_SLACK_BOT_TOKEN_FILE": str(tmp_path / "token")}
 
@@ -265,7 +265,7 @@ def test_rest_has_the_defaults_of_the_contract() -> None:
     )
 
 
-def test_rest_takes_what_it_is_told() -> None:
+def test_rest_settings_override_the_defaults() -> None:
     settings = ApiSettings.from_env(
         {
             "BASE_URL": "https://hiatus.example.com/leave/",
@@ -331,13 +331,11 @@ def test_a_malformed_setting_is_named(name: str, value: str) -> None:
         ),
     ],
 )
-def test_a_platform_states_the_public_url_unless_it_is_set(
-    values: dict[str, str], url: str
-) -> None:
+def test_the_public_url_of_a_platform_is_used_by_default(values: dict[str, str], url: str) -> None:
     assert public_url(values) == url
 
 
-def test_without_slack_settings_there_is_no_slack() -> None:
+def test_without_slack_settings_slack_is_off() -> None:
     assert SlackSettings.from_env({"HIATUS_SLACK_API_URL": "http://127.0.0.1:1/api"}) is None
 
 
@@ -388,13 +386,13 @@ def test_slack_settings_of_many_workspaces() -> None:
         (SLACK | {"HIATUS_SLACK_API_URL": "slack.com/api"}, "HIATUS_SLACK_API_URL"),
     ],
 )
-def test_half_a_slack_set_up_is_named(env: dict[str, str], named: str) -> None:
+def test_an_incomplete_slack_set_up_is_named(env: dict[str, str], named: str) -> None:
     [problem] = problems_of(SlackSettings.from_env, env)
 
     assert problem.startswith(named)
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     environment = Environment(
         {"DATABASE_URL": "mysql://db", "LOG_FORMAT": "xml", "HIATUS_SLACK_BOT_TOKEN": "xoxb-1"}
     )
@@ -412,7 +410,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     ]
 
 
-def test_the_database_has_ten_seconds_to_answer_unless_it_is_given_others() -> None:
+def test_the_database_timeout_is_ten_seconds_by_default() -> None:
     env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
 
     assert StorageSettings.from_env(env).database_timeout == 10

@@ -61,7 +61,7 @@ def everything(tx: Transaction) -> list[Any]:
     return [tx.all(_events), tx.all(_deliveries), tx.all(_notices)]
 
 
-def test_a_request_is_counted_and_awaits_the_manager(database: Database) -> None:
+def test_a_request_is_counted_and_assigned_to_the_manager(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -74,12 +74,12 @@ def test_a_request_is_counted_and_awaits_the_manager(database: Database) -> None
     awaiting = database.read_now(
         caller_leave.assigned, PageOf(), by=caller_for(acme, grace), now=NOW
     )
-    assert [found.id for found in awaiting.items] == [request.id]
+    assert [item.id for item in awaiting.items] == [request.id]
     stored = database.read_now(leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW)
     assert stored == request
 
 
-def test_weekends_holidays_and_unworked_halves_are_free(database: Database) -> None:
+def test_weekends_holidays_and_unworked_halves_are_not_counted(database: Database) -> None:
     acme = an_organisation(database, country_code="GB-ENG")
     ada = a_person(
         database, acme, working_days=["monday", "tuesday", "wednesday", "thursday", "friday:am"]
@@ -109,7 +109,9 @@ def test_a_type_that_needs_no_approval_is_approved_at_once(database: Database) -
     assert len(deliveries) == 2
 
 
-def test_a_sole_owner_is_approved_at_once_and_the_audit_says_why(database: Database) -> None:
+def test_a_sole_owners_request_is_approved_at_once_with_the_reason_audited(
+    database: Database,
+) -> None:
     acme = an_organisation(database)
 
     request = a_request(database, acme, acme.owner)
@@ -125,7 +127,7 @@ def test_a_sole_owner_is_approved_at_once_and_the_audit_says_why(database: Datab
     assert entries[0].changes["why"]["after"] == "nobody_could_approve"
 
 
-def test_an_event_carries_the_request_its_owner_and_its_type(database: Database) -> None:
+def test_an_event_has_the_request_its_requester_and_its_type(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     database.write_now(
@@ -230,7 +232,7 @@ def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
         pytest.param({"note": "a\x00b"}, "/note", "control_character", id="NUL in the note"),
     ],
 )
-def test_a_refusal_names_the_field_and_changes_nothing(
+def test_an_error_names_the_field_and_changes_nothing(
     database: Database, changes: dict[str, Any], field: str, code: str
 ) -> None:
     acme = an_organisation(database)
@@ -342,7 +344,7 @@ def test_declined_and_cancelled_leave_does_not_overlap(database: Database) -> No
     assert a_request(database, acme, ada).status == "pending"
 
 
-def test_each_leave_year_needs_enough_on_its_own(database: Database) -> None:
+def test_each_leave_year_needs_enough_allowance(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=4)
     ada = a_person(database, acme)
 
@@ -356,7 +358,7 @@ def test_each_leave_year_needs_enough_on_its_own(database: Database) -> None:
     assert fits.total_half_days == 8
 
 
-def test_overdraft_goes_below_nothing_where_the_type_allows_it(database: Database) -> None:
+def test_a_type_that_allows_overdraft_makes_the_balance_negative(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=0)
     ada = a_person(database, acme)
     flexible = a_leave_type(database, acme, name="Flexible", allow_overdraft=True)
@@ -364,7 +366,7 @@ def test_overdraft_goes_below_nothing_where_the_type_allows_it(database: Databas
     assert a_request(database, acme, ada, code=flexible.code).status == "pending"
 
 
-def test_the_persons_own_allowance_comes_before_the_departments(database: Database) -> None:
+def test_the_persons_allowance_overrides_the_departments(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=0)
     team = a_department(database, acme, default_leave_allowance_half_days=2)
     hedy = a_person(database, acme, first_name="Hedy", department_id=team.id)
@@ -387,7 +389,7 @@ def test_a_person_who_starts_midyear_has_a_pro_rata_allowance(database: Database
     assert refused.value.remaining_half_days == 11
 
 
-def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None:
+def test_concurrent_requests_neither_overlap_nor_overdraw(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=10)
     ada = a_person(database, acme)
     begin = threading.Barrier(30)
@@ -395,7 +397,7 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
 
     def ask(number: int) -> None:
         begin.wait()
-        # Fifteen days, each asked for twice.
+        # Fifteen days, each requested twice.
         day = date(2026, 8, 3) + timedelta(days=(number % 15) // 5 * 7 + number % 5)
         try:
             outcomes.append(a_request(database, acme, ada, start_date=day))
@@ -407,7 +409,7 @@ def test_thirty_at_once_neither_overlap_nor_overdraw(database: Database) -> None
     stored = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
     assert len(outcomes) == 30
-    assert {found for found in outcomes if isinstance(found, str)} <= {
+    assert {outcome for outcome in outcomes if isinstance(outcome, str)} <= {
         "overlapping_leave",
         "insufficient_allowance",
     }

@@ -32,7 +32,7 @@ def works(
 
 
 @pytest.mark.parametrize(
-    ("worktime", "day", "number", "found"),
+    ("worktime", "day", "number", "expected"),
     [
         (works(), "2026-06-01", 1, "2026-06-02"),
         (works(), "2026-06-05", 1, "2026-06-08"),
@@ -44,10 +44,12 @@ def works(
         (works(away={date(2026, 6, 2): MORNING}), "2026-06-01", 1, "2026-06-02"),
     ],
 )
-def test_the_nth_working_day_after(worktime: Worktime, day: str, number: int, found: str) -> None:
+def test_the_nth_working_day_after(
+    worktime: Worktime, day: str, number: int, expected: str
+) -> None:
     assert nth_working_day_after(
         worktime.halves, date.fromisoformat(day), number
-    ) == date.fromisoformat(found)
+    ) == date.fromisoformat(expected)
 
 
 def test_without_working_days_there_is_no_next_working_day() -> None:
@@ -60,7 +62,7 @@ def test_without_working_days_there_is_no_next_working_day() -> None:
     st.dates(date(2020, 1, 1), date(2030, 12, 31)),
     st.integers(1, 12),
 )
-def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
+def test_n_minus_one_working_days_are_between_a_day_and_the_nth_after_it(
     week: list[int], holidays: set[int], day: date, number: int
 ) -> None:
     worktime = Worktime(
@@ -70,16 +72,16 @@ def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
         hours=Hours(starts_at="09:00", midday_at="13:00", ends_at="17:00", timezone="UTC"),
     )
 
-    found = nth_working_day_after(worktime.halves, day, number)
+    nth = nth_working_day_after(worktime.halves, day, number)
 
     if not any(week):
-        assert found is None
+        assert nth is None
         return
-    assert found is not None
-    assert 0 < (found - day).days < MAX_DAYS
-    between = [day + timedelta(days=one) for one in range(1, (found - day).days)]
-    assert worktime.halves(found) != NOTHING
-    assert sum(worktime.halves(one) != NOTHING for one in between) == number - 1
+    assert nth is not None
+    assert 0 < (nth - day).days < MAX_DAYS
+    between = [day + timedelta(days=ahead) for ahead in range(1, (nth - day).days)]
+    assert worktime.halves(nth) != NOTHING
+    assert sum(worktime.halves(date_between) != NOTHING for date_between in between) == number - 1
 
 
 @pytest.mark.parametrize(
@@ -93,15 +95,15 @@ def test_between_a_day_and_the_nth_working_day_after_lie_n_minus_one(
         ("Pacific/Kiritimati", "2027-01-01", "2026-12-31T19:00Z"),
     ],
 )
-def test_work_begins_on_the_persons_own_clock(timezone: str, day: str, begins: str) -> None:
+def test_work_begins_in_the_persons_time_zone(timezone: str, day: str, begins: str) -> None:
     worktime = works(timezone=timezone)
 
-    found = worktime.begins_at(date.fromisoformat(day))
+    begins_at = worktime.begins_at(date.fromisoformat(day))
 
-    assert found.astimezone(UTC) == datetime.fromisoformat(begins)
+    assert begins_at.astimezone(UTC) == datetime.fromisoformat(begins)
 
 
-def test_an_afternoon_begins_at_midday_and_a_morning_ends_there() -> None:
+def test_an_afternoon_begins_and_a_morning_ends_at_midday() -> None:
     worktime = works("monday:am", "tuesday:pm")
     monday, tuesday = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 6, 2, tzinfo=UTC)
 
@@ -135,13 +137,13 @@ ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.
         ("2026-06-06T10:00Z", 0, False, (0, "2026-06-08T08:00Z")),
     ],
 )
-def test_reminders_fall_due_after_one_three_and_five_working_days(
+def test_reminders_are_due_after_one_three_and_five_working_days(
     now: str, sent: int, is_due: bool, then: tuple[int, str | None]
 ) -> None:
-    found = plan(works(), ASKED_AT, sent, now=datetime.fromisoformat(now))
+    reminder = plan(works(), ASKED_AT, sent, now=datetime.fromisoformat(now))
 
     next_at = None if then[1] is None else datetime.fromisoformat(then[1])
-    assert (found.is_due, found.sent, found.next_at) == (is_due, then[0], next_at)
+    assert (reminder.is_due, reminder.sent, reminder.next_at) == (is_due, then[0], next_at)
 
 
 @settings(max_examples=30)
@@ -160,12 +162,12 @@ def test_any_number_of_runs_sends_three_reminders_in_working_hours(
     now, sent, asked_next, reminded = asked_at, 0, 0, []
 
     while now < asked_at + timedelta(days=50):
-        found = plan(worktime, asked_at, sent, now=now)
-        if found.is_due:
+        reminder = plan(worktime, asked_at, sent, now=now)
+        if reminder.is_due:
             reminded.append(now)
-        sent = found.sent
-        asked_next += found.is_escalated
-        assert found.next_at is None or found.next_at > now
+        sent = reminder.sent
+        asked_next += reminder.is_escalated
+        assert reminder.next_at is None or reminder.next_at > now
         now += timedelta(hours=hours_between)
 
     assert len(reminded) <= 3

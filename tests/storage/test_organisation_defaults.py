@@ -1,5 +1,3 @@
-"""What is guessed of a workspace: the employer behind an address, the country of a time zone."""
-
 from __future__ import annotations
 
 import zoneinfo
@@ -21,7 +19,7 @@ from storage.slack.organisation_defaults import country_of_timezone, employer_do
         ("", None),
     ],
 )
-def test_an_address_speaks_for_its_employer(email: str, domain: str | None) -> None:
+def test_a_company_address_gives_the_employers_domain(email: str, domain: str | None) -> None:
     assert employer_domain(email) == domain
 
 
@@ -37,11 +35,11 @@ def test_an_address_speaks_for_its_employer(email: str, domain: str | None) -> N
         ("", None),
     ],
 )
-def test_a_time_zone_has_its_country(timezone: str, country: str | None) -> None:
+def test_a_time_zone_gives_its_country(timezone: str, country: str | None) -> None:
     assert country_of_timezone(timezone) == country
 
 
-def test_every_zone_gives_a_country_that_is_known_or_none() -> None:
-    found = {country_of_timezone(zone) for zone in zoneinfo.available_timezones()}
+def test_every_time_zone_gives_a_known_country_or_none() -> None:
+    countries = {country_of_timezone(zone) for zone in zoneinfo.available_timezones()}
 
-    assert len(found) > 150
+    assert len(countries) > 150

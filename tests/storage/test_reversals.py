@@ -31,7 +31,7 @@ LAST_MOMENT = NOW + REVERSAL_WINDOW - timedelta(seconds=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """Ada asked, Grace is her manager."""
+    """A request of Ada, whose manager is Grace."""
 
     acme: Acme
     ada: Caller
@@ -58,9 +58,7 @@ def decided(database: Database, case: Case, status: Decision) -> LeaveRequest:
 
 
 @pytest.mark.parametrize(("first", "then"), [("approved", "declined"), ("declined", "approved")])
-def test_a_decision_is_changed_into_the_other(
-    database: Database, first: Decision, then: Decision
-) -> None:
+def test_a_decision_is_reversed(database: Database, first: Decision, then: Decision) -> None:
     case = a_case(database)
     before = decided(database, case, first)
 
@@ -76,7 +74,7 @@ def test_a_decision_is_changed_into_the_other(
     assert entry.changes["why"]["after"] == "decision_changed"
 
 
-def test_an_admin_changes_it_too_and_is_who_decided_then(database: Database) -> None:
+def test_an_admin_reverses_a_decision_and_becomes_its_decider(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "approved")
 
@@ -87,7 +85,7 @@ def test_an_admin_changes_it_too_and_is_who_decided_then(database: Database) -> 
     assert after.decided_by == case.acme.owner.id
 
 
-def test_after_ten_minutes_it_stands(database: Database) -> None:
+def test_a_decision_is_final_after_ten_minutes(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "approved")
 
@@ -104,7 +102,7 @@ def test_after_ten_minutes_it_stands(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["approved", "declined"])
-def test_what_is_decided_like_that_already_stays(database: Database, status: Decision) -> None:
+def test_a_decision_cannot_be_reversed_to_itself(database: Database, status: Decision) -> None:
     case = a_case(database)
     decided(database, case, status)
 
@@ -124,7 +122,7 @@ def test_requesters_cannot_reverse_decisions_on_their_own_requests(database: Dat
         )
 
 
-def test_a_former_approver_cannot_change_the_decision(database: Database) -> None:
+def test_a_former_approver_cannot_reverse_a_decision(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "approved")
     database.write_now(
@@ -141,7 +139,7 @@ def test_a_former_approver_cannot_change_the_decision(database: Database) -> Non
         )
 
 
-def test_another_approver_cannot_change_it(database: Database) -> None:
+def test_another_approver_cannot_reverse_a_decision(database: Database) -> None:
     case = a_case(database)
     database.write_now(decisions.approve, case.request.id, by=case.acme.caller, now=NOW)
 
@@ -162,7 +160,7 @@ def test_an_automatic_approval_cannot_be_reversed(database: Database) -> None:
         )
 
 
-def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -> None:
+def test_a_reversal_checks_overlap_and_allowance_again(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "declined")
     ada = database.read_now(people_rows.get, str(case.ada.user_id), by=case.acme.caller)
@@ -180,7 +178,7 @@ def test_other_leave_and_the_allowance_are_looked_at_again(database: Database) -
         )
 
 
-def test_two_at_once_make_one_change(database: Database) -> None:
+def test_of_two_concurrent_reversals_one_is_saved(database: Database) -> None:
     case = a_case(database)
     decided(database, case, "approved")
     start = threading.Barrier(2)
@@ -205,7 +203,7 @@ def test_two_at_once_make_one_change(database: Database) -> None:
     assert sorted(outcomes) == ["changed", "too late"]
 
 
-def test_webhooks_hear_of_it_as_of_any_decision(database: Database) -> None:
+def test_webhooks_receive_a_reversal_as_a_decision(database: Database) -> None:
     case = a_case(database)
     webhook, _ = database.write_now(
         webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
@@ -218,7 +216,7 @@ def test_webhooks_hear_of_it_as_of_any_decision(database: Database) -> None:
     sent = database.read_now(
         delivery_log.page, webhook.id, PageOf(limit=10), by=case.acme.caller
     ).items
-    assert [(one.event_type, one.sequence) for one in sent] == [
+    assert [(event.event_type, event.sequence) for event in sent] == [
         ("leave_request.declined", 3),
         ("leave_request.approved", 2),
     ]

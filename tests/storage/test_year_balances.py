@@ -1,4 +1,4 @@
-"""How leave years follow from each other: carry-over, its lapse, and what a request needs."""
+"""Balances of consecutive leave years: carry-over, its expiry, and what a request needs."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def leave(start_date: date, half_days: int) -> Deduction:
 
 def in_year(account: Account, year: int, *taken: Deduction) -> LeaveYearBalance:
     day = date(year, 7, 1)
-    (found,) = year_balances.of_years(account, taken, day, day)
-    return found
+    (balance,) = year_balances.of_years(account, taken, day, day)
+    return balance
 
 
-def test_what_is_left_goes_over_up_to_the_most() -> None:
+def test_remaining_days_are_carried_over_up_to_the_limit() -> None:
     account = an_account(expiry_month=None)
 
     assert in_year(account, 2027).carried_half_days == 10
@@ -66,36 +66,36 @@ def test_what_is_left_goes_over_up_to_the_most() -> None:
     assert in_year(account, 2027, leave(date(2026, 6, 1), 50)).carried_half_days == 0
 
 
-def test_an_overdrawn_year_leaves_neither_credit_nor_debt() -> None:
+def test_an_overdrawn_year_carries_nothing_over() -> None:
     taken = leave(date(2026, 6, 1), 60)
 
     assert in_year(an_account(), 2026, taken).final_half_days == -10
     assert in_year(an_account(), 2027, taken).carried_half_days == 0
 
 
-def test_nothing_is_carried_out_of_years_before_the_person_was_known() -> None:
+def test_nothing_is_carried_over_from_years_without_records() -> None:
     assert in_year(an_account(), 2025).final_half_days == 50
     assert in_year(an_account(), 2026).carried_half_days == 0
     assert in_year(an_account(), 2027).carried_half_days == 10
 
 
-def test_carried_days_are_taken_first_and_lapse_with_their_month() -> None:
-    standing = in_year(an_account(), 2027, leave(date(2027, 2, 1), 4), leave(date(2027, 4, 1), 8))
+def test_carried_days_are_taken_first_and_expire_with_their_month() -> None:
+    balance = in_year(an_account(), 2027, leave(date(2027, 2, 1), 4), leave(date(2027, 4, 1), 8))
 
-    assert (standing.carried_half_days, standing.lapsing_half_days) == (10, 6)
-    assert standing.carried_until == date(2027, 3, 31)
-    assert standing.remaining_half_days(date(2027, 3, 31)) == 50 + 10 - 12
-    assert standing.remaining_half_days(date(2027, 4, 1)) == 50 + 10 - 12 - 6
-    assert standing.final_half_days == 42
+    assert (balance.carried_half_days, balance.lapsing_half_days) == (10, 6)
+    assert balance.carried_until == date(2027, 3, 31)
+    assert balance.remaining_half_days(date(2027, 3, 31)) == 50 + 10 - 12
+    assert balance.remaining_half_days(date(2027, 4, 1)) == 50 + 10 - 12 - 6
+    assert balance.final_half_days == 42
 
 
-def test_what_lapsed_is_not_carried_over_again() -> None:
+def test_expired_days_are_not_carried_over_again() -> None:
     account = an_account(granted_half_days=4)
 
     assert in_year(account, 2028).carried_half_days == 4
 
 
-def test_what_never_lapses_is_carried_over_again_up_to_the_most() -> None:
+def test_carried_days_without_expiry_are_carried_over_again_up_to_the_limit() -> None:
     account = an_account(granted_half_days=4, expiry_month=None)
 
     assert in_year(account, 2028).carried_half_days == 8
@@ -121,7 +121,7 @@ def test_an_adjustment_is_carried_over_like_any_other_day() -> None:
         pytest.param(date(2027, 2, 28), 2, date(2027, 2, 28), id="no leap day"),
     ],
 )
-def test_the_month_of_expiry_is_the_first_in_the_leave_year(
+def test_carry_over_expires_at_the_first_end_of_the_month_in_the_leave_year(
     first_day: date, month: int, until: date
 ) -> None:
     rule = LeaveYearRule(type="fiscal", month=first_day.month, day=first_day.day)
@@ -130,7 +130,7 @@ def test_the_month_of_expiry_is_the_first_in_the_leave_year(
     assert year_balances.carried_until(year, month) == until
 
 
-def test_days_that_lapse_later_can_still_be_taken_before() -> None:
+def test_days_can_be_taken_until_they_expire() -> None:
     account = an_account()
     planned = leave(date(2027, 7, 1), 50)
 
@@ -150,19 +150,19 @@ def test_leave_across_the_expiry_takes_carried_days_with_its_first_part() -> Non
     assert (demand.remaining_half_days, demand.needed_half_days) == (20, 20)
 
 
-def test_leave_that_takes_what_next_years_leave_rests_on_is_short_there() -> None:
+def test_leave_that_reduces_a_needed_carry_over_is_short_in_the_next_year() -> None:
     account = an_account()
     next_year = leave(date(2027, 2, 1), 56)
 
     later = year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 46))
 
-    assert [(one.year.name, one.remaining_half_days, one.needed_half_days) for one in later] == [
-        ("2027", 4, 6)
-    ]
+    assert [
+        (demand.year.name, demand.remaining_half_days, demand.needed_half_days) for demand in later
+    ] == [("2027", 4, 6)]
     assert year_balances.later_demands(account, [next_year], leave(date(2026, 6, 1), 44)) == []
 
 
-def test_without_carry_over_no_other_year_is_looked_at() -> None:
+def test_without_carry_over_no_other_year_is_checked() -> None:
     account = an_account(max_half_days=0)
     next_year = leave(date(2027, 2, 1), 60)
 
@@ -204,79 +204,84 @@ def everything(account: Account, taken: list[Deduction]) -> list[Any]:
 
 
 @given(accounts, st.lists(deductions, max_size=8))
-def test_every_standing_adds_up_and_no_carry_over_exceeds_its_bounds(
+def test_every_balance_adds_up_and_no_carry_over_exceeds_its_bounds(
     account: Account, taken: list[Deduction]
 ) -> None:
-    found = everything(account, taken)
-    most = account.carry_over.max_half_days if account.carry_over else 0
+    balances = everything(account, taken)
+    limit = account.carry_over.max_half_days if account.carry_over else 0
 
-    for before, standing in zip([None, *found], found, strict=False):
-        left = 0 if before is None else max(before.final_half_days, 0)
-        assert 0 <= standing.carried_half_days <= min(most, left if before else most)
-        assert 0 <= standing.lapsing_half_days <= standing.carried_half_days
-        assert standing.remaining_half_days(standing.year.last_day) >= standing.final_half_days
-        assert standing.final_half_days == (
-            standing.prorated_half_days
-            + standing.carried_half_days
-            + standing.adjusted_half_days
-            - standing.taken_half_days
-            - standing.lapsing_half_days
+    for before, balance in zip([None, *balances], balances, strict=False):
+        remaining = 0 if before is None else max(before.final_half_days, 0)
+        assert 0 <= balance.carried_half_days <= min(limit, remaining if before else limit)
+        assert 0 <= balance.lapsing_half_days <= balance.carried_half_days
+        assert balance.remaining_half_days(balance.year.last_day) >= balance.final_half_days
+        assert balance.final_half_days == (
+            balance.prorated_half_days
+            + balance.carried_half_days
+            + balance.adjusted_half_days
+            - balance.taken_half_days
+            - balance.lapsing_half_days
         )
 
 
 @given(accounts, st.lists(deductions, max_size=5), deductions, st.data())
 def test_splitting_leave_never_changes_a_balance(
-    account: Account, taken: list[Deduction], one: Deduction, data: Any
+    account: Account, taken: list[Deduction], deduction: Deduction, data: Any
 ) -> None:
-    cut = data.draw(st.integers(0, len(one.counted_halves)))
+    cut = data.draw(st.integers(0, len(deduction.counted_halves)))
     parts = [
         part
         for part in (
             Deduction(
-                counted_halves=one.counted_halves[:cut],
-                start_date=one.start_date,
-                end_date=one.start_date + timedelta(days=cut - 1),
+                counted_halves=deduction.counted_halves[:cut],
+                start_date=deduction.start_date,
+                end_date=deduction.start_date + timedelta(days=cut - 1),
             ),
             Deduction(
-                counted_halves=one.counted_halves[cut:],
-                start_date=one.start_date + timedelta(days=cut),
-                end_date=one.end_date,
+                counted_halves=deduction.counted_halves[cut:],
+                start_date=deduction.start_date + timedelta(days=cut),
+                end_date=deduction.end_date,
             ),
         )
         if part.counted_halves
     ]
 
-    assert everything(account, [*taken, *parts]) == everything(account, [*taken, one])
-    total = halves.total_half_days(one.counted_halves)
+    assert everything(account, [*taken, *parts]) == everything(account, [*taken, deduction])
+    total = halves.total_half_days(deduction.counted_halves)
     assert sum(halves.total_half_days(part.counted_halves) for part in parts) == total
 
 
 @given(accounts, st.lists(deductions, max_size=5), deductions)
-def test_what_a_request_needs_is_what_it_takes_from_each_year(
-    account: Account, taken: list[Deduction], asked: Deduction
+def test_a_request_needs_what_it_deducts_from_each_year(
+    account: Account, taken: list[Deduction], requested: Deduction
 ) -> None:
-    demands = year_balances.demands(account, taken, asked)
+    demands = year_balances.demands(account, taken, requested)
 
-    total = halves.total_half_days(asked.counted_halves)
+    total = halves.total_half_days(requested.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
-    after = year_balances.of_years(account, [*taken, asked], asked.start_date, asked.end_date)
-    for demand, standing in zip(demands, after, strict=True):
-        on = min(asked.end_date, standing.year.last_day)
-        left = demand.remaining_half_days - demand.needed_half_days
-        assert left == standing.remaining_half_days(on)
+    after = year_balances.of_years(
+        account, [*taken, requested], requested.start_date, requested.end_date
+    )
+    for demand, balance in zip(demands, after, strict=True):
+        on = min(requested.end_date, balance.year.last_day)
+        remaining = demand.remaining_half_days - demand.needed_half_days
+        assert remaining == balance.remaining_half_days(on)
 
 
 @given(accounts, st.lists(deductions, max_size=6), deductions)
-def test_leave_that_is_let_through_overdraws_no_year_that_was_not_overdrawn(
-    account: Account, taken: list[Deduction], asked: Deduction
+def test_accepted_leave_never_newly_overdraws_a_year(
+    account: Account, taken: list[Deduction], requested: Deduction
 ) -> None:
-    demands = year_balances.demands(account, taken, asked)
-    later = year_balances.later_demands(account, taken, asked)
-    if any(one.needed_half_days > max(one.remaining_half_days, 0) for one in [*demands, *later]):
+    demands = year_balances.demands(account, taken, requested)
+    later = year_balances.later_demands(account, taken, requested)
+    if any(
+        demand.needed_half_days > max(demand.remaining_half_days, 0)
+        for demand in [*demands, *later]
+    ):
         return
 
-    before, after = everything(account, taken), everything(account, [*taken, asked])
+    before, after = everything(account, taken), everything(account, [*taken, requested])
 
-    for one, other in zip(before, after, strict=True):
-        rests_on_it = other.taken_half_days > 0
-        assert not rests_on_it or other.final_half_days >= min(one.final_half_days, 0)
+    for year_before, year_after in zip(before, after, strict=True):
+        has_leave = year_after.taken_half_days > 0
+        assert not has_leave or year_after.final_half_days >= min(year_before.final_half_days, 0)
