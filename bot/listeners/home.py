@@ -36,7 +36,7 @@ async def opened(interaction: Interaction) -> None:
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
     await interaction.services.database.write(
-        home_pages.open_first_pages, by=by, now=interaction.now
+        home_pages.save, PageCursors(), by=by, now=interaction.now
     )
     await home_tab.show(interaction, by)
 

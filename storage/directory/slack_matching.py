@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from storage.base import fields
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.directory import people_rows
@@ -39,6 +40,11 @@ class SlackProfile:
         """The address, if Slack vouches for it."""
         email = (self.email or "").strip()
         return email if email and self.is_email_confirmed else None
+
+    @property
+    def known_timezone(self) -> str | None:
+        """The time zone; None if it is missing or unknown here, which is no reason for an error."""
+        return self.timezone if self.timezone and fields.is_timezone(self.timezone) else None
 
 
 def find(tx: Transaction, organisation_id: str, profile: SlackProfile) -> User | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from storage.admin import people, people_checks, reassignment
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
 from storage.db import locks
@@ -73,9 +73,8 @@ def add_member(
                 for name in missing
             ]
         )
-    zone = profile.timezone
-    if zone is not None and fields.is_timezone(zone):
-        user_fields["timezone"] = zone
+    if profile.known_timezone:
+        user_fields["timezone"] = profile.known_timezone
     try:
         user = people.create(tx, user_fields | {"avatar_url": profile.avatar_url}, by=by, now=now)
     except EmailTaken as refusal:

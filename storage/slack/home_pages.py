@@ -53,11 +53,6 @@ class PageCursors:
         )
 
 
-def open_first_pages(tx: Transaction, *, by: Caller, now: datetime) -> None:
-    """Save that the caller views Home, on the first page of its lists."""
-    save(tx, PageCursors(), by=by, now=now)
-
-
 def save(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
     """Save that the caller views Home, and the pages of its lists; ``home.load`` shows them."""
     tx.change(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from storage.admin import reassignment
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.errors import EmailTaken, Forbidden, InvalidInput
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
@@ -15,6 +14,7 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows, slack_locales, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
+from storage.slack import profile_sync
 
 
 class NotAMember(Forbidden):
@@ -75,17 +75,15 @@ def _activate(
         user,
         slack_user_id=profile.slack_user_id,
         status="active",
-        timezone=user.timezone or _timezone(profile.timezone),
+        timezone=user.timezone or profile.known_timezone,
         avatar_url=profile.avatar_url or user.avatar_url,
     )
     if after == user:
         return user
-    # An active person is returned as they are; a pending one is activated.
     action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
     after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
-        reference = organisation_config.of_organisation(tx, by.organisation_id)
-        reassignment.send_cards_to_linked(tx, reference, user, after, by=by, now=now)
+        profile_sync.send_pending_cards(tx, user, after, by=by, now=now)
     return after
 
 
@@ -101,7 +99,7 @@ def _add(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -
         # Slack requires one name only: the last name may be empty, the first never is.
         "first_name": texts.plain_name(profile.first_name) or address.partition("@")[0],
         "last_name": texts.plain_name(profile.last_name),
-        "timezone": _timezone(profile.timezone),
+        "timezone": profile.known_timezone,
         "avatar_url": profile.avatar_url,
         "slack_user_id": profile.slack_user_id,
     }
@@ -112,8 +110,3 @@ def _add(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -
             "Another Slack account is linked to the person with your e-mail address. Ask an admin "
             "of your organisation to unlink it."
         ) from error
-
-
-def _timezone(name: str | None) -> str | None:
-    """The time zone, None if it is unknown, which is no reason to refuse a member."""
-    return name if name is not None and fields.is_timezone(name) else None

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from peewee import JOIN, OP, Expression, Select
 
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.values import User
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
@@ -76,14 +76,13 @@ def is_outdated(profile: SlackProfile, applied_at: datetime | None) -> bool:
 def with_profile(user: User, profile: SlackProfile) -> User:
     """The person with the fields of their Slack profile."""
     first_name = texts.plain_name(profile.first_name)
-    zone = profile.timezone
     return replace(
         user,
         slack_user_id=profile.slack_user_id,
         # Slack requires one name only; without a first name, both are unknown.
         first_name=first_name or user.first_name,
         last_name=texts.plain_name(profile.last_name) if first_name else user.last_name,
-        timezone=zone if zone is not None and fields.is_timezone(zone) else user.timezone,
+        timezone=profile.known_timezone or user.timezone,
         avatar_url=profile.avatar_url or user.avatar_url,
     )
 

@@ -79,8 +79,8 @@ def linked_accounts(
 ) -> list[tuple[str, str]]:
     """A page of people who may use Hiatus: their ids, in order, and their Slack accounts'."""
     return [
-        (user_id, slack_user_id)
-        for user_id, slack_user_id in tx.all(
+        (row.id, row.slack_user_id)
+        for row in tx.all(
             _linked, organisation_id=organisation_id, after_id=after_id or _FIRST_ID, limit=limit
         )
     ]

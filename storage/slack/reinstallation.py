@@ -80,7 +80,7 @@ def _show_pending(
 
 def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: datetime) -> None:
     organisation_id = reference.organisation.id
-    request_ids = tx.all(
+    decided_ids = tx.all(
         _decided,
         organisation_id=organisation_id,
         actions=sorted(_DECISION_EVENTS.values()),
@@ -91,7 +91,7 @@ def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: d
     for row in tx.all(
         _requests,
         organisation_id=organisation_id,
-        request_ids=sorted({request_id for (request_id,) in request_ids}),
+        request_ids=sorted({request_id for (request_id,) in decided_ids}),
     ):
         request = rows.leave_request(row)
         by_status[request.status].append(request)

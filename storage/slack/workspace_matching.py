@@ -17,7 +17,7 @@ from peewee import Select
 
 from storage.admin import organisations
 from storage.admin.organisations import NewOrganisation
-from storage.base import fields, texts
+from storage.base import texts
 from storage.base.errors import Forbidden
 from storage.base.values import Caller, Organisation
 from storage.db import rows
@@ -31,7 +31,7 @@ from storage.slack.organisation_defaults import country_of_timezone, employer_do
 
 # Where the installer's time zone is in no known country.
 _DEFAULT_COUNTRY: Final = "US"
-_DEFAULT_ZONE: Final = "UTC"
+_DEFAULT_TIMEZONE: Final = "UTC"
 
 
 class NotLinked(Forbidden):
@@ -83,14 +83,14 @@ def create_organisation(tx: Transaction, new: NewInstallation, *, now: datetime)
     person = new.installer
     if not person.email:
         raise join_policy.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
-    zone = person.timezone or ""
+    timezone = person.known_timezone or _DEFAULT_TIMEZONE
     first_name = texts.plain_name(person.first_name) or person.email.partition("@")[0]
     organisation, owner = organisations.create(
         tx,
         NewOrganisation(
             name=texts.plain_name(new.team_name) or new.team_id,
-            country_code=country_of_timezone(zone) or _DEFAULT_COUNTRY,
-            timezone=zone if fields.is_timezone(zone) else _DEFAULT_ZONE,
+            country_code=country_of_timezone(person.timezone or "") or _DEFAULT_COUNTRY,
+            timezone=timezone,
             owner_email=person.email,
             owner_first_name=first_name,
             # Slack requires one name only; an owner has both.
