@@ -35,36 +35,36 @@ PEOPLE = range(5)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drawn:
-    """A possible approver; ``is_asked_next`` if the approvers before them did not answer."""
+class Candidate:
+    """A possible approver; ``is_escalated_to`` if the levels below did not answer."""
 
     role: str
     is_in_team: bool
     is_active: bool
     is_away: bool
-    is_asked_next: bool
+    is_escalated_to: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drawing:
-    """An organisation; the manager and the head of Ada's team are people by their number."""
+class Case:
+    """``manager`` and ``head`` of Ada's team are indices of ``people``."""
 
-    people: list[Drawn]
+    people: list[Candidate]
     manager: int | None
     head: int | None
 
 
 A_PERSON_OR_NONE = st.one_of(st.none(), st.sampled_from(PEOPLE))
-DRAWINGS = st.builds(
-    Drawing,
+CASES = st.builds(
+    Case,
     people=st.lists(
         st.builds(
-            Drawn,
+            Candidate,
             role=st.sampled_from(["member", "approver", "admin"]),
             is_in_team=st.booleans(),
             is_active=st.booleans(),
             is_away=st.sampled_from([False, False, True]),
-            is_asked_next=st.sampled_from([False, False, True]),
+            is_escalated_to=st.sampled_from([False, False, True]),
         ),
         min_size=len(PEOPLE),
         max_size=len(PEOPLE),
@@ -86,8 +86,8 @@ class Setting:
         return [self.ada, *self.others, self.acme.owner]
 
 
-def set_up(database: Database, drawing: Drawing) -> Setting:
-    """Ada requests leave while all users are active; then the drawn changes are made."""
+def set_up(database: Database, case: Case) -> Setting:
+    """Ada requests leave while all users are active; then the changes of the case are made."""
     acme = an_organisation(database)
     team = a_department(database, acme)
     others = [
@@ -95,36 +95,36 @@ def set_up(database: Database, drawing: Drawing) -> Setting:
             database,
             acme,
             first_name=f"P{number}",
-            role=one.role,
-            department_id=team.id if one.is_in_team else None,
+            role=candidate.role,
+            department_id=team.id if candidate.is_in_team else None,
         )
-        for number, one in enumerate(drawing.people)
+        for number, candidate in enumerate(case.people)
     ]
     ada = a_person(database, acme, department_id=team.id)
     request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
 
-    def place(tx: Transaction) -> None:
+    def change(tx: Transaction) -> None:
         by, now = acme.caller, NOW
-        if drawing.manager is not None:
-            manager = {"manager_id": others[drawing.manager].id}
+        if case.manager is not None:
+            manager = {"manager_id": others[case.manager].id}
             people.update(tx, ada.id, manager, by=by, now=now)
-        if drawing.head is not None:
-            departments.update(tx, team.id, {"manager_id": others[drawing.head].id}, by=by, now=now)
-        for one, user in zip(drawing.people, others, strict=True):
-            if one.is_asked_next:
-                ask_next(tx, acme, request, user)
-            if not one.is_active:
+        if case.head is not None:
+            departments.update(tx, team.id, {"manager_id": others[case.head].id}, by=by, now=now)
+        for candidate, user in zip(case.people, others, strict=True):
+            if candidate.is_escalated_to:
+                escalate_to(tx, acme, request, user)
+            if not candidate.is_active:
                 people_status.deactivate(tx, user.id, by=by, now=now)
 
-    for one, user in zip(drawing.people, others, strict=True):
-        if one.is_away:
+    for candidate, user in zip(case.people, others, strict=True):
+        if candidate.is_away:
             a_request(database, acme, user, start_date=TODAY, code="sick")
-    database.write_now(place)
+    database.write_now(change)
     return Setting(acme=acme, ada=ada, others=others, request=request)
 
 
-def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> None:
-    """As reminders.py does if no approver before that person has answered."""
+def escalate_to(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> None:
+    """As ``escalations`` does when the levels below have not answered."""
     tx.insert(
         ReminderRow,
         organisation_id=acme.id,
@@ -137,79 +137,82 @@ def ask_next(tx: Transaction, acme: Acme, request: LeaveRequest, user: User) -> 
     )
 
 
-def expected(drawing: Drawing, setting: Setting) -> set[str]:
+def expected(case: Case, setting: Setting) -> set[str]:
     """The pending approvers of Ada's request, computed level by level."""
-    numbers, drawn = list(PEOPLE), drawing.people
+    numbers, candidates = list(PEOPLE), case.people
     levels = [
-        [] if drawing.manager is None else [drawing.manager],
-        [] if drawing.head is None else [drawing.head],
-        [n for n in numbers if drawn[n].role == "approver" and drawn[n].is_in_team],
-        [n for n in numbers if drawn[n].role == "admin"],
+        [] if case.manager is None else [case.manager],
+        [] if case.head is None else [case.head],
+        [n for n in numbers if candidates[n].role == "approver" and candidates[n].is_in_team],
+        [n for n in numbers if candidates[n].role == "admin"],
     ]
-    asked: set[str] = set()
+    approver_ids: set[str] = set()
     for number, level in enumerate(levels):
-        active = [n for n in level if drawn[n].is_active]
-        asked |= {setting.others[n].id for n in active}
+        active = [n for n in level if candidates[n].is_active]
+        approver_ids |= {setting.others[n].id for n in active}
         if number == 3:
-            asked.add(setting.acme.owner.id)
-        if any(not drawn[n].is_away for n in active):
+            approver_ids.add(setting.acme.owner.id)
+        if any(not candidates[n].is_away for n in active):
             break
-    asked_next = [n for n in numbers if drawn[n].is_asked_next and drawn[n].is_active]
-    return asked | {setting.others[n].id for n in asked_next}
+    escalated_to = [n for n in numbers if candidates[n].is_escalated_to and candidates[n].is_active]
+    return approver_ids | {setting.others[n].id for n in escalated_to}
 
 
-class Undone(Exception):
+class RolledBack(Exception):
     pass
 
 
 def may_approve(database: Database, setting: Setting, user: User) -> bool:
     def attempt(tx: Transaction) -> None:
         decisions.approve(tx, setting.request.id, by=caller_for(setting.acme, user), now=NOW)
-        raise Undone
+        raise RolledBack
 
     try:
         database.write_now(attempt)
-    except Undone:
+    except RolledBack:
         return True
     except DomainError:
         return False
     return False
 
 
-def seen(database: Database, setting: Setting, use_case: Any, user: User) -> bool:
+def is_listed(database: Database, setting: Setting, use_case: Any, user: User) -> bool:
     by = caller_for(setting.acme, user)
     page = database.read_now(use_case, PageOf(), by=by, now=NOW)
-    return setting.request.id in [one.id for one in page.items]
+    return setting.request.id in [request.id for request in page.items]
 
 
 @settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(DRAWINGS)
-def test_lists_cards_and_decisions_agree_for_every_user(
-    database: Database, drawing: Drawing
-) -> None:
-    setting = set_up(database, drawing)
-    wanted = expected(drawing, setting)
-    place = (setting.acme.id, setting.request.id)
+@given(CASES)
+def test_lists_cards_and_decisions_agree_for_every_user(database: Database, case: Case) -> None:
+    setting = set_up(database, case)
+    expected_ids = expected(case, setting)
 
-    named = database.read_now(
+    approvers = database.read_now(
         pending_approvals.of_request, setting.acme.id, setting.request, today=TODAY
     )
-    assert {one.id for one in named} == wanted
+    assert {approver.id for approver in approvers} == expected_ids
     for user in setting.all_users:
         current = database.read_now(people_rows.get, user.id, by=setting.acme.caller)
         is_active, is_admin = current.status == "active", user.role in ("admin", "owner")
-        is_asked = user.id in wanted
-        card = database.read_now(approval_cards.card, *place, viewer_id=user.id, now=NOW)
+        is_assigned = user.id in expected_ids
+        card = database.read_now(
+            approval_cards.card,
+            setting.acme.id,
+            setting.request.id,
+            viewer_id=user.id,
+            now=NOW,
+        )
         assert card is not None
-        assert seen(database, setting, caller_leave.assigned, user) == is_asked
+        assert is_listed(database, setting, caller_leave.assigned, user) == is_assigned
         if is_active:
-            assert may_approve(database, setting, user) == (is_asked or is_admin)
-            assert card.may_decide == (is_asked or is_admin)
-            is_seen = is_asked or is_admin or user is setting.ada
-            assert seen(database, setting, leave_reading.visible, user) == is_seen
+            assert may_approve(database, setting, user) == (is_assigned or is_admin)
+            assert card.may_decide == (is_assigned or is_admin)
+            is_visible = is_assigned or is_admin or user is setting.ada
+            assert is_listed(database, setting, leave_reading.visible, user) == is_visible
 
 
 def test_an_escalated_request_is_listed_until_it_is_decided(
@@ -224,16 +227,16 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
     request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
     database.write_now(reminders.start, acme.id, request.id, manager.id, now=NOW)
     setting = Setting(acme=acme, ada=ada, others=[head, manager], request=request)
-    before = seen(database, setting, caller_leave.assigned, head)
+    before = is_listed(database, setting, caller_leave.assigned, head)
 
     # Six of the manager's working days later, at work.
     while database.write_now(reminder_checks.run, acme.id, now=NOW + timedelta(days=8)):
         pass
-    after = seen(database, setting, caller_leave.assigned, head)
-    # Five minutes before Head's day begins and the reminder is looked at again.
+    after = is_listed(database, setting, caller_leave.assigned, head)
+    # Five minutes before Head's day begins and the reminder is checked again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
     database.write_now(decisions.approve, request.id, by=caller_for(acme, head), now=decided_at)
-    looked_at = [
+    checked_rows = [
         database.write_now(reminder_checks.run, acme.id, now=decided_at + timedelta(minutes=minute))
         for minute in (6, 7)
     ]
@@ -245,31 +248,31 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
         now=decided_at + timedelta(minutes=9),
     )
 
-    assert looked_at == [1, 0]
+    assert checked_rows == [1, 0]
     assert (before, after) == (False, True)
-    assert not seen(database, setting, caller_leave.assigned, head)
-    assert not seen(database, setting, caller_leave.assigned, manager)
+    assert not is_listed(database, setting, caller_leave.assigned, head)
+    assert not is_listed(database, setting, caller_leave.assigned, manager)
 
 
 @pytest.mark.parametrize("other", ["request", "organisation"])
-def test_the_next_step_is_asked_about_one_request_alone(database: Database, other: str) -> None:
-    drawing = Drawing(
+def test_an_escalation_assigns_only_its_request(database: Database, other: str) -> None:
+    case = Case(
         people=[
-            Drawn(
-                role="member", is_in_team=False, is_active=True, is_away=False, is_asked_next=True
+            Candidate(
+                role="member", is_in_team=False, is_active=True, is_away=False, is_escalated_to=True
             )
         ]
         * len(PEOPLE),
         manager=None,
         head=None,
     )
-    setting = set_up(database, drawing)
-    one = setting.others[0]
+    setting = set_up(database, case)
+    user = setting.others[0]
     if other == "request":
         second = a_request(database, setting.acme, setting.ada, start_date=date(2026, 10, 1))
         setting = replace(setting, request=second)
     else:
-        setting = replace(set_up(database, drawing), acme=setting.acme)
+        setting = replace(set_up(database, case), acme=setting.acme)
 
-    assert not seen(database, setting, caller_leave.assigned, one)
-    assert not may_approve(database, setting, one)
+    assert not is_listed(database, setting, caller_leave.assigned, user)
+    assert not may_approve(database, setting, user)
