@@ -5,7 +5,7 @@ Building a query's SQL costs ten times what running it does, so it happens once 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -23,6 +23,7 @@ from typing import (
     get_type_hints,
 )
 
+import orjson
 import peewee
 
 P = ParamSpec("P")
@@ -88,6 +89,11 @@ class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, a
             return _few_elements(ctx, self.param).literal(" AS each(value))")
         ctx.literal(" IN (SELECT value ->> 0, value ->> 1 FROM json_each(")
         return ctx.sql(self.param).literal("))")
+
+
+def json_of_keys(keys: Iterable[Iterable[str]]) -> str:
+    """The parameter of ``any_of_keys``."""
+    return orjson.dumps(sorted({tuple(key) for key in keys})).decode()
 
 
 class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-import orjson
 from peewee import SQL, Delete, Select, Tuple, Update, fn
 
 from storage.base import ids
-from storage.db.compiled import Param, any_of_keys, compiled
+from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow
 from storage.webhooks import delivery_backlog
@@ -38,17 +36,13 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
     before = now - KEPT_FOR
     expired = tx.all(delivery_backlog.paused, before=before, limit=limit)
     if expired:
-        tx.change(_expire, keys=_keys(expired), before=before, now=now)
+        tx.change(_expire, keys=json_of_keys(expired), before=before, now=now)
     old = tx.all(_old, before=before, limit=limit)
     if old:
-        tx.change(_delete_attempts, keys=_keys(old))
-        tx.change(_delete_deliveries, keys=_keys(old), before=before)
+        tx.change(_delete_attempts, keys=json_of_keys(old))
+        tx.change(_delete_deliveries, keys=json_of_keys(old), before=before)
     events = tx.change(_delete_events, before_id=ids.earliest_id(before), limit=limit)
     return Pruned(expired=len(expired), deliveries=len(old), events=events)
-
-
-def _keys(keys: Sequence[tuple[object, ...]]) -> str:
-    return orjson.dumps([tuple(key) for key in keys]).decode()
 
 
 @compiled

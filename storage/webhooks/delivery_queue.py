@@ -7,16 +7,14 @@ the table: a claim takes the first of each, then the second of each, up to ``MAX
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-import orjson
 from peewee import JOIN, OP, SQL, Case, Expression, Select, fn
 
 from storage.base.secrets import InvalidToken
-from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled
+from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
@@ -67,8 +65,8 @@ def claim(
     if not claimed:
         return []
     # Each by its key, without joins: PostgreSQL joins badly before it has analysed new tables.
-    event_keys = _keys((row.organisation_id, row.event_id) for row in claimed)
-    webhook_keys = _keys((row.organisation_id, row.webhook_id) for row in claimed)
+    event_keys = json_of_keys((row.organisation_id, row.event_id) for row in claimed)
+    webhook_keys = json_of_keys((row.organisation_id, row.webhook_id) for row in claimed)
     bodies: dict[str, bytes] = dict(tx.all(_bodies, keys=event_keys))
     endpoints = {row.id: row for row in tx.all(_webhooks, keys=webhook_keys)}
     secrets = {webhook_id: _secrets_of(tx, row, now) for webhook_id, row in endpoints.items()}
@@ -89,10 +87,6 @@ def claim(
         for row in claimed
     ]
     return sorted(deliveries, key=lambda delivery: delivery.id)
-
-
-def _keys(pairs: Iterable[tuple[str, str]]) -> str:
-    return orjson.dumps(sorted(set(pairs))).decode()
 
 
 def _secrets_of(tx: Transaction, row: Row, now: datetime) -> list[str]:

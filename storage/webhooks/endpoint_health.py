@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-import orjson
 from peewee import SQL, Case, Select, Update
 
 from storage.base.errors import Sentence
@@ -23,6 +22,7 @@ from storage.db.compiled import (
     any_of_keys,
     compiled,
     compiled_per_engine,
+    json_of_keys,
     milliseconds,
 )
 from storage.db.database import Transaction
@@ -56,14 +56,17 @@ def update(
     The organisations of ``gone`` and of ``long_failing`` are locked.
     """
     if delivered:
-        tx.enqueue_update(_mark_healthy, webhooks=_keys(delivered))
+        tx.enqueue_update(_mark_healthy, webhooks=json_of_keys(delivered))
     for organisation_id, webhook_id in sorted(gone & failing):
         _disable(tx, organisation_id, webhook_id, GONE, now)
     failing = failing - gone
     if not failing:
         return
     tx.change(
-        _mark_failing, webhooks=_keys(failing), forgotten_before=now - 2 * FAILING_FOR, now=now
+        _mark_failing,
+        webhooks=json_of_keys(failing),
+        forgotten_before=now - 2 * FAILING_FOR,
+        now=now,
     )
     if not long_failing & failing:
         return
@@ -97,15 +100,11 @@ def _long_failing_rows(
 ) -> list[Row]:
     return tx.all(
         _long_failing,
-        webhooks=_keys(webhooks),
+        webhooks=json_of_keys(webhooks),
         notify_since=now - NOTIFIED_AFTER,
         disable_since=now - FAILING_FOR,
         is_locked=is_locked,
     )
-
-
-def _keys(webhooks: Set[WebhookKey]) -> str:
-    return orjson.dumps(sorted(webhooks)).decode()
 
 
 def _notify_admins(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
