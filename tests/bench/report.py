@@ -84,17 +84,14 @@ def print_big_feed(engine: str, measured: Sequence[BigFeed], check: bool) -> boo
 
 def print_start(server: str, measured: Sequence[Start], check: bool) -> bool:
     own = [start for start in measured if start.server == server]
-    bare = [start for start in measured if start.server == BARE]
     seconds = median(start.seconds for start in own)
     cpu_seconds = median(start.cpu_seconds for start in own)
-    # Of the same round each, as above.
-    ratio = median(
-        start.seconds / bare_start.seconds for start, bare_start in zip(own, bare, strict=True)
-    )
+    bare_cpu_seconds = median(start.cpu_seconds for start in measured if start.server == BARE)
     line = (
-        f"start      {server:<12}{seconds:>8.2f} s to the first answer, "
-        f"{cpu_seconds:.2f} s of CPU, {ratio:.1f} times bare"
+        f"start      {server:<12}{seconds:>8.2f} s to the first answer, {cpu_seconds:.2f} s of CPU"
     )
+    if bare_cpu_seconds and server != BARE:
+        line += f", {cpu_seconds / bare_cpu_seconds:.1f} times bare"
     return _print_checked(line, seconds, None if server == BARE else goals.START_SECONDS, check)
 
 

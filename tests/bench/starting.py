@@ -1,7 +1,7 @@
 """How long ``hiatus serve`` takes to its first answer, and the memory that it then holds.
 
-The bare Starlette application is started in turn with it: how much longer Hiatus takes depends less
-on the machine.
+The bare Starlette application is started in turn with it: how many times its processor time Hiatus
+takes depends little on the machine.
 """
 
 from __future__ import annotations
