@@ -12,7 +12,6 @@ from typing import Final, Literal
 
 from peewee import Delete, Select, Tuple, Update
 
-from storage.base.ids import new_id
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
@@ -131,12 +130,12 @@ def _save_message(
     if outcome.sent_card is None:
         return
     slack_messages.save(tx, *card, outcome.sent_card.message, now=now)
-    row = tx.first(
+    request = tx.first(
         _version,
         organisation_id=notification.organisation_id,
         request_id=notification.leave_request_id,
     )
-    is_outdated = row is not None and row.version != outcome.sent_card.version
+    is_outdated = request is not None and request.version != outcome.sent_card.version
     # A requester gets a notification of every change.
     if (
         notification.kind == "approval_card"
@@ -144,19 +143,15 @@ def _save_message(
         and not notification_queue.has_another_pending(tx, notification)
     ):
         # The request changed while its card was rendered: its buttons must go.
-        tx.insert(
-            NotificationRow,
-            organisation_id=notification.organisation_id,
-            id=new_id(now),
-            kind=notification.kind,
-            user_id=notification.user_id,
-            leave_request_id=notification.leave_request_id,
-            event_type="leave_request.updated",
-            status="pending",
-            attempts=0,
-            due_at=now,
-            created_at=now,
+        row = notification_outbox.notification_row(
+            notification.organisation_id,
+            notification.kind,
+            notification.user_id,
+            notification.leave_request_id,
+            "leave_request.updated",
+            now,
         )
+        tx.insert(NotificationRow, **row)
         tx.notify(notification_outbox.NOTIFICATIONS)
 
 

@@ -32,7 +32,7 @@ from tests.builders import a_person
         ({"error": "fatal_error"}, 5),
     ],
 )
-def test_what_slack_does_not_take_is_sent_later(
+def test_a_message_that_slack_refuses_temporarily_is_retried(
     world: World, failure: dict[str, Any], wait_seconds: int
 ) -> None:
     world.send_form()
@@ -48,7 +48,7 @@ def test_what_slack_does_not_take_is_sent_later(
     assert [len(world.slack.dm(who)) for who in (ADA, GRACE, HEDY)] == [1, 1, 1]
 
 
-def test_waits_grow_and_a_day_later_it_is_given_up(world: World) -> None:
+def test_retries_back_off_and_end_after_a_day(world: World) -> None:
     world.send_form()
     world.slack.fail_next("chat.postMessage", times=1_000, status=503)
 
@@ -78,7 +78,7 @@ def test_a_hanging_slack_does_not_delay_clicks(world: World) -> None:
 
 
 @pytest.mark.parametrize("code", ["channel_not_found", "user_not_found", "account_inactive"])
-def test_what_would_fail_again_is_given_up(world: World, code: str) -> None:
+def test_a_final_error_is_not_retried(world: World, code: str) -> None:
     world.send_form()
     world.slack.fail_next("chat.postMessage", error=code, times=3)
     world.deliver()
@@ -122,7 +122,7 @@ def test_an_account_with_an_unconfirmed_address_gets_no_card(world: World) -> No
     assert grace.slack_user_id is None
 
 
-def test_the_account_that_belongs_to_another_person_gets_no_card_of_theirs(world: World) -> None:
+def test_an_account_linked_to_another_person_gets_no_card(world: World) -> None:
     # Eve has taken Grace's address over, in Slack only.
     world.open_form(EVE)
     world.slack.change_person(EVE, email=world.people[GRACE].email)
@@ -134,7 +134,7 @@ def test_the_account_that_belongs_to_another_person_gets_no_card_of_theirs(world
     assert world.slack.dm(EVE) == []
 
 
-def test_after_unlinking_the_former_account_sees_nothing_more(world: World) -> None:
+def test_after_unlinking_the_former_account_gets_no_updates(world: World) -> None:
     world.a_request()
     card = world.card(GRACE)
     world.database.write_now(
@@ -202,7 +202,7 @@ def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> Non
 
 
 @pytest.mark.both_engines
-def test_a_request_decided_while_its_card_is_posted_is_redrawn(world: World) -> None:
+def test_a_card_whose_request_is_decided_while_it_is_posted_is_refreshed(world: World) -> None:
     world.link()
     request = world.submit_over_rest()
 
@@ -248,7 +248,7 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     assert world.cards(GRACE) == []
 
 
-def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None:
+def test_admins_are_notified_of_a_disabled_webhook(world: World) -> None:
     owner = world.acme.caller
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
     url = "https://receiver.example.com/*bold*"
@@ -274,7 +274,7 @@ def test_an_admin_hears_of_a_webhook_that_was_switched_off(world: World) -> None
 
 
 @pytest.mark.parametrize("is_well_again", [False, True])
-def test_an_admin_hears_of_a_webhook_that_keeps_failing(
+def test_admins_are_notified_of_a_failing_webhook(
     world: World, database_url: str, is_well_again: bool
 ) -> None:
     owner = world.acme.caller
@@ -331,7 +331,7 @@ def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, 
     assert said in world.slack.dm("UOWNER")[-1].visible_text
 
 
-def test_a_webhook_that_is_on_again_is_no_news(world: World) -> None:
+def test_an_enabled_webhook_is_not_notified(world: World) -> None:
     owner = world.acme.caller
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
     webhook, _ = world.database.write_now(
@@ -359,7 +359,7 @@ def a_holiday(world: World, day: date) -> None:
     world.deliver()
 
 
-def test_an_owner_hears_what_their_leave_counts_now_and_why(world: World) -> None:
+def test_requesters_are_notified_of_recalculated_days_and_the_reason(world: World) -> None:
     world.a_request()
     world.click(GRACE, ids.APPROVE)
     world.deliver()
@@ -389,7 +389,7 @@ def test_cards_of_recalculated_leave_are_refreshed_without_naming_an_editor(
     )
 
 
-def test_leave_that_counts_nothing_any_more_is_said_to_stay(world: World) -> None:
+def test_requesters_are_notified_that_leave_without_days_stays_booked(world: World) -> None:
     world.a_request()
 
     for number in range(3):

@@ -71,7 +71,7 @@ def tick(world: World, at: datetime) -> list[Message]:
     return world.slack.in_channel(CHANNEL)
 
 
-def test_it_is_posted_at_nine_on_the_organisations_clock_once(acme: World) -> None:
+def test_the_digest_is_posted_once_at_nine_in_the_organisations_time_zone(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY + timedelta(days=1))
     off(acme, EVE, TODAY, TODAY, code="sick")
 
@@ -88,7 +88,7 @@ def test_it_is_posted_at_nine_on_the_organisations_clock_once(acme: World) -> No
     assert acme.slack.calls("chat.update") == []
 
 
-def test_it_follows_what_changes_that_day(acme: World) -> None:
+def test_the_digest_is_updated_with_changes_of_the_day(acme: World) -> None:
     request = off(acme, ADA, TODAY, TODAY)
     tick(acme, NINE)
     off(acme, EVE, TODAY, TODAY)
@@ -114,7 +114,7 @@ def test_no_message_is_posted_on_a_day_without_absences(acme: World) -> None:
     assert len(posted) == 1
 
 
-def test_there_is_none_at_weekends_and_on_public_holidays(acme: World) -> None:
+def test_no_digest_is_posted_at_weekends_and_on_public_holidays(acme: World) -> None:
     # Christmas is a Friday; what it loses to the weekend is made up for on the Monday.
     christmas = datetime(2026, 12, 25, 9, tzinfo=UTC)
     off(acme, ADA, date(2026, 12, 21), date(2026, 12, 31))
@@ -161,7 +161,7 @@ def test_a_private_channel_with_the_app_in_it_gets_the_digest(world: World) -> N
     assert len(world.slack.in_channel(CHANNEL)) == 1
 
 
-def test_a_channel_shared_with_another_organisation_gets_none_and_admins_read_why(
+def test_a_shared_channel_gets_no_digest_and_admins_are_notified(
     world: World,
 ) -> None:
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
@@ -179,7 +179,7 @@ def test_a_channel_shared_with_another_organisation_gets_none_and_admins_read_wh
     assert "Choose another channel" in told
 
 
-def test_without_the_scope_to_look_at_channels_the_digest_is_posted_as_before(
+def test_the_digest_is_posted_without_the_scope_to_read_channels(
     acme: World,
 ) -> None:
     acme.slack.team().scopes -= {"channels:read", "groups:read"}
@@ -191,7 +191,7 @@ def test_without_the_scope_to_look_at_channels_the_digest_is_posted_as_before(
 
 
 @pytest.mark.parametrize("what", ["not_in_channel", "is_archived", "channel_not_found"])
-def test_a_channel_that_takes_none_is_told_to_admins_once(world: World, what: str) -> None:
+def test_admins_are_notified_once_of_a_channel_that_slack_refuses(world: World, what: str) -> None:
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
     if what != "channel_not_found":
         world.slack.add_channel(
@@ -244,7 +244,7 @@ def test_another_channel_gets_its_own_message(world: World) -> None:
     assert len(found) == 1
 
 
-def test_what_slack_does_not_take_now_is_posted_later(acme: World) -> None:
+def test_a_digest_that_slack_refuses_temporarily_is_retried(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
     acme.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=120)
 
@@ -265,7 +265,7 @@ def test_a_message_that_a_user_deleted_stays_deleted(acme: World) -> None:
     assert tick(acme, NINE + timedelta(minutes=2)) == []
 
 
-def test_it_speaks_the_owners_language(acme: World) -> None:
+def test_the_digest_is_in_the_owners_language(acme: World) -> None:
     owner = acme.acme.owner
     acme.slack.add_person("UOWNER", owner.email, "Olive Owner", locale="de-DE")
     acme.slack.command("UOWNER", "/timeoff", "help")
@@ -278,7 +278,7 @@ def test_it_speaks_the_owners_language(acme: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_an_organisation_elsewhere_has_its_own_nine_o_clock(
+def test_each_organisation_gets_its_digest_at_nine_in_its_time_zone(
     database: Database, slack: LoopbackSlack
 ) -> None:
     with World(database, slack, timezone="America/New_York") as world:
@@ -332,7 +332,7 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[PersonOut]) 
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_digest(
+def test_an_organisation_with_a_bad_row_does_not_delay_others_digests(
     acme: World, database_url: str, damage: str
 ) -> None:
     off(acme, ADA, TODAY, TODAY)
@@ -347,7 +347,7 @@ def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_digest(
     assert outside.rows(database_url, due) == [(round(backed_off_to.timestamp() * 1000),)]
 
 
-def test_reminders_that_fail_hold_up_no_digest(acme: World, database_url: str) -> None:
+def test_failing_reminders_do_not_delay_digests(acme: World, database_url: str) -> None:
     bad = an_organisation(acme.database, now=acme.clock())
     request = a_request(acme.database, bad, a_person(acme.database, bad))
     acme.database.write_now(reminders.start, bad.id, request.id, bad.owner.id, now=acme.clock())

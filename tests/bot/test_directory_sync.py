@@ -40,7 +40,7 @@ def linked(world: World, who: str) -> None:
     world.settled()
 
 
-def test_changes_that_no_event_told_are_made_good(world: World) -> None:
+def test_the_sync_applies_changes_whose_events_were_missed(world: World) -> None:
     linked(world, ADA)
     world.slack.change_person(ADA, real_name="Augusta King", tz="Europe/Rome", locale="it-IT")
 
@@ -91,7 +91,7 @@ def person_updated(world: World, who: str) -> int:
     return seconds
 
 
-def test_the_last_owner_is_kept_though_slack_does_not_know_them(world: World) -> None:
+def test_the_last_owner_stays_active_without_a_slack_account(world: World) -> None:
     owner = world.acme.owner
     world.slack.add_person("UOLIVE", owner.email, owner.name)
     linked(world, "UOLIVE")
@@ -168,7 +168,7 @@ def test_an_incomplete_list_deactivates_no_user_and_is_retried(
     assert person(world, ADA).name == "Augusta King"
 
 
-def test_one_workspace_that_fails_stops_no_other(database: Database, slack: LoopbackSlack) -> None:
+def test_a_failing_workspace_does_not_stop_others(database: Database, slack: LoopbackSlack) -> None:
     slack.add_team("T2", None, name="Umbrella")
     slack.add_team("T3", None, name="Initech")
     slack.add_person("UINA", "ina@umbrella.example", "Ina Installer", team_id="T2")
@@ -187,7 +187,7 @@ def test_one_workspace_that_fails_stops_no_other(database: Database, slack: Loop
 
 
 @pytest.mark.parametrize("due_later", [False, True], ids=["due", "due later"])
-def test_a_slow_workspace_delays_no_other(database: Database, due_later: bool) -> None:
+def test_a_slow_workspace_does_not_delay_others(database: Database, due_later: bool) -> None:
     clock = Clock()
     workspaces = SlowFirst()
     linked_teams = ["TFIRST"] if due_later else ["TFIRST", *OTHERS]
@@ -246,7 +246,7 @@ class FailingToFail(Troubled):
 
 
 @pytest.mark.both_engines
-def test_a_failure_that_cannot_be_recorded_stops_no_other_workspace(database: Database) -> None:
+def test_a_failure_that_cannot_be_recorded_does_not_stop_others(database: Database) -> None:
     clock = Clock()
     for team_id in ("TFIRST", *OTHERS):
         link_to(database, team_id, clock)
@@ -323,7 +323,7 @@ def all_names(world: World, team_id: str) -> list[str]:
 
 
 @pytest.mark.both_engines
-def test_two_processes_never_compare_the_same_workspace(world: World) -> None:
+def test_two_processes_never_sync_the_same_workspace(world: World) -> None:
     world.link()
     world.clock.advance(days=1)
     other = DirectorySync(world.database, world.app.workspaces, world.clock)
@@ -337,7 +337,7 @@ def test_two_processes_never_compare_the_same_workspace(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_a_comparison_whose_process_died_is_taken_over(database: Database) -> None:
+def test_the_sync_of_a_process_that_crashed_is_taken_over(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(slack_workspaces.link, acme.organisation, "T1", source="cli", now=NOW)
     claim = slack_syncs.claim
@@ -394,7 +394,7 @@ def test_an_event_older_than_a_look_up_changes_nothing(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> None:
+def test_of_two_concurrent_profiles_the_newer_is_applied(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     newer = a_profile(ada, first_name="New", updated_at=NOW)
@@ -413,7 +413,7 @@ def test_late_and_newer_news_at_once_end_with_the_newer(database: Database) -> N
 
 
 @pytest.mark.both_engines
-def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Database) -> None:
+def test_syncing_many_profiles_and_one_of_them_do_not_deadlock(database: Database) -> None:
     acme = an_organisation(database)
     ada, eve = a_person(database, acme), a_person(database, acme)
     named = [
@@ -431,7 +431,7 @@ def test_renaming_many_does_not_cross_the_renaming_of_one_of_them(database: Data
     assert runs == 2
 
 
-def test_an_unlinked_account_leaves_no_time_behind(database: Database) -> None:
+def test_unlinking_deletes_the_time_of_the_applied_profile(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     first = a_profile(ada, updated_at=NOW)

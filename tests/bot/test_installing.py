@@ -73,7 +73,7 @@ def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any
     return world.database.write_now(make)
 
 
-def test_the_first_installation_makes_the_organisation_and_its_owner(world: World) -> None:
+def test_the_first_installation_creates_the_organisation_and_its_owner(world: World) -> None:
     answer = Browser(world).install(world.slack, INA, "T2")
 
     made = organisation_of(world, "T2")
@@ -128,7 +128,7 @@ def test_the_installer_can_use_the_app_at_once(world: World) -> None:
     }
 
 
-def test_a_request_makes_no_call_to_ask_whose_it_is(world: World) -> None:
+def test_a_request_makes_no_call_to_identify_the_workspace(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     before = len(world.slack.calls("auth.test"))
 
@@ -138,7 +138,7 @@ def test_a_request_makes_no_call_to_ask_whose_it_is(world: World) -> None:
     assert len(world.slack.calls("auth.test")) == before
 
 
-def test_the_token_is_kept_encrypted_and_the_audit_trail_does_not_know_it(world: World) -> None:
+def test_the_token_is_stored_encrypted_and_is_not_in_the_audit_trail(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
 
     token = world.slack.team("T2").token
@@ -171,7 +171,7 @@ def _stored_tokens(tx: Transaction) -> list[str]:
     return [row.bot_token_encrypted for row in tx.all(_tokens)]
 
 
-def test_a_token_that_no_key_reads_costs_no_message(world: World) -> None:
+def test_an_unreadable_token_loses_no_message(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     organisation = organisation_of(world, "T2")
     assert organisation is not None
@@ -226,7 +226,7 @@ def test_a_workspace_that_an_operator_linked_stays_with_its_organisation(world: 
 
 
 @pytest.mark.parametrize("role", ["admin", "owner"])
-def test_an_admin_with_an_address_of_its_domain_links_the_organisation(
+def test_an_admin_with_an_address_of_the_domain_links_the_organisation(
     world: World, role: Any
 ) -> None:
     ours = umbrella(world, email=f"{'ina' if role == 'owner' else 'boss'}@umbrella.example")
@@ -257,7 +257,7 @@ def _add(tx: Transaction, fields: dict[str, Any], by: Caller) -> None:
     "why",
     ["only a member", "switched off", "unconfirmed address", "another user's", "two match"],
 )
-def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> None:
+def test_an_installation_without_proof_links_and_creates_nothing(world: World, why: str) -> None:
     ours = umbrella(world, email="boss@umbrella.example")
     acme = replace(
         world.acme,
@@ -288,7 +288,7 @@ def test_without_proof_nothing_is_linked_nor_made(world: World, why: str) -> Non
     assert world.database.read_now(organisations.count) == count
 
 
-def test_an_organisation_that_has_a_workspace_is_never_taken_over(world: World) -> None:
+def test_an_organisation_with_a_workspace_is_not_linked_to_another(world: World) -> None:
     ours = umbrella(world)
     world.database.write_now(slack_workspaces.link, ours, "T7", source="cli", now=NOW)
 
@@ -312,7 +312,9 @@ def test_an_address_of_a_public_provider_links_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("flags", [{"is_restricted": True}, {"home_team_id": "T9"}])
-def test_guests_and_strangers_install_nothing(world: World, flags: dict[str, Any]) -> None:
+def test_guests_and_members_of_other_workspaces_cannot_install(
+    world: World, flags: dict[str, Any]
+) -> None:
     world.slack.change_person(INA, team_id="T2", **flags)
 
     answer = Browser(world).install(world.slack, INA, "T2")
@@ -321,7 +323,7 @@ def test_guests_and_strangers_install_nothing(world: World, flags: dict[str, Any
     assert organisation_of(world, "T2") is None
 
 
-def test_an_enterprise_installation_is_refused_and_its_token_given_back(world: World) -> None:
+def test_an_enterprise_installation_is_refused_and_its_token_revoked(world: World) -> None:
     browser = Browser(world)
     state = browser.begin()["state"]
     world.slack.team("T2").token = "xoxb-enterprise"
@@ -343,7 +345,7 @@ def test_an_enterprise_installation_is_refused_and_its_token_given_back(world: W
     assert [call.token for call in world.slack.calls("auth.revoke")] == ["xoxb-enterprise"]
 
 
-def test_slack_is_asked_for_the_scopes_of_the_manifest_and_sent_back_to_us(world: World) -> None:
+def test_the_consent_page_has_the_manifests_scopes_and_the_redirect_url(world: World) -> None:
     asked = Browser(world).begin()
 
     assert asked["scope"] == (
@@ -378,7 +380,7 @@ def test_a_state_expires(world: World) -> None:
 
 
 @pytest.mark.parametrize("cookie", ["", "slack-app-oauth-state=another"])
-def test_a_state_belongs_to_the_browser_that_began(world: World, cookie: str) -> None:
+def test_a_state_is_valid_only_in_the_browser_that_started(world: World, cookie: str) -> None:
     browser = Browser(world)
     state = browser.begin()["state"]
     browser.cookie = cookie
@@ -390,7 +392,7 @@ def test_a_state_belongs_to_the_browser_that_began(world: World, cookie: str) ->
     assert world.slack.calls("oauth.v2.access") == []
 
 
-def test_an_invented_state_is_refused(world: World) -> None:
+def test_an_unknown_state_is_refused(world: World) -> None:
     browser = Browser(world)
     browser.cookie = "slack-app-oauth-state=invented"
 
@@ -431,9 +433,7 @@ def test_a_refused_installation_is_explained(world: World) -> None:
 
 @pytest.mark.parametrize("method", ["oauth.v2.access", "auth.test", "users.info"])
 @pytest.mark.parametrize("how", [{"status": 503}, {"reset": True}, {"error": "invalid_code"}])
-def test_a_slack_that_fails_meanwhile_installs_nothing(
-    world: World, method: str, how: dict[str, Any]
-) -> None:
+def test_an_error_of_slack_installs_nothing(world: World, method: str, how: dict[str, Any]) -> None:
     # aiohttp repeats what a connection that died under it did not answer.
     world.slack.fail_next(method, times=3, **how)
 
@@ -444,7 +444,7 @@ def test_a_slack_that_fails_meanwhile_installs_nothing(
     assert organisation_of(world, "T2") is None
 
 
-def test_what_slack_names_the_workspace_cannot_become_markup(world: World) -> None:
+def test_the_workspaces_name_is_escaped_on_the_page(world: World) -> None:
     world.slack.team("T2").name = "<script>alert(1)</script>"
 
     answer = Browser(world).install(world.slack, INA, "T2")
@@ -453,14 +453,12 @@ def test_what_slack_names_the_workspace_cannot_become_markup(world: World) -> No
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
-def test_without_oauth_there_is_nothing_to_install(
-    database: Database, slack: LoopbackSlack
-) -> None:
+def test_without_oauth_there_is_no_install_page(database: Database, slack: LoopbackSlack) -> None:
     with World(database, slack):
         assert httpx.get(f"{slack.app_url}/slack/install").status_code == 404
 
 
-def test_an_uninstalled_app_is_no_more(world: World) -> None:
+def test_uninstalling_deletes_the_token_and_keeps_the_organisation(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
 
     world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
@@ -473,7 +471,7 @@ def test_an_uninstalled_app_is_no_more(world: World) -> None:
     assert world.told(INA)[-1].endswith(f": {world.slack.app_url}/slack/install")
 
 
-def test_what_was_uninstalled_can_be_installed_again(world: World) -> None:
+def test_an_uninstalled_app_can_be_installed_again(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     first = organisation_of(world, "T2")
     world.slack.event({"type": "app_uninstalled"}, team_id="T2", overrides={"event_time": _now()})
@@ -489,7 +487,7 @@ def test_what_was_uninstalled_can_be_installed_again(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_a_late_word_of_uninstalling_does_not_end_a_newer_installation(world: World) -> None:
+def test_a_late_uninstall_event_does_not_end_a_newer_installation(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     world.clock.advance(minutes=5)
     Browser(world).install(world.slack, INA, "T2")
@@ -528,7 +526,7 @@ def test_a_token_that_slack_refuses_ends_the_installation_without_an_event(world
     assert world.database.read_now(slack_installations.find, "T2") is None
 
 
-def test_deliveries_to_an_uninstalled_workspace_stop_for_good(world: World) -> None:
+def test_deliveries_to_an_uninstalled_workspace_are_not_retried(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     made = organisation_of(world, "T2")
     assert made is not None
@@ -564,7 +562,7 @@ def _now() -> int:
 
 
 @pytest.mark.both_engines
-def test_two_installations_at_once_make_one_organisation(world: World) -> None:
+def test_two_concurrent_installations_create_one_organisation(world: World) -> None:
     browsers = [Browser(world) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda one: one.install(world.slack, INA, "T2"), browsers))
@@ -576,7 +574,7 @@ def test_two_installations_at_once_make_one_organisation(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_two_installations_at_once_link_one_organisation_once(world: World) -> None:
+def test_two_concurrent_installations_link_an_organisation_once(world: World) -> None:
     ours = umbrella(world)
     ina = a_slack_profile(
         slack_user_id=INA,

@@ -58,7 +58,7 @@ def test_reminders_follow_after_one_three_and_five_working_days(
     assert reminded(world, ADA) == 0
 
 
-def test_a_reminder_stands_beneath_the_card_and_says_what_waits(world: World) -> None:
+def test_a_reminder_replies_to_the_card_with_the_pending_request(world: World) -> None:
     world.a_request()
     card = world.card(GRACE)
 
@@ -87,7 +87,7 @@ def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
     assert [reminded(world, who) for who in (GRACE, HEDY)] == [0, 0]
 
 
-def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World) -> None:
+def test_a_queued_reminder_of_a_decided_request_is_not_sent(world: World) -> None:
     request = world.a_request()
     world.clock.now = TUESDAY
     world.run(world.app.periodic_jobs.run_due)
@@ -99,7 +99,7 @@ def test_what_is_decided_after_the_reminder_was_queued_is_not_sent(world: World)
 
 
 @pytest.mark.both_engines
-def test_each_is_reminded_on_their_own_clock_and_working_days(world: World) -> None:
+def test_approvers_are_reminded_in_their_time_zone_and_on_their_working_days(world: World) -> None:
     # Grace is in Los Angeles, where it is still night; Hedy has Tuesdays off.
     changes: dict[str, dict[str, Any]] = {
         GRACE: {"timezone": "America/Los_Angeles"},
@@ -138,7 +138,9 @@ def test_an_approver_on_leave_is_not_reminded(world: World) -> None:
     assert reminded(world, GRACE) == 1
 
 
-def test_with_more_than_five_waiting_there_is_one_summary_a_working_day(world: World) -> None:
+def test_an_approver_of_more_than_five_requests_gets_one_summary_a_working_day(
+    world: World,
+) -> None:
     world.link()
     for week in range(7):
         day = world.clock().date() + timedelta(days=63 + 7 * week)
@@ -158,7 +160,7 @@ def test_with_more_than_five_waiting_there_is_one_summary_a_working_day(world: W
     )
 
 
-def test_a_summary_leaves_out_what_awaits_others_by_now(world: World) -> None:
+def test_a_summary_omits_requests_that_await_other_approvers(world: World) -> None:
     world.link()
     alan = a_person(
         world.database,
@@ -183,7 +185,7 @@ def test_a_summary_leaves_out_what_awaits_others_by_now(world: World) -> None:
     assert "Alan" not in told.text
 
 
-def test_a_reminder_that_slack_does_not_take_is_sent_later(world: World) -> None:
+def test_a_reminder_that_slack_refuses_temporarily_is_retried(world: World) -> None:
     world.a_request()
     world.slack.fail_next("chat.postMessage", times=2, error="ratelimited", retry_after=9)
 
@@ -195,7 +197,7 @@ def test_a_reminder_that_slack_does_not_take_is_sent_later(world: World) -> None
 
 
 @pytest.mark.both_engines
-def test_two_processes_remind_once(world: World) -> None:
+def test_two_processes_send_one_reminder(world: World) -> None:
     world.a_request()
     world.clock.now = TUESDAY
     barrier = threading.Barrier(4)
@@ -215,7 +217,7 @@ def test_two_processes_remind_once(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_nothing_is_due_for_ever(database: Database) -> None:
+def test_no_organisation_is_due_without_reminders(database: Database) -> None:
     assert database.write_now(reminders.due_organisations, now=TUESDAY) == []
 
 
@@ -266,7 +268,7 @@ def test_an_approver_of_the_next_level_is_reminded_too(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_two_processes_ask_the_next_step_once(world: World) -> None:
+def test_two_processes_escalate_once(world: World) -> None:
     world.a_request()
     last = TUESDAY + timedelta(days=7)
 
@@ -341,7 +343,7 @@ def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: 
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_an_organisation_with_a_bad_row_holds_up_no_other_ones_reminders(
+def test_an_organisation_with_a_bad_row_does_not_delay_others_reminders(
     world: World, database_url: str, damage: str
 ) -> None:
     world.a_request()
@@ -376,7 +378,7 @@ def test_a_repaired_organisation_is_reminded_after_the_back_off(
 
 
 @pytest.mark.both_engines
-def test_a_message_of_an_organisation_with_a_bad_row_holds_up_no_other(
+def test_a_notification_of_an_organisation_with_a_bad_row_does_not_delay_others(
     world: World, database_url: str
 ) -> None:
     bad = an_organisation(world.database, now=world.clock())

@@ -79,7 +79,7 @@ def decide(world: World, request_id: str, how: Any = decisions.approve, **more: 
     world.database.write_now(how, request_id, by=by, now=world.clock(), **more)
 
 
-def test_nothing_is_queued_for_a_workspace_that_is_gone(world: World, logged: Logged) -> None:
+def test_nothing_is_queued_for_a_workspace_without_the_app(world: World, logged: Logged) -> None:
     before = world.a_request()
     uninstall(world)
     lines, calls = len(logged.lines), len(world.slack.calls("chat.postMessage"))
@@ -96,7 +96,9 @@ def test_nothing_is_queued_for_a_workspace_that_is_gone(world: World, logged: Lo
     assert logged.lines[lines:] == []
 
 
-def test_what_was_on_its_way_is_given_up_with_the_app(world: World, logged: Logged) -> None:
+def test_pending_notifications_are_given_up_when_the_app_is_uninstalled(
+    world: World, logged: Logged
+) -> None:
     assert world.send_form().errors == {}
     world.settled()
     waiting = len(undelivered(world))
@@ -130,7 +132,9 @@ def test_uninstalling_and_recording_messages_do_not_deadlock(
     assert undelivered(world) == []
 
 
-def test_a_refused_token_ends_it_with_one_line(world: World, logged: Logged) -> None:
+def test_a_refused_token_ends_the_installation_with_one_log_line(
+    world: World, logged: Logged
+) -> None:
     assert world.send_form().errors == {}
     world.settled()
     world.slack.revoke(world.slack.team("T1").token or "")
@@ -150,7 +154,7 @@ def test_a_refused_token_ends_it_with_one_line(world: World, logged: Logged) -> 
     assert "slack.installation_ended" in warned[0]
 
 
-def test_of_two_who_find_the_token_refused_at_once_one_ends_it(world: World) -> None:
+def test_a_token_refused_twice_concurrently_ends_the_installation_once(world: World) -> None:
     now = world.clock()
     ended: list[bool] = []
 
@@ -207,7 +211,7 @@ def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(worl
     assert (found and found.bot_token, is_gone) == ("xoxb-new", [False])
 
 
-def test_what_waits_is_shown_again_when_the_app_is_back(world: World) -> None:
+def test_pending_requests_are_shown_after_the_app_is_reinstalled(world: World) -> None:
     known = world.a_request()
     card = world.card(GRACE)
     uninstall(world)
@@ -248,7 +252,9 @@ def test_a_card_of_the_old_installation_is_posted_again(world: World, error: str
     assert to_decide(world.card(GRACE)) == []
 
 
-def test_what_was_decided_meanwhile_is_told_and_leaves_no_live_buttons(world: World) -> None:
+def test_decisions_without_the_app_are_notified_and_their_cards_lose_their_buttons(
+    world: World,
+) -> None:
     request = world.a_request()
     uninstall(world)
     decide(world, request.id, decisions.decline, reason="Release week")
@@ -265,7 +271,7 @@ def test_what_was_decided_meanwhile_is_told_and_leaves_no_live_buttons(world: Wo
     assert world.slack.dm(ADA)[-1].text.endswith("Reason: Release week")
 
 
-def test_what_was_decided_before_is_not_told_again(world: World) -> None:
+def test_decisions_before_the_uninstallation_are_not_notified_again(world: World) -> None:
     request = world.a_request()
     decide(world, request.id)
     world.deliver()
@@ -282,7 +288,7 @@ def test_what_was_decided_before_is_not_told_again(world: World) -> None:
     assert [one.text for one in world.slack.dm(ADA)] == said
 
 
-def test_reminders_start_over_after_a_time_without_the_app(world: World) -> None:
+def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
     world.a_request()
     uninstall(world)
     world.clock.now = TUESDAY + timedelta(days=20)
@@ -304,7 +310,7 @@ def test_reminders_start_over_after_a_time_without_the_app(world: World) -> None
     assert world.audited("leave_request.next_step_asked") == 0
 
 
-def test_a_digest_is_neither_claimed_nor_posted_while_the_app_is_gone(world: World) -> None:
+def test_a_digest_is_neither_claimed_nor_posted_without_the_app(world: World) -> None:
     world.slack.add_channel("CDIGEST", "who-is-out", is_member=True)
     world.database.write_now(
         organisation_settings.update, {"digest_channel": "CDIGEST"}, by=world.acme.caller, now=NOW
@@ -327,7 +333,7 @@ def test_a_digest_is_neither_claimed_nor_posted_while_the_app_is_gone(world: Wor
     assert len(world.slack.in_channel("CDIGEST")) == 1
 
 
-def test_a_token_in_the_settings_takes_over_from_what_was_installed(world: World) -> None:
+def test_a_token_in_the_settings_replaces_an_installation_that_ended(world: World) -> None:
     uninstall(world)
     world.clock.advance(minutes=1)
     world.submit_over_rest()
