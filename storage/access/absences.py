@@ -23,13 +23,13 @@ from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import pending_approvals
 from storage.directory.colleagues import team
 
-# Pending leave in a list of absences: none, what the viewer may decide on, or all.
+# Pending leave in a list of absences: none, requests assigned to the viewer, or all.
 Pending = Literal["none", "awaiting", "all"]
 
 MAX_ABSENCES: Final = 50_000
 # How long cancelled and declined leave stays in feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
-# The longest request: an earlier one does not reach the window.
+# The longest request, in days: an earlier start cannot reach the window.
 _MAX_DAYS: Final = 366
 
 _ABSENCE: Final = (
@@ -67,7 +67,7 @@ def visible(
     organisation feeds show approved leave. Leave that was cancelled or declined in the last 30 days
     is included where the feed may have shown it, so that calendars remove it.
     """
-    found = tx.all(
+    leave = tx.all(
         _visible,
         organisation_id=owner.organisation_id,
         owner_id=owner.user_id,
@@ -79,15 +79,15 @@ def visible(
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
-    found.sort(key=lambda row: (row.start_date, row.id))
-    shown = (_absence(row, owner.user_id, owner.organisation_timezone) for row in found)
+    leave.sort(key=lambda row: (row.start_date, row.id))
+    absences = (_absence(row, owner.user_id, owner.organisation_timezone) for row in leave)
     return [
         replace(
             absence,
             sequence=absence.sequence + owner.sequence,
             updated_at=max(absence.updated_at, owner.sequence_at),
         )
-        for absence in shown
+        for absence in absences
     ]
 
 
@@ -110,7 +110,7 @@ def away(
     """
     bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    leave = tx.all(
         _away,
         organisation_id=organisation.id,
         viewer_id=viewer.id,
@@ -128,7 +128,7 @@ def away(
     return page_of(
         tx,
         page,
-        found,
+        leave,
         lambda row: _absence(row, viewer.id, organisation.timezone),
         lambda row: [row.start_date, row.id],
         *bound_to,
@@ -217,8 +217,8 @@ def _away(
         members = team(organisation_id, viewer_id, department_id)
         query = query.where(LeaveRequestRow.user_id.in_(members))
     if after_key is not None:
-        place = Tuple(LeaveRequestRow.start_date, LeaveRequestRow.id)
-        query = query.where(place > Tuple(after_key, after_id))
+        position_of_row = Tuple(LeaveRequestRow.start_date, LeaveRequestRow.id)
+        query = query.where(position_of_row > Tuple(after_key, after_id))
     return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
 
 

@@ -45,13 +45,13 @@ def create_key(
     a random one. Raises InvalidInput, Forbidden or NotFound.
     """
     name = texts.name(name, "name")
-    chosen = _check(scopes, variant, expires_at, by, now)
+    granted = _granted_scopes(scopes, variant, expires_at, by, now)
     if by.user_id is not None and by.user_id != for_user:
         raise Forbidden("You can only create API keys for yourself.")
-    _make_active(tx, for_user, by=by, now=now)
+    _activate_owner(tx, for_user, by=by, now=now)
     secret = secret or new_api_key()
     key_id = new_id(now)
-    shown: dict[str, object] = {
+    columns: dict[str, object] = {
         "user_id": for_user,
         "name": name,
         "prefix": secret[:SHOWN_CHARACTERS],
@@ -63,11 +63,11 @@ def create_key(
         organisation_id=by.organisation_id,
         id=key_id,
         secret_sha256=fingerprint(secret),
-        scopes=rows.json_text(chosen),
+        scopes=rows.json_text(granted),
         created_at=now,
-        **shown,
+        **columns,
     )
-    after = shown | {"scopes": chosen}
+    after = columns | {"scopes": granted}
     audit.record(tx, "api_key.created", "api_key", key_id, by=by, now=now, after=after)
     return _get(tx, key_id, by), secret
 
@@ -93,7 +93,7 @@ def page(
         user_id = by.user_id
     bound_to = ("api_keys", by.organisation_id, user_id, is_revoked)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    page_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         user_id=user_id,
@@ -101,7 +101,7 @@ def page(
         after_id=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, rows.api_key, lambda row: [row.id], *bound_to)
+    return page_of(tx, page, page_rows, rows.api_key, lambda row: [row.id], *bound_to)
 
 
 def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
@@ -133,7 +133,7 @@ def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> i
     return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in key_ids)
 
 
-def _check(
+def _granted_scopes(
     scopes: Sequence[str] | None,
     variant: int,
     expires_at: datetime | None,
@@ -146,9 +146,9 @@ def _check(
     if expires_at is not None and expires_at <= now:
         raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must be in the future.")
     # Only API keys have scopes; callers from Slack or a shell have all of them.
-    held = with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
-    wanted = held if scopes is None else frozenset(scopes)
-    unknown = sorted(wanted.difference(SCOPES))
+    own = with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
+    requested = own if scopes is None else frozenset(scopes)
+    unknown = sorted(requested.difference(SCOPES))
     if unknown:
         raise InvalidInput.of(
             "scopes",
@@ -157,9 +157,9 @@ def _check(
             unknown=tuple(unknown),
             known=SCOPES,
         )
-    if not wanted:
+    if not requested:
         raise InvalidInput.of("scopes", "no_scopes", "An API key needs at least one scope.")
-    beyond = sorted(wanted - held)
+    beyond = sorted(requested - own)
     if beyond:
         raise InvalidInput.of(
             "scopes",
@@ -167,10 +167,10 @@ def _check(
             "Your own API key lacks {beyond}, so you cannot give it to a new key.",
             beyond=tuple(beyond),
         )
-    return [scope for scope in SCOPES if scope in wanted]
+    return [scope for scope in SCOPES if scope in requested]
 
 
-def _make_active(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
+def _activate_owner(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
     # Locked: archiving either sees the new key and revokes it, or is seen here.
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     if user.status in ("deactivated", "archived"):
@@ -215,7 +215,7 @@ def _page(
         query = query.where(ApiKeyRow.user_id == user_id)
     if after_id is not None:
         query = query.where(ApiKeyRow.id < after_id)
-    # Ids are in order of time.
+    # Ids are in chronological order.
     return query.order_by(ApiKeyRow.id.desc()).limit(limit)
 
 

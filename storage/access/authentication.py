@@ -132,7 +132,7 @@ def authenticate(
 
 
 def is_use_due(authenticated: Authenticated, now: datetime) -> bool:
-    """Whether a use now is to be recorded: at most one a minute is."""
+    """Whether to record a use now: at most one a minute is recorded."""
     last_used_at = authenticated.key.last_used_at
     return last_used_at is None or last_used_at < _minute(now)
 

@@ -61,7 +61,7 @@ class FeedOwner:
     last_fetch: LastFetch = field(compare=False)
 
     def is_fetch_due(self, now: datetime) -> bool:
-        """Whether a fetch now is to be recorded: at most one an hour is."""
+        """Whether to record a fetch now: at most one an hour is recorded."""
         last = self.last_fetch.at
         return last is None or now - last >= FETCH_INTERVAL
 
@@ -79,10 +79,10 @@ def find_by_tokens(tx: Transaction, tokens: Collection[str]) -> dict[str, FeedOw
     token_by_sha256 = {fingerprint(token): token for token in tokens if token.isascii()}
     if len(token_by_sha256) == 1:
         # On PostgreSQL half as expensive as a list of one.
-        found = tx.all(_owner_of_token, token_sha256=next(iter(token_by_sha256)))
+        feeds = tx.all(_owner_of_token, token_sha256=next(iter(token_by_sha256)))
     else:
-        found = tx.all(_owners_of_tokens, tokens_sha256=[*token_by_sha256])
-    return {token_by_sha256[row.token_sha256]: _owner(row) for row in found}
+        feeds = tx.all(_owners_of_tokens, tokens_sha256=[*token_by_sha256])
+    return {token_by_sha256[row.token_sha256]: _owner(row) for row in feeds}
 
 
 def record_fetch(

@@ -48,7 +48,7 @@ def _token(tx: Transaction, encrypted: str) -> str:
 
 
 def lock_owner(tx: Transaction, by: Caller) -> User:
-    """The caller, locked: their feeds change one after the other. Raises Forbidden."""
+    """The caller, locked, so that their feeds change one at a time. Raises Forbidden."""
     if by.user_id is None:
         raise Forbidden("Only people have calendar feeds. Use the API key of a person.")
     return people_rows.get(tx, by.user_id, by=by, for_update=True)
@@ -90,7 +90,7 @@ def revoke(
     by: Caller,
     now: datetime,
 ) -> bool:
-    """Revoke a person's active feed of that kind; whether there was one."""
+    """Revoke a person's active feed of that kind; False if there was none."""
     changed = tx.change(
         _revoke,
         organisation_id=by.organisation_id,

@@ -1,6 +1,6 @@
-"""Further calendar feeds of a person, each with its own name and token; all feeds revoked.
+"""Calendar feeds that people create, each with its own name and token; all feeds revoked.
 
-``personal_feeds`` has the one that every person has.
+``personal_feeds`` has the personal one.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def get(tx: Transaction, feed_id: str, *, by: Caller) -> CalendarFeed:
 
 
 def revoke(tx: Transaction, feed_id: str, *, by: Caller, now: datetime) -> None:
-    """Revoke one of the caller's own feeds: its token is unknown from now on.
+    """Revoke one of the caller's own feeds: its token no longer works.
 
     Raises NotFound, also for a feed that is already revoked.
     """
@@ -136,7 +136,7 @@ def _page(
     query = feed_rows.select(organisation_id, user_id, is_personal_token=False)
     if after_id is not None:
         query = query.where(CalendarFeedRow.id < after_id)
-    # Ids are in order of time.
+    # Ids are in chronological order.
     return query.order_by(CalendarFeedRow.id.desc()).limit(limit)
 
 

@@ -1,4 +1,4 @@
-"""OAuth states: issued to a browser that begins an installation, good once and for ten minutes."""
+"""OAuth states: issued to a browser that begins an installation, valid once and for ten minutes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PRUNED_AT_ONCE: Final = 100
 
 
 def issue(tx: Transaction, *, now: datetime) -> str:
-    """A fresh state; only its fingerprint is kept."""
+    """A new state; only its fingerprint is stored."""
     prune(tx, now=now, limit=_PRUNED_AT_ONCE)
     state = new_token()
     tx.insert(SlackStateRow, state_sha256=fingerprint(state), expires_at=now + LIFE)
@@ -36,7 +36,7 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
-    """Delete up to ``limit`` expired states; how many there were."""
+    """Delete up to ``limit`` expired states; returns how many."""
     return tx.change(_prune, now=now, limit=limit)
 
 

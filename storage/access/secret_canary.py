@@ -35,7 +35,7 @@ def ensure(database: Database) -> None:
 
 
 def replace_all(tx: Transaction) -> None:
-    """Leave one canary, of the first key."""
+    """Replace all canaries by one of the first key."""
     tx.change(_delete)
     tx.change(_insert, number=1, encrypted=tx.secrets.encrypt(_TEXT))
 

@@ -25,7 +25,7 @@ KINDS: Final = tuple(_COLUMNS)
 
 
 def read(tx: Transaction, kind: str, *, after: tuple[str, str] | None, limit: int) -> list[Row]:
-    """Secrets of one kind by organisation and id, those after ``after``: its primary key."""
+    """Secrets of one kind in primary-key order, after the key ``after``."""
     return tx.all(
         _stored,
         kind=kind,

@@ -1,4 +1,4 @@
-"""Where a holiday set differs from its country: overrides made, listed and taken back."""
+"""Overrides of a country's public holidays: added, listed and removed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
 
-# All of them are kept in memory, and looked through whenever days are counted.
+# All of them are kept in memory, and every count of days reads them.
 MAX_OVERRIDES: Final = 500
 
 # What the audit trail shows of an override.
@@ -36,7 +36,7 @@ AUDITED: Final = ("date", "name", "is_holiday", "half")
 
 
 class TooManyOverrides(Conflict):
-    """The set has as many overrides as one may have."""
+    """The set has reached the limit of overrides."""
 
     code = "too_many_overrides"
     title = "There are too many overrides."
@@ -50,7 +50,7 @@ class TooManyOverrides(Conflict):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewOverride:
-    """What an override says. ``name`` may be None where a public holiday is taken away."""
+    """``name`` may be None where ``is_holiday`` is false: the country's name is taken."""
 
     date: date
     name: str | None = None
@@ -67,7 +67,7 @@ def add(
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> HolidayOverride:
-    """Make a day (or one half of it) a public holiday in that set, or take one away.
+    """Make a day, or half of it, a public holiday in that set, or a working day.
 
     There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
     AlreadyExists or TooManyOverrides; then nothing has changed.
@@ -97,7 +97,7 @@ def remove(
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> HolidayOverride:
-    """Take an override back, so that the date is again what the country makes of it.
+    """Remove an override, so that the country's public holidays apply on that date.
 
     Returns the override as it was. Raises NotFound or InsufficientRole; then nothing has changed.
     """
@@ -119,10 +119,7 @@ def _recalculate(
     now: datetime,
     recorder: EffectsRecorder | None,
 ) -> None:
-    """Recalculate the leave on a day that has just become or ceased to be a public holiday.
-
-    ``before`` is the reference data before the change.
-    """
+    """Recalculate the leave on a day whose override changed; ``before`` has the old one."""
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     code = holiday_set.country_code
     affected = recalculation.AffectedPeople(
@@ -156,14 +153,14 @@ def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[Holi
     holiday_set = holiday_sets.get(reference, set_id)
     bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
     after = position(tx, page, *bound_to)
-    found = tx.all(
+    page_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         holiday_set_id=holiday_set.id,
         after_date=after[0] if after else None,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, found, _value, lambda row: [row.date], *bound_to)
+    return page_of(tx, page, page_rows, _value, lambda row: [row.date], *bound_to)
 
 
 def _get(
@@ -181,12 +178,12 @@ def _get(
 
 
 def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation_causes.Cause:
-    was = holiday_sets.holidays_between(before, code, day, day).get(day)
-    now_is = holiday_sets.holidays_between(after, code, day, day).get(day)
+    old = holiday_sets.holidays_between(before, code, day, day).get(day)
+    new = holiday_sets.holidays_between(after, code, day, day).get(day)
     kind: recalculation_causes.CauseCode = "public_holiday_changed"
-    if was is None or now_is is None:
-        kind = "public_holiday_added" if was is None else "public_holiday_removed"
-    holiday = now_is or was
+    if old is None or new is None:
+        kind = "public_holiday_added" if old is None else "public_holiday_removed"
+    holiday = new or old
     return recalculation_causes.Cause(
         code=kind, holiday_date=day, holiday_name=None if holiday is None else holiday.name
     )
@@ -195,7 +192,7 @@ def _cause(before: Reference, after: Reference, code: str, day: date) -> recalcu
 def _checked(
     reference: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
-    """The override, once everything about it is sound."""
+    """The override, checked."""
     holiday_sets.check_year(new.date.year, "date")
     if new.half not in (None, *get_args(HalfDay)):
         raise InvalidInput.of(
@@ -240,11 +237,11 @@ def _record(
     by: Caller,
     now: datetime,
 ) -> None:
-    def shown(override: HolidayOverride | None) -> Mapping[str, object]:
+    def audited(override: HolidayOverride | None) -> Mapping[str, object]:
         if override is None:
             return {}
-        named = {name: getattr(override, name) for name in AUDITED}
-        return {**named, "country_code": holiday_set.country_code}
+        fields = {name: getattr(override, name) for name in AUDITED}
+        return {**fields, "country_code": holiday_set.country_code}
 
     subject = after or before
     assert subject is not None
@@ -255,8 +252,8 @@ def _record(
         subject.id,
         by=by,
         now=now,
-        before=shown(before),
-        after=shown(after),
+        before=audited(before),
+        after=audited(after),
     )
     organisation_config.changed(tx, by.organisation_id)
 

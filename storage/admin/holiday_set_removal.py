@@ -26,9 +26,9 @@ class HolidaySetInUse(InUse):
 
 
 def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> HolidaySet:
-    """Delete an unused set with its overrides; archived people do not count as users of it.
+    """Delete an unused set with its overrides; archived people do not count.
 
-    No leave is recalculated, since no one uses the set. Raises NotFound, InsufficientRole or
+    No leave is recalculated, since the set is not in use. Raises NotFound, InsufficientRole or
     HolidaySetInUse; then nothing has changed.
     """
     reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)

@@ -27,52 +27,52 @@ _BECAUSE = {"why": "user_archived"}
 def end_leave(
     tx: Transaction, reference: Reference, user: User, *, by: Caller, now: datetime
 ) -> tuple[LeaveEffect, ...]:
-    """Cancel pending leave, and end approved leave today; returns what changed, by first day.
+    """Cancel pending leave, and end approved leave today; returns the changes, by first day.
 
-    Of a request that is running, the past days and today stay taken.
+    A request that has begun keeps its days up to today.
     """
     today = local_day(now, reference.organisation.timezone)
     standing = leave_rows.current_of(tx, reference.organisation.id, user.id, today)
-    given_up = [(before, _given_up(before, today, now)) for before in standing]
+    ended = [(before, _ended(before, today, now)) for before in standing]
     leave = tuple(
         LeaveEffect(user=user, before=before, after=after)
-        for before, after in given_up
+        for before, after in ended
         if after is not None
     )
-    cancelled = [one for one in leave if one.after.status == "cancelled"]
-    shortened = [one for one in leave if one.after.status != "cancelled"]
-    _move(tx, reference, "leave_request.cancelled", cancelled, by=by, now=now)
-    _move(tx, reference, "leave_request.shortened", shortened, by=by, now=now)
+    cancelled = [effect for effect in leave if effect.after.status == "cancelled"]
+    shortened = [effect for effect in leave if effect.after.status != "cancelled"]
+    _apply(tx, reference, "leave_request.cancelled", cancelled, by=by, now=now)
+    _apply(tx, reference, "leave_request.shortened", shortened, by=by, now=now)
     return leave
 
 
 def reports(tx: Transaction, organisation_id: str, user_id: str) -> tuple[str, ...]:
     """The ids of the person's direct reports, who keep an archived manager on record."""
-    found = tx.all(_reports, organisation_id=organisation_id, user_id=user_id)
-    return tuple(report_id for (report_id,) in found)
+    report_rows = tx.all(_reports, organisation_id=organisation_id, user_id=user_id)
+    return tuple(report_id for (report_id,) in report_rows)
 
 
-def _given_up(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | None:
-    """The request once its days after today are given up; None where there are none to give."""
+def _ended(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | None:
+    """The request without its days after today; None if it has none."""
     after = replace(before, updated_at=now, version=before.version + 1)
-    kept = before.counted_halves[: max((today - before.start_date).days + 1, 0)]
-    kept_half_days = halves.total_half_days(kept)
-    if before.status == "pending" or kept_half_days == 0:
+    past_halves = before.counted_halves[: max((today - before.start_date).days + 1, 0)]
+    past_half_days = halves.total_half_days(past_halves)
+    if before.status == "pending" or past_half_days == 0:
         return replace(after, status="cancelled", cancelled_at=now)
-    if kept_half_days == before.total_half_days:
+    if past_half_days == before.total_half_days:
         return None
-    # On a single day "am" alone would mean the morning, and the whole day was taken.
+    # On a single day "am" alone would mean the morning only, and the whole day was leave.
     is_whole_day = before.start_date == today and before.start_half_day == "am"
     return replace(
         after,
         end_date=today,
         end_half_day="pm" if is_whole_day else None,
-        counted_halves=kept,
-        total_half_days=kept_half_days,
+        counted_halves=past_halves,
+        total_half_days=past_half_days,
     )
 
 
-def _move(
+def _apply(
     tx: Transaction,
     reference: Reference,
     action: Literal["leave_request.cancelled", "leave_request.shortened"],
@@ -83,20 +83,20 @@ def _move(
 ) -> None:
     if not leave:
         return
-    moved = [(one.before, one.after) for one in leave]
-    leave_rows.save_all(tx, action, moved, by=by, now=now, why=_BECAUSE)
-    changed = [(one.after, one.user) for one in leave]
-    # The owner has left and is not told. Cards show the outcome, and approvers are told.
+    changes = [(effect.before, effect.after) for effect in leave]
+    leave_rows.save_all(tx, action, changes, by=by, now=now, why=_BECAUSE)
+    changed = [(effect.after, effect.user) for effect in leave]
+    # The owner has left and is not notified; approvers are, and their cards are refreshed.
     event: EventType = "leave_request.updated"
-    news: NotificationEvent = "leave_request.recounted"
+    notification: NotificationEvent = "leave_request.recounted"
     if action == "leave_request.cancelled":
-        event = news = action
+        event = notification = action
     webhook_outbox.enqueue_all(tx, event, changed, reference=reference, now=now)
     notification_outbox.notify_all(
-        tx, news, [one.after for one in leave], reference=reference, now=now
+        tx, notification, [effect.after for effect in leave], reference=reference, now=now
     )
-    card_refreshes.leave_changed(tx, moved, reference=reference, now=now)
-    before = [one.before for one in leave]
+    card_refreshes.leave_changed(tx, changes, reference=reference, now=now)
+    before = [effect.before for effect in leave]
     notify_approvers(tx, reference, leave[0].user, before, action, by=by, now=now)
 
 

@@ -74,7 +74,7 @@ _OF_ALLOWANCES: Final = (
 
 # Settings that decide when the events of calendar feeds begin and end.
 _IN_EVENTS: Final = ("timezone", "day_starts_at", "midday_at", "day_ends_at")
-# More of these makes no balance negative.
+# A higher amount makes no balance negative.
 _AMOUNTS: Final = ("default_leave_allowance_half_days", "carry_over_half_days")
 
 
@@ -110,7 +110,7 @@ def update(
     locks.organisation(tx, by.organisation_id)
     before, after = _checked_update(tx, changes, by=by)
     if "digest_channel" in changes:
-        # Also the same channel: an admin may have put right what Slack refused it for.
+        # Also for the same channel: an admin may have fixed why Slack rejected it.
         digest_queue.retry(tx, by.organisation_id, now=now)
     reference_before = organisation_config.of_organisation(tx, by.organisation_id)
     if after == before:
@@ -172,7 +172,7 @@ def _may_lower_balances(before: Checked, after: Checked) -> bool:
 def _checked_update(
     tx: Transaction, changes: Mapping[str, object], *, by: Caller
 ) -> tuple[Checked, Checked]:
-    """The settings before and after, once everything about the change is sound."""
+    """The settings before and after the change, checked."""
     values = fields.checked(changes, _CHECKS)
     before = _settings(tx, by.organisation_id)
     after = before | values
@@ -191,7 +191,7 @@ def _check_working_hours(settings: Checked) -> None:
 
 
 def _settings(tx: Transaction, organisation_id: str) -> Checked:
-    """What ``update`` can change, by name."""
+    """The current settings by name."""
     row = tx.first(_settings_of, organisation_id=organisation_id)
     if row is None:
         raise NotFound("organisation")

@@ -1,4 +1,4 @@
-"""Organisations: created with what they need, and found. Their settings are changed elsewhere."""
+"""Organisations: created and looked up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from storage.leave import leave_types
 from storage.rules import working_week
 
 MAX_SLUG_LENGTH: Final = 48
-# How many organisations of one name get a readable slug.
+# How many organisations with the same name get a readable slug.
 _NUMBERED_SLUGS: Final = 50
 
 
@@ -49,7 +49,7 @@ def create(
 ) -> tuple[Organisation, User]:
     """Create an organisation with its settings, leave types, holiday set and a pending owner.
 
-    Raises InvalidInput, or AlreadyExists when the slug that was asked for is taken.
+    Raises InvalidInput, or AlreadyExists when ``new.slug`` is taken.
     """
     settings = organisation_settings.checked(
         {"name": new.name, "country_code": new.country_code, "timezone": new.timezone}
@@ -107,7 +107,7 @@ def by_slug(tx: Transaction, slug: str) -> Organisation:
 
 
 def only_one(tx: Transaction) -> Organisation | None:
-    """The deployment's single organisation; None where there is none, or more than one."""
+    """The deployment's single organisation; None if there are none or several."""
     first_two = tx.all(_first_two)
     return rows.organisation(first_two[0]) if len(first_two) == 1 else None
 

@@ -44,13 +44,13 @@ def archive(
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> User:
-    """Take a person out for good, in one transaction, and keep the record.
+    """Archive a person who has left; their record stays.
 
     Revokes API keys and feeds, cancels pending requests, ends approved leave after today, and
     notifies the next approvers (offboarding.py). Returns an archived person unchanged. Raises
     NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing has changed.
     """
-    user = _to_be_stopped(tx, user_id, by=by)
+    user = _locked_to_stop(tx, user_id, by=by)
     if user.status == "archived":
         return user
     reference = organisation_config.of_organisation(tx, by.organisation_id)
@@ -73,7 +73,9 @@ def archive(
             calendar_feeds=feed_count,
             reports=offboarding.reports(tx, by.organisation_id, user_id),
             departments=tuple(
-                one.id for one in reference.departments.values() if one.manager_id == user.id
+                department.id
+                for department in reference.departments.values()
+                if department.manager_id == user.id
             ),
             balances=recorder.balance_changes(tx, reference, [user]),
         )
@@ -88,13 +90,13 @@ def deactivate(
     now: datetime,
     recorder: EffectsRecorder | None = None,
 ) -> User:
-    """Switch a person off for a while: keys and feeds stop answering, requests stay.
+    """Suspend a person for a while: keys and feeds stop working, requests stay.
 
-    New approvers are told of the approvals that pass to them. Returns a deactivated person
-    unchanged. Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf;
-    then nothing has changed.
+    New approvers get the cards of reassigned requests. Returns a deactivated person unchanged.
+    Raises NotFound, InsufficientRole, UserArchived, LastOwner or CannotArchiveSelf; then nothing
+    has changed.
     """
-    user = _to_be_stopped(tx, user_id, by=by)
+    user = _locked_to_stop(tx, user_id, by=by)
     if user.status == "archived":
         raise people_checks.UserArchived
     if user.status == "deactivated":
@@ -115,10 +117,10 @@ def deactivate(
 
 
 def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """Make a deactivated person active again; an active one stays as they are.
+    """Make a deactivated person active again; an active person stays unchanged.
 
-    Their keys and feeds answer again, and they get the cards of what awaits them. Raises NotFound,
-    InsufficientRole, UserPending or UserArchived.
+    Their keys and feeds work again, and they get the cards of requests assigned to them. Raises
+    NotFound, InsufficientRole, UserPending or UserArchived.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -138,7 +140,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
 
 
 def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """Bring an archived person back as pending; any other one comes back unchanged.
+    """Restore an archived person as pending; returns other people unchanged.
 
     Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
     their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
@@ -177,13 +179,13 @@ def _returned(
     )
 
 
-def _to_be_stopped(tx: Transaction, user_id: str, *, by: Caller) -> User:
-    """The person, locked, whom ``by`` may archive or deactivate."""
+def _locked_to_stop(tx: Transaction, user_id: str, *, by: Caller) -> User:
+    """The person, locked, after checking that ``by`` may archive or deactivate them."""
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by, for_update=True)
     people_checks.check_may_manage(by, user)
-    # First: only the last owner can try this on the last owner, and needs this reason.
+    # Before CannotArchiveSelf: the last owner needs the more specific reason.
     people_checks.check_owner_remains(tx, user, by=by)
     if user.id == by.user_id:
         raise CannotArchiveSelf

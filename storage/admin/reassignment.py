@@ -1,8 +1,8 @@
-"""Pending requests that await other people than before: who they are, and telling them in Slack.
+"""Pending requests whose approvers change: found, audited and notified.
 
-Approvers are computed on every read (approvers.py), so nothing is moved here. New
-approvers get the request's card, all its cards are refreshed, and the audit trail says who was
-asked before and who is now.
+Approvers are computed on every read (approvers.py), so no assignment is stored. New approvers get
+the request's card, its other cards are refreshed, and the audit trail has the approvers before and
+after.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from storage.events import audit, notification_outbox
 from storage.events.organisation_config import Reference
 from storage.leave import caller_leave, leave_rows
 
-# Of those that await one person, or the members of one department.
+# Requests that one change can reassign.
 MAX_REQUESTS: Final = 5_000
 
 ApproversByRequester = dict[str, list[User]]
@@ -38,7 +38,7 @@ def if_inactive(
 def assigned_to(
     tx: Transaction, reference: Reference, user: User, *, now: datetime
 ) -> list[LeaveRequest]:
-    """Pending requests that await the person, oldest first."""
+    """Pending requests that are assigned to the person, oldest first."""
     return caller_leave.all_assigned(
         tx,
         reference.organisation.id,
@@ -87,8 +87,8 @@ def approvers_by_requester(
 def difference(
     requests: Sequence[LeaveRequest], before: ApproversByRequester, after: ApproversByRequester
 ) -> list[Reassignment]:
-    """The requests that await others now."""
-    reassigned = [
+    """The requests whose approvers differ."""
+    candidates = [
         Reassignment(
             request=request,
             before=tuple(before.get(request.user_id, ())),
@@ -97,19 +97,19 @@ def difference(
         for request in requests
     ]
     return [
-        one
-        for one in reassigned
-        if {user.id for user in one.before} != {user.id for user in one.after}
+        candidate
+        for candidate in candidates
+        if {user.id for user in candidate.before} != {user.id for user in candidate.after}
     ]
 
 
 def send_cards_to_linked(
     tx: Transaction, reference: Reference, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
-    """Give a person whose Slack account has become known the cards of what awaits them.
+    """Send a person whose Slack account became known the cards of requests assigned to them.
 
-    ``before`` and ``after``: the person without and with the account. A pending person is asked
-    only now; an active one was asked before, when no card could reach them.
+    ``before`` and ``after``: the person without and with the account. A pending person becomes an
+    approver by it; an active one was an approver before, whom no card could reach.
     """
     requests = assigned_to(tx, reference, after, now=now)
     if not requests:
@@ -117,9 +117,9 @@ def send_cards_to_linked(
     if approval_rule.is_reachable(before):
         notification_outbox.post_missing_cards(tx, after.id, requests, reference=reference, now=now)
         return
-    asked_before = approvers_by_requester(tx, reference, requests, now=now, absent_id=after.id)
-    asked_after = approvers_by_requester(tx, reference, requests, now=now)
-    apply(tx, reference, difference(requests, asked_before, asked_after), by=by, now=now)
+    approvers_before = approvers_by_requester(tx, reference, requests, now=now, absent_id=after.id)
+    approvers_after = approvers_by_requester(tx, reference, requests, now=now)
+    apply(tx, reference, difference(requests, approvers_before, approvers_after), by=by, now=now)
 
 
 def apply(
@@ -130,10 +130,10 @@ def apply(
     by: Caller,
     now: datetime,
 ) -> None:
-    """Audit it, give new approvers their cards and redraw the others'."""
+    """Audit the new approvers, send them cards and refresh the others' cards."""
     ids = [
-        (one.request.id, [user.id for user in one.before], [user.id for user in one.after])
-        for one in reassigned
+        (each.request.id, [user.id for user in each.before], [user.id for user in each.after])
+        for each in reassigned
     ]
     changes = [
         (request_id, {"approvers": before}, {"approvers": after})
@@ -143,7 +143,7 @@ def apply(
     notification_outbox.notify_all(
         tx,
         "leave_request.rerouted",
-        [one.request for one in reassigned],
+        [each.request for each in reassigned],
         approvers={request_id: set(after) - set(before) for request_id, before, after in ids},
         reference=reference,
         now=now,

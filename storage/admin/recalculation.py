@@ -168,7 +168,7 @@ def _people(
         *((UserRow.public_holiday_country_code.is_null(),) if default_country else ()),
         *((UserRow.working_days.is_null(),) if default_week else ()),
     )
-    # In one order, to avoid deadlocks.
+    # Always in the same order, to avoid deadlocks.
     query = (
         UserRow.select(*rows.USER)
         .where(

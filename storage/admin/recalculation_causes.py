@@ -23,7 +23,7 @@ CauseCode = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """Why leave was recalculated. The last three codes come with the date, and a name if known."""
+    """Why leave was recalculated. The last three codes have the date, and the name if known."""
 
     code: CauseCode
     holiday_date: date | None = None

@@ -38,7 +38,7 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
         slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
     elif organisation.slack_team_id != TEAM_ID:
         return None
-    # The playground's directory is made of the organisation's people, so there is no sync.
+    # The playground's members are the organisation's people, so there is nothing to compare.
     slack_syncs.end(tx, organisation_id)
     for user in _staff(tx, organisation_id):
         if user.slack_user_id is None:

@@ -135,9 +135,9 @@ def _report(bad: BadLines) -> dict[str, object]:
 
 
 def _print_lines(bad: BadLines) -> None:
-    shown, count = bad.by_line[:MAX_ERRORS], len(bad.errors)
-    for line, column, error in shown:
+    errors, count = bad.by_line[:MAX_ERRORS], len(bad.errors)
+    for line, column, error in errors:
         where = f"line {line}, {column}" if column else f"line {line}"
         click.echo(f"{where}: {error.detail}", err=True)
-    rest = f" The first {len(shown):,} are shown." if count > len(shown) else ""
+    rest = f" The first {len(errors):,} are shown." if count > len(errors) else ""
     click.echo(f"Nothing was imported: {count:,} errors.{rest}", err=True)

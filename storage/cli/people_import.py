@@ -56,11 +56,11 @@ def import_people(
     is_update: bool,
     progress: Progress,
 ) -> Imported:
-    """Add the people, and the departments that are not there yet, in this one transaction.
+    """Add the people and missing departments in this transaction.
 
-    ``is_update``: a known address changes that person, in the cells that are not empty; otherwise
-    it is refused. Raises BadLines that names every wrong line, or FileOvertaken; then nothing has
-    changed.
+    ``is_update``: a line with a known address updates that person, from the cells that are not
+    empty; otherwise it is an error. Raises BadLines with every wrong line, or FileOvertaken; then
+    nothing has changed.
     """
     locks.organisation(tx, by.organisation_id)
     plan = people_import_plan.make(tx, lines, by=by, now=now, is_update=is_update)
@@ -72,7 +72,7 @@ def import_people(
         _change(tx, plan.people, by=by, now=now, progress=lambda count: progress(added + count))
     except people_changes.ChangedMeanwhile as error:
         raise FileOvertaken from error
-    # Imported approvers are asked as soon as their Slack accounts are known.
+    # Imported approvers get their cards once their Slack accounts are known.
     slack_syncs.request(tx, by.organisation_id, now=now)
     progress(len(lines))
     return _counts(plan)

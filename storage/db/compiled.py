@@ -172,7 +172,7 @@ class Statement:
 
 
 class Compiled(Generic[P]):
-    """A query function and the statements made of it so far."""
+    """A query function and the statements compiled from it so far."""
 
     def __init__(self, build: Callable[..., Any], *, is_per_engine: bool) -> None:
         self._build = build
@@ -193,8 +193,8 @@ class Compiled(Generic[P]):
     ) -> tuple[str, list[Any]]:
         """The SQL for these parameters and the values in the order of its placeholders.
 
-        Raises TypeError unless every parameter of the function is given by name, and no other:
-        a filter that was left out by mistake must not mean "everything". ``args`` is always empty
+        Raises TypeError unless exactly the function's parameters are passed, by name: a filter that
+        was left out by mistake must not mean "everything". ``args`` is always empty
         then; the type system wants it beside ``params``.
         """
         if args or params.keys() != self._names:

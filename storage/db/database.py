@@ -54,7 +54,7 @@ def _row_maker(sql: str, cursor: Any) -> Callable[[Iterable[Any]], Row]:
 class DuplicateRow(Exception):
     """A unique index refused the row; the transaction can only be rolled back.
 
-    ``columns`` are the index's, empty where they are not known.
+    ``columns`` are the index's; empty if unknown.
     """
 
     def __init__(self, message: str, columns: Iterable[str] = ()) -> None:
@@ -126,7 +126,7 @@ class Transaction:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
         start = 0
         while start < len(rows):
-            # Powers of two: one statement for each is all that ever has to be compiled.
+            # Powers of two, so that few statements have to be compiled.
             size = min(1 << (len(rows) - start).bit_length() - 1, INSERT_BATCH)
             batch = rows[start : start + size]
             statement = inserts_of(table, list(batch[0]), size, self.engine)

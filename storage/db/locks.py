@@ -2,7 +2,7 @@
 
 SQLite has one writer at a time and needs none. The locks leave foreign key checks possible.
 
-To avoid deadlocks, every transaction takes them in one order: the organisation, its people by id,
+To avoid deadlocks, every transaction locks in the same order: the organisation, its people by id,
 then leave, departments and webhooks.
 """
 

@@ -67,12 +67,12 @@ def page_of(
 
     ``key`` takes a row's position; ``bound_to`` must be what ``position`` was given.
     """
-    shown = rows[: page.limit]
+    page_rows = rows[: page.limit]
     next_cursor = None
     if len(rows) > page.limit:
-        payload = base64_encode(orjson.dumps(key(shown[-1])))
+        payload = base64_encode(orjson.dumps(key(page_rows[-1])))
         next_cursor = _signer(tx, bound_to).sign(payload).decode()
-    return Page(items=[value(row) for row in shown], next_cursor=next_cursor)
+    return Page(items=[value(row) for row in page_rows], next_cursor=next_cursor)
 
 
 def _signer(tx: Transaction, bound_to: tuple[object, ...]) -> Signer:

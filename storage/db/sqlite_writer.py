@@ -135,7 +135,7 @@ class SqliteWriter:
         self._notify(notified)
 
     def _wait_for_jobs(self) -> bool:
-        """Wait for a job or the end; False when closed and nothing is left to do."""
+        """Wait for a job; False when closed and the queue is empty."""
         with self._changed:
             self._changed.wait_for(lambda: self._jobs or self._is_closed)
         return bool(self._jobs)
@@ -174,7 +174,7 @@ class SqliteWriter:
     def _run_jobs(
         self, connection: sqlite3.Connection, jobs: Iterable[_Job], *, in_savepoints: bool
     ) -> list[_Outcome]:
-        """Run jobs one after the other; one sees what those before it have read and changed.
+        """Run jobs one after the other; each sees what earlier jobs cached and changed.
 
         Raises _NeedsSavepoints for a job that raised after it had changed something.
         """
