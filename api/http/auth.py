@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from storage.access.authentication import is_well_formed
+from storage.access.api_key_format import is_well_formed
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 

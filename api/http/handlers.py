@@ -19,7 +19,7 @@ from api.http.auth import Headers, header
 from api.http.fields import Body, Query
 from api.http.key_use import KeyUse
 from api.http.rate_limits import RateLimits
-from storage.access.authentication import KnownKey
+from storage.access.authentication import ActiveKey
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
@@ -38,7 +38,7 @@ class Services:
     clock: Clock
     base_url: str
     allow_private_webhooks: bool
-    keys: SharedLookup[KnownKey]
+    keys: SharedLookup[ActiveKey]
     key_use: KeyUse
     # None for no limits.
     rate_limits: RateLimits | None = None

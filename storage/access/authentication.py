@@ -1,9 +1,7 @@
-"""The format of API keys, and the authentication of every request by its key."""
+"""Authentication of every request by its API key."""
 
 from __future__ import annotations
 
-import secrets
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +11,7 @@ from typing import Final
 import orjson
 from peewee import Select, Update
 
+from storage.access import api_key_format
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
@@ -21,19 +20,11 @@ from storage.db.compiled import Param, any_of, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
 
-PREFIX: Final = "hiatus_sk_live_"
-
-# 62 ** 43 is the first power above 2 ** 256, 62 ** 6 the first above 2 ** 32.
-_SECRET_CHARACTERS: Final = 43
-_CHECKSUM_CHARACTERS: Final = 6
-_KEY_CHARACTERS: Final = len(PREFIX) + _SECRET_CHARACTERS + _CHECKSUM_CHARACTERS
-SHOWN_CHARACTERS: Final = len(PREFIX) + 6
-_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _MINUTE_MILLISECONDS: Final = 60_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KnownKey:
+class ActiveKey:
     """A key that is not revoked, with its active owner; it may have expired.
 
     ``expires_at`` and ``last_used_at`` are in milliseconds, the latter a whole minute; None for
@@ -56,37 +47,18 @@ class Authenticated:
     """A caller with the key that they used."""
 
     caller: Caller
-    key: KnownKey
+    key: ActiveKey
 
 
-def new_api_key() -> str:
-    """``hiatus_sk_live_``, 32 random bytes in base62 and a checksum of those characters."""
-    return api_key_of(secrets.token_bytes(32))
+_active_key: Final = rows.mapper(ActiveKey)
 
 
-def api_key_of(secret_bytes: bytes) -> str:
-    """The key of 32 secret bytes."""
-    secret = _base62(int.from_bytes(secret_bytes, "big"), _SECRET_CHARACTERS)
-    return PREFIX + secret + _checksum(secret)
-
-
-def is_well_formed(key: str) -> bool:
-    """Whether the length, prefix and checksum of ``key`` are right, without a query."""
-    if len(key) != _KEY_CHARACTERS or not key.startswith(PREFIX) or not key.isascii():
-        return False
-    secret = key[len(PREFIX) : -_CHECKSUM_CHARACTERS]
-    return key[-_CHECKSUM_CHARACTERS:] == _checksum(secret)
-
-
-_known_key: Final = rows.mapper(KnownKey)
-
-
-def find_key(tx: Transaction, secret_sha256: str) -> KnownKey | None:
+def find_key(tx: Transaction, secret_sha256: str) -> ActiveKey | None:
     """The key with this SHA-256, as ``find_keys``."""
     return find_keys(tx, [secret_sha256]).get(secret_sha256)
 
 
-def find_keys(tx: Transaction, secrets_sha256: Collection[str]) -> dict[str, KnownKey]:
+def find_keys(tx: Transaction, secrets_sha256: Collection[str]) -> dict[str, ActiveKey]:
     """Keys by their SHA-256, without those that are revoked or whose owner is not active.
 
     One query.
@@ -96,11 +68,11 @@ def find_keys(tx: Transaction, secrets_sha256: Collection[str]) -> dict[str, Kno
         key_rows = tx.all(_usable_key, secret_sha256=next(iter(secrets_sha256)))
     else:
         key_rows = tx.all(_usable_keys, secrets_sha256=[*secrets_sha256])
-    return {row.secret_sha256: _known_key(row) for row in key_rows}
+    return {row.secret_sha256: _active_key(row) for row in key_rows}
 
 
 def caller_of(
-    key: KnownKey | None, *, now: datetime, request_id: str | None = None
+    key: ActiveKey | None, *, now: datetime, request_id: str | None = None
 ) -> Authenticated:
     """The caller with that key. Raises Unauthenticated for None and for an expired key."""
     if key is None or (key.expires_at is not None and key.expires_at <= milliseconds(now)):
@@ -126,7 +98,7 @@ def authenticate(
     Raises Unauthenticated for a key that is malformed, unknown, revoked or expired, or whose owner
     is not active.
     """
-    if not is_well_formed(key):
+    if not api_key_format.is_well_formed(key):
         raise Unauthenticated
     return caller_of(find_key(tx, fingerprint(key)), now=now, request_id=request_id)
 
@@ -155,18 +127,6 @@ def with_reads(scopes: frozenset[str]) -> frozenset[str]:
 
 def _minute(now: datetime) -> int:
     return milliseconds(now) // _MINUTE_MILLISECONDS * _MINUTE_MILLISECONDS
-
-
-def _checksum(secret: str) -> str:
-    return _base62(zlib.crc32(secret.encode()), _CHECKSUM_CHARACTERS)
-
-
-def _base62(number: int, width: int) -> str:
-    digits = []
-    for _ in range(width):
-        number, digit = divmod(number, 62)
-        digits.append(_BASE62[digit])
-    return "".join(reversed(digits))
 
 
 @compiled

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from api.base.settings import ApiSettings
 from api.http.errors import RateLimited
 from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, Hit, MemoryCounter, RateLimits
-from storage.access import api_keys, authentication
+from storage.access import api_key_format, api_keys
 from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
 from storage.db.database import Database
@@ -89,7 +89,7 @@ def test_each_key_has_a_limit_of_its_own(
 
 
 def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
-    answer = client.get(PATH, authentication.new_api_key())
+    answer = client.get(PATH, api_key_format.new_key())
 
     assert answer.status_code == 401
     assert "RateLimit" not in answer.headers
@@ -97,13 +97,13 @@ def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
 
 def fail(client: Client, times: int) -> list[int]:
     """The statuses of requests with wrong keys, from the one address that all tests have."""
-    return [client.get(PATH, authentication.new_api_key()).status_code for _ in range(times)]
+    return [client.get(PATH, api_key_format.new_key()).status_code for _ in range(times)]
 
 
 def test_over_the_limit_only_wrong_credentials_are_refused(client: Client) -> None:
     answered = fail(client, FAILURE_LIMIT.amount)
 
-    refused = client.get(PATH, authentication.new_api_key())
+    refused = client.get(PATH, api_key_format.new_key())
 
     assert set(answered) == {401}
     assert refused.status_code == 429
@@ -152,7 +152,7 @@ def test_what_cannot_be_a_key_or_a_token_costs_no_query(
     assert client.get(PATH, "hiatus_sk_live_").status_code == 401
     assert client.get("/cal/a-guess").status_code == 404
     # What could be one is looked up, and there is no table to look in.
-    assert client.get(PATH, authentication.new_api_key()).status_code >= 500
+    assert client.get(PATH, api_key_format.new_key()).status_code >= 500
     assert client.get(f"/cal/{new_token()}").status_code >= 500
 
 
