@@ -16,7 +16,7 @@ from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import HalfDay, as_dict
 from storage.db.database import Transaction
-from storage.directory import holiday_sets
+from storage.directory import public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules.halves import AFTERNOON, MORNING
@@ -109,7 +109,7 @@ def _holidays(
     updated_at = max(
         created_at.get(country_code, reference.organisation.created_at), owner.sequence_at
     )
-    by_day = holiday_sets.holidays_between(reference, country_code, first_day, last_day)
+    by_day = public_holidays.holidays_between(reference, country_code, first_day, last_day)
     for day, holiday in sorted(by_day.items()):
         yield PublicHoliday(
             country_code=country_code,

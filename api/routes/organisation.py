@@ -16,7 +16,7 @@ from storage.admin import organisation_settings, organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
 from storage.db.database import Transaction
-from storage.directory import holiday_sets, people_changes
+from storage.directory import holiday_sets, people_changes, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
@@ -70,7 +70,7 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], H
             "country_code": code,
             "country_name": holiday_calendar.country_name(code),
             "has_regions": holiday_calendar.has_regions(code),
-            "holiday_count": holiday_sets.holiday_count(reference, code, year),
+            "holiday_count": public_holidays.holiday_count(reference, code, year),
             "created_at": holiday_set.created_at,
         }
 

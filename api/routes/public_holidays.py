@@ -17,7 +17,7 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.base import errors
 from storage.base.clock import local_day
 from storage.db.database import Transaction
-from storage.directory import holiday_sets
+from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
@@ -35,7 +35,7 @@ def holidays(
     )
     holiday_set = holiday_sets.get(reference, context.id)
     year = query.year or local_day(context.now, reference.organisation.timezone).year
-    holidays = holiday_sets.year_of(reference, holiday_set.country_code, year)
+    holidays = public_holidays.year_of(reference, holiday_set.country_code, year)
     return _whole(list(map(holiday_records.holiday, holidays)))
 
 

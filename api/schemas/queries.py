@@ -9,7 +9,7 @@ from pydantic import Field
 from api.http.fields import Day, Paged, PagedOnRequest, Query, Uuid, Word
 from storage.base.event_values import AuditAction, DeliveryEvent, DeliveryStatus
 from storage.base.values import LeaveStatus, Role, UserStatus
-from storage.directory import holiday_sets
+from storage.directory import public_holidays
 
 Flag = Literal["true", "false"]
 
@@ -55,8 +55,8 @@ class HolidaysOfYear(Query):
     year: Annotated[
         int | None,
         Field(
-            ge=holiday_sets.EARLIEST_YEAR,
-            le=holiday_sets.LATEST_YEAR,
+            ge=public_holidays.EARLIEST_YEAR,
+            le=public_holidays.LATEST_YEAR,
             description="A calendar year; by default the current one.",
         ),
     ] = None

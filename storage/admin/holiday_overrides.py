@@ -23,7 +23,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
-from storage.directory import holiday_sets
+from storage.directory import holiday_sets, public_holidays
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules import holiday_calendar
@@ -178,8 +178,8 @@ def _get(
 
 
 def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation_causes.Cause:
-    old = holiday_sets.holidays_between(before, code, day, day).get(day)
-    new = holiday_sets.holidays_between(after, code, day, day).get(day)
+    old = public_holidays.holidays_between(before, code, day, day).get(day)
+    new = public_holidays.holidays_between(after, code, day, day).get(day)
     kind: recalculation_causes.CauseCode = "public_holiday_changed"
     if old is None or new is None:
         kind = "public_holiday_added" if old is None else "public_holiday_removed"
@@ -193,7 +193,7 @@ def _checked(
     reference: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
     """The override, checked."""
-    holiday_sets.check_year(new.date.year, "date")
+    public_holidays.check_year(new.date.year, "date")
     if new.half not in (None, *get_args(HalfDay)):
         raise InvalidInput.of(
             "half", "unknown_half", "A half must be am or pm, or null for all day."

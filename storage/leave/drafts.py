@@ -11,7 +11,7 @@ from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import holiday_sets
+from storage.directory import public_holidays
 from storage.events.organisation_config import Reference
 from storage.leave import balances
 from storage.leave.balances import BalanceInputs
@@ -222,9 +222,9 @@ def _check_allowance(
 
 
 def count(reference: Reference, user: User, span: spans.Span) -> list[days.DayCount]:
-    country_code = holiday_sets.country_code_of(reference, user)
+    country_code = public_holidays.country_code_of(reference, user)
     return days.count_days(
         span,
         working_week.working_week(user.working_days or reference.organisation.working_days),
-        holiday_sets.holidays_between(reference, country_code, span.start_date, span.end_date),
+        public_holidays.holidays_between(reference, country_code, span.start_date, span.end_date),
     )

@@ -19,7 +19,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.directory import holiday_sets, people_rows, slack_locales
+from storage.directory import people_rows, public_holidays, slack_locales
 from storage.events import digest_queue, organisation_config
 from storage.events.organisation_config import Reference
 from storage.rules import working_week
@@ -127,7 +127,7 @@ def is_digest_day(reference: Reference, day: date) -> bool:
     """Whether the day is one of the organisation's working days and no public holiday."""
     organisation = reference.organisation
     week = working_week.working_week(organisation.working_days)
-    holidays = holiday_sets.holidays_between(reference, organisation.country_code, day, day)
+    holidays = public_holidays.holidays_between(reference, organisation.country_code, day, day)
     off = holidays[day].halves if day in holidays else NOTHING
     return week[day.weekday()] & ~off != NOTHING
 

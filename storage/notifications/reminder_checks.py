@@ -20,11 +20,11 @@ from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
-from storage.directory import approval_rule, approvers, worktimes
+from storage.directory import approval_rule, approvers
 from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import Reference
-from storage.notifications import escalations
+from storage.notifications import escalations, worktimes
 from storage.rules import lifecycle, reminder_schedule
 from storage.rules.reminder_schedule import Plan
 from storage.rules.worktime import next_work_start

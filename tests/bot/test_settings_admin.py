@@ -12,7 +12,7 @@ from storage.access import api_keys
 from storage.admin import organisations, people
 from storage.base.values import Department, LeaveType, Organisation, User
 from storage.db.pages import PageOf
-from storage.directory import department_rows, holiday_sets, people_rows
+from storage.directory import department_rows, people_rows, public_holidays
 from storage.events import organisation_config
 from storage.leave import leave_types
 from tests.bot.test_settings_access import as_sent, click, settings
@@ -439,7 +439,7 @@ def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
     assert after.slack_members_join is False
     known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     assert "DE-BY" in {one.country_code for one in known.holiday_sets.values()}
-    assert holiday_sets.holiday_count(known, "DE-BY", 2026) > 0
+    assert public_holidays.holiday_count(known, "DE-BY", 2026) > 0
 
 
 def test_saving_what_stands_there_changes_nothing(world: World) -> None:

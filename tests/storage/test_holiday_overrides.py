@@ -18,7 +18,7 @@ from storage.base.errors import InsufficientRole, NotFound
 from storage.base.values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets
+from storage.directory import holiday_sets, public_holidays
 from storage.events import audit_log, organisation_config
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of
@@ -54,7 +54,7 @@ def removed(database: Database, acme: Acme, override_id: str, code: str = "GB") 
 
 def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
     known = database.read_now(organisation_config.of_organisation, acme.id)
-    return {one.date: one for one in holiday_sets.year_of(known, "GB", day.year)}.get(day)
+    return {one.date: one for one in public_holidays.year_of(known, "GB", day.year)}.get(day)
 
 
 def test_an_override_makes_a_day_a_public_holiday_until_it_is_taken_back(

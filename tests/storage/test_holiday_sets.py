@@ -11,8 +11,9 @@ from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import HolidayOverrideRow
-from storage.directory import holiday_sets
+from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
+from storage.rules import holiday_calendar
 from storage.rules.days import Holiday
 from storage.rules.halves import AFTERNOON, MORNING, WHOLE_DAY
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
@@ -58,7 +59,7 @@ def an_override(
 
 def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
     known = database.read_now(organisation_config.of_organisation, acme.id)
-    return holiday_sets.holidays_between(known, code, day, day).get(day)
+    return public_holidays.holidays_between(known, code, day, day).get(day)
 
 
 def test_a_country_is_added_once(database: Database) -> None:
@@ -180,7 +181,7 @@ def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
     an_override(database, acme, MARKET_DAY)
     known = database.read_now(organisation_config.of_organisation, acme.id)
 
-    found = holiday_sets.holidays_between(known, "GB", CHRISTMAS, date(2027, 1, 1))
+    found = public_holidays.holidays_between(known, "GB", CHRISTMAS, date(2027, 1, 1))
 
     assert MARKET_DAY not in found
     assert (min(found), max(found)) == (CHRISTMAS, date(2027, 1, 1))
@@ -189,16 +190,16 @@ def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
 def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
     acme = an_organisation(database)
     known = database.read_now(organisation_config.of_organisation, acme.id)
-    before = holiday_sets.holiday_count(known, "GB", 2026)
-    year_after = holiday_sets.holiday_count(known, "GB", 2027)
+    before = public_holidays.holiday_count(known, "GB", 2026)
+    year_after = public_holidays.holiday_count(known, "GB", 2027)
 
     an_override(database, acme, MARKET_DAY, half="am")
     an_override(database, acme, CHRISTMAS, is_holiday=False)
     an_override(database, acme, date(2026, 6, 11))
 
     known = database.read_now(organisation_config.of_organisation, acme.id)
-    assert holiday_sets.holiday_count(known, "GB", 2026) == before + 1
-    assert holiday_sets.holiday_count(known, "GB", 2027) == year_after
+    assert public_holidays.holiday_count(known, "GB", 2026) == before + 1
+    assert public_holidays.holiday_count(known, "GB", 2027) == year_after
 
 
 def test_a_person_has_their_own_country_or_the_organisations(database: Database) -> None:
@@ -207,6 +208,6 @@ def test_a_person_has_their_own_country_or_the_organisations(database: Database)
     hedy = a_person(database, acme, first_name="Hedy")
     known = database.read_now(organisation_config.of_organisation, acme.id)
 
-    assert holiday_sets.country_code_of(known, ada) == "FR"
-    assert holiday_sets.country_code_of(known, hedy) == "GB"
-    assert holiday_sets.country_name("GB-SCT") == "United Kingdom (Scotland)"
+    assert public_holidays.country_code_of(known, ada) == "FR"
+    assert public_holidays.country_code_of(known, hedy) == "GB"
+    assert holiday_calendar.country_name("GB-SCT") == "United Kingdom (Scotland)"

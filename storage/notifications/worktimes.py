@@ -14,7 +14,7 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
-from storage.directory import holiday_sets
+from storage.directory import public_holidays
 from storage.events.organisation_config import Reference
 from storage.rules import working_week, worktime
 from storage.rules.worktime import Hours, Worktime
@@ -32,10 +32,10 @@ def of_people(
     organisation = reference.organisation
     worktimes = {}
     for user in users:
-        country_code = holiday_sets.country_code_of(reference, user)
+        country_code = public_holidays.country_code_of(reference, user)
         worktimes[user.id] = Worktime(
             week=working_week.working_week(user.working_days or organisation.working_days),
-            holidays=holiday_sets.holidays_between(reference, country_code, first, last),
+            holidays=public_holidays.holidays_between(reference, country_code, first, last),
             away=away[user.id],
             hours=Hours(
                 starts_at=organisation.day_starts_at,

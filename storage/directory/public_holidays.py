@@ -1,0 +1,117 @@
+"""The public holidays that a person or country has, with the overrides of the organisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Final, Literal
+
+from storage.base.calendar_values import HolidayOnDate
+from storage.base.errors import InvalidInput
+from storage.base.values import HalfDay, User
+from storage.events.organisation_config import Reference
+from storage.rules import holiday_calendar
+from storage.rules.days import Holiday
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+
+# Lunar calendars are computed for these years only.
+EARLIEST_YEAR: Final = 1900
+LATEST_YEAR: Final = 2100
+
+_MASK_OF_HALF: Final[Mapping[HalfDay | None, int]] = {
+    None: WHOLE_DAY,
+    "am": MORNING,
+    "pm": AFTERNOON,
+}
+_HALF_OF_MASK: Final = {mask: half for half, mask in _MASK_OF_HALF.items()}
+
+
+def check_year(year: int, field: str) -> None:
+    """Raises InvalidInput ``out_of_range`` for a year whose public holidays are unknown."""
+    if not EARLIEST_YEAR <= year <= LATEST_YEAR:
+        raise InvalidInput.of(
+            field,
+            "out_of_range",
+            "Choose a year from {first} to {last}.",
+            first=str(EARLIEST_YEAR),
+            last=str(LATEST_YEAR),
+        )
+
+
+def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
+    """The public holidays of a calendar year and those that overrides remove, earliest first.
+
+    Raises InvalidInput ``out_of_range`` or ``unknown_country``.
+    """
+    check_year(year, "year")
+    first_day, last_day = date(year, 1, 1), date(year, 12, 31)
+    in_force = holidays_between(reference, country_code, first_day, last_day)
+    overrides = {
+        date.fromisoformat(override.date): override
+        for override in reference.overrides.get(country_code, ())
+    }
+    dates: list[HolidayOnDate] = []
+    for day, holiday in in_force.items():
+        half = _HALF_OF_MASK[holiday.halves]
+        override = overrides.pop(day, None)
+        source: Literal["country", "override"] = "country" if override is None else "override"
+        dates.append(
+            HolidayOnDate(
+                date=day,
+                name=holiday.name,
+                source=source,
+                half=half,
+                is_holiday=True,
+                override_id=None if override is None else override.id,
+            )
+        )
+    # The other overrides remove a holiday, or a day that was none.
+    dates += [
+        HolidayOnDate(
+            date=day,
+            name=override.name,
+            source="override",
+            half=None,
+            is_holiday=False,
+            override_id=override.id,
+        )
+        for day, override in overrides.items()
+        if first_day <= day <= last_day
+    ]
+    return sorted(dates, key=lambda on_date: on_date.date)
+
+
+def country_code_of(reference: Reference, user: User) -> str:
+    """The country whose public holidays the person has: their choice, else the organisation's."""
+    return user.public_holiday_country_code or reference.organisation.country_code
+
+
+def holidays_between(
+    reference: Reference, country_code: str, first_day: date, last_day: date
+) -> Mapping[date, Holiday]:
+    """The public holidays between two dates, both included, with the overrides of that set.
+
+    An override replaces the country's holiday on that date, or removes it or one half of it.
+    Raises InvalidInput ``unknown_country``.
+    """
+    holidays = holiday_calendar.holidays_between(country_code, first_day, last_day)
+    for override in reference.overrides.get(country_code, ()):
+        day = date.fromisoformat(override.date)
+        if not first_day <= day <= last_day:
+            continue
+        halves = _MASK_OF_HALF[override.half]
+        if override.is_holiday:
+            holidays[day] = Holiday(name=override.name, halves=halves)
+        elif day in holidays:
+            other_halves = holidays[day].halves & ~halves
+            if other_halves == NOTHING:
+                del holidays[day]
+            else:
+                holidays[day] = replace(holidays[day], halves=other_halves)
+    return holidays
+
+
+def holiday_count(reference: Reference, country_code: str, year: int) -> int:
+    """How many dates of a calendar year are public holidays at least in part."""
+    return len(holidays_between(reference, country_code, date(year, 1, 1), date(year, 12, 31)))
