@@ -13,7 +13,7 @@ from bot.blocks import form_values
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest
 from storage.leave.drafts import Draft
-from storage.rules.spans import Span
+from storage.rules import spans
 
 FIELDS: Final = (
     ids.LEAVE_TYPE,
@@ -38,12 +38,7 @@ class Filled:
 
     @classmethod
     def with_request(cls, request: LeaveRequest) -> Filled:
-        span = Span(
-            start_date=request.start_date,
-            end_date=request.end_date,
-            start_half_day=request.start_half_day,
-            end_half_day=request.end_half_day,
-        )
+        span = spans.of_request(request)
         return cls(
             leave_type_id=request.leave_type_id,
             start_date=request.start_date,

@@ -144,12 +144,7 @@ def apply(
 
 def _counted(reference: Reference, user: User, request: LeaveRequest, today: date) -> str:
     """The halves that count by the current rules; days before today as before."""
-    span = spans.Span(
-        start_date=request.start_date,
-        end_date=request.end_date,
-        start_half_day=request.start_half_day,
-        end_half_day=request.end_half_day,
-    )
+    span = spans.of_request(request)
     counted_halves = days.counted_halves(drafts.count(reference, user, span))
     past = max((today - request.start_date).days, 0)
     return request.counted_halves[:past] + counted_halves[past:]

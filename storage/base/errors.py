@@ -173,7 +173,7 @@ class InsufficientScope(Forbidden):
 
 
 class OwnRequest(Forbidden):
-    """People cannot decide on their own requests, whatever their role."""
+    """People of any role cannot decide on their own requests."""
 
     code = "own_request"
     title = "You cannot decide on your own request."
@@ -264,8 +264,8 @@ class CodeTaken(Conflict):
     code = "code_taken"
     title = "The code is already in use."
 
-    def __init__(self, taken: str) -> None:
-        super().__init__("Another leave type has the code {taken}.", taken=taken)
+    def __init__(self, code: str) -> None:
+        super().__init__("Another leave type has the code {taken}.", taken=code)
 
 
 class NameTaken(Conflict):

@@ -1,7 +1,8 @@
-"""The public shape of what REST and others show alike. One definition of each.
+"""Public records that REST shares with webhooks and commands, each defined once.
 
 Webhooks carry leave requests, leave types and user summaries; ``hiatus keys`` prints API keys.
-What only REST shows is in ``api.schemas``. Every function gives a dict that orjson writes as it is.
+Records of REST alone are in ``api.schemas``. Every function returns a dict that orjson writes as it
+is.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from storage.base.values import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class About:
-    """What the OpenAPI document says of a field. Metadata of its type; pydantic calls the hook."""
+    """A field's description for the OpenAPI document, as metadata of its type."""
 
     description: str | None = None
     format: str | None = None

@@ -146,19 +146,7 @@ def _check_rules(
     run(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
     counted_halves = days.counted_halves(day_counts)
     inputs = balances.read_inputs(tx, reference, user, span.start_date, span.end_date)
-    others = [other for other in inputs.leave if other.id != replaces]
-    run(_check_overlap, span, others)
-    if leave_type.deducts_allowance:
-        requested = Deduction(
-            counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
-        )
-        run(
-            _check_allowance,
-            leave_type,
-            inputs.account,
-            balances.deducting(reference, others),
-            requested,
-        )
+    _check_other_leave(reference, leave_type, inputs, span, counted_halves, replaces, run)
     return Assessment(
         span=span,
         leave_type=leave_type,
@@ -175,27 +163,33 @@ def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveReq
     The rules of its type were checked when it was requested. Raises InvalidInput
     ``no_working_time``, OverlappingLeave or InsufficientAllowance.
     """
-    span = spans.Span(
-        start_date=request.start_date,
-        end_date=request.end_date,
-        start_half_day=request.start_half_day,
-        end_half_day=request.end_half_day,
-    )
+    span = spans.of_request(request)
     day_counts = count(reference, user, span)
     request_rules.check_working_time(day_counts)
     counted_halves = days.counted_halves(day_counts)
     inputs = balances.read_inputs(tx, reference, user, span.start_date, span.end_date)
-    others = [other for other in inputs.leave if other.id != request.id]
-    _check_overlap(span, others)
     leave_type = reference.leave_types[request.leave_type_id]
+    _check_other_leave(reference, leave_type, inputs, span, counted_halves, request.id, _raising)
+    return counted_halves
+
+
+def _check_other_leave(
+    reference: Reference,
+    leave_type: LeaveType,
+    inputs: BalanceInputs,
+    span: spans.Span,
+    counted_halves: str,
+    replaces: str | None,
+    run: _RunRule,
+) -> None:
+    others = [other for other in inputs.leave if other.id != replaces]
+    run(_check_overlap, span, others)
     if leave_type.deducts_allowance:
         requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        _check_allowance(
-            leave_type, inputs.account, balances.deducting(reference, others), requested
-        )
-    return counted_halves
+        other_deductions = balances.deducting(reference, others)
+        run(_check_allowance, leave_type, inputs.account, other_deductions, requested)
 
 
 def _check_overlap(span: spans.Span, others: Iterable[BookedLeave]) -> None:

@@ -130,11 +130,13 @@ def _visible(
     if viewer_id is not None:
         # SQLite is far quicker with the subquery for each person, PostgreSQL plans it badly.
         for_each = engine == "postgresql"
-        awaits = pending_approvals.is_assigned(organisation_id, viewer_id, today, for_each=for_each)
+        is_assigned = pending_approvals.is_assigned(
+            organisation_id, viewer_id, today, for_each=for_each
+        )
         query = query.where(
             # Redundant, but it saves a scan of the organisation's leave.
             leave.id.in_(_ever_visible(organisation_id, viewer_id)),
-            (leave.user_id == viewer_id) | (leave.decided_by == viewer_id) | awaits,
+            (leave.user_id == viewer_id) | (leave.decided_by == viewer_id) | is_assigned,
         )
     few_on = engine if viewer_id is not None else None
     return sorted_after(query, "-created_at", after_key, after_id, few_on=few_on).limit(limit)

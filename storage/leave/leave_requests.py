@@ -30,7 +30,7 @@ from storage.rules import halves
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
-    """Request leave for the caller: pending, or approved if its type or lack of approvers says so.
+    """Request leave for the caller: pending, or approved if no approver has to or can decide.
 
     Raises InvalidInput, OverlappingLeave or InsufficientAllowance, or Unauthenticated for a person
     who was deactivated since they were authenticated; then nothing has changed.
@@ -140,10 +140,7 @@ def edit(
 
 
 def lock(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:
-    """Lock the request until this transaction ends.
-
-    Raises NotFound for one that the caller cannot see.
-    """
+    """Lock the request until this transaction ends. Raises NotFound if it is not visible."""
     request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
 
 

@@ -150,18 +150,9 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     if user is None:
         raise NotFound("leave request")
     reference = organisation_config.of_organisation(tx, by.organisation_id)
-    counts = drafts.count(reference, user, _span(request))
+    counts = drafts.count(reference, user, spans.of_request(request))
     return ExplainedRequest(
         request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
-    )
-
-
-def _span(request: LeaveRequest) -> spans.Span:
-    return spans.Span(
-        start_date=request.start_date,
-        end_date=request.end_date,
-        start_half_day=request.start_half_day,
-        end_half_day=request.end_half_day,
     )
 
 

@@ -87,7 +87,9 @@ def card(
     pending_approvers = []
     if request.status == "pending":
         pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
-    off = colleagues.off_with(tx, organisation_id, requester, _span(request), includes_pending=True)
+    off = colleagues.off_with(
+        tx, organisation_id, requester, spans.of_request(request), includes_pending=True
+    )
     return ApprovalCard(
         request=request,
         requester=requester,
@@ -164,15 +166,6 @@ def _balances(
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
         )
         for demand in year_balances.demands(inputs.account, others, requested)
-    )
-
-
-def _span(request: LeaveRequest) -> spans.Span:
-    return spans.Span(
-        start_date=request.start_date,
-        end_date=request.end_date,
-        start_half_day=request.start_half_day,
-        end_half_day=request.end_half_day,
     )
 
 

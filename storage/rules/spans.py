@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from storage.base.errors import InvalidInput
-from storage.base.values import HalfDay
+from storage.base.values import HalfDay, LeaveRequest
 
 MAX_SPAN_DAYS: Final = 366
 
@@ -84,6 +84,15 @@ def requested_span(
         end_date=end_date,
         start_half_day=start_half_day,
         end_half_day=end_half_day,
+    )
+
+
+def of_request(request: LeaveRequest) -> Span:
+    return Span(
+        start_date=request.start_date,
+        end_date=request.end_date,
+        start_half_day=request.start_half_day,
+        end_half_day=request.end_half_day,
     )
 
 
