@@ -81,10 +81,10 @@ def of_people(
         user_ids=sorted(user_ids),
         **_bounds(first_day, date.max),
     )
-    of_person: dict[str, list[Row]] = {}
+    rows_by_user: dict[str, list[Row]] = {}
     for row in booking_rows:
-        of_person.setdefault(row.user_id, []).append(row)
-    return {user_id: _bookings_of(rows) for user_id, rows in of_person.items()}
+        rows_by_user.setdefault(row.user_id, []).append(row)
+    return {user_id: _bookings_of(user_rows) for user_id, user_rows in rows_by_user.items()}
 
 
 class _Bounds(TypedDict):
