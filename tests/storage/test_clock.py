@@ -1,5 +1,3 @@
-"""Which week people mean."""
-
 from __future__ import annotations
 
 from datetime import date, timedelta

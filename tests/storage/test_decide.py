@@ -1,4 +1,4 @@
-"""Editing, approving, declining and cancelling: who may, from which status, and what follows."""
+"""Editing, approving, declining and cancelling: who may, in which status, and the effects."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Ids: of the right form, and in the order in which they were made."""
-
 from __future__ import annotations
 
 import uuid

@@ -1,4 +1,4 @@
-"""The lists of leave requests: whose, filtered how, in which order, page by page."""
+"""Lists of leave requests: visibility, filters, order and pages."""
 
 from __future__ import annotations
 

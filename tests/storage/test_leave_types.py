@@ -167,7 +167,7 @@ def test_the_name_of_an_archived_type_can_be_used_until_it_is_restored(database:
     with pytest.raises(NameTaken):
         change(former.id, is_archived=False)
     change(former.id, is_archived=False, name="Study leave (former)")
-    # Its own name, written otherwise, is no other type's.
+    # Another spelling of its own name is not a clash.
     change(newer.id, name="STUDY LEAVE")
 
 

@@ -1,4 +1,4 @@
-"""A balance as its ledger shows it, who may see it, and adjustments of it."""
+"""Balances with their ledger lines, who may see them, and adjustments."""
 
 from __future__ import annotations
 

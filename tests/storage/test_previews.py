@@ -1,4 +1,4 @@
-"""What a preview announces, and that it is what then happens."""
+"""Previews, and that submitting a draft has the previewed effects."""
 
 from __future__ import annotations
 
@@ -399,14 +399,14 @@ def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest |
 
 
 def half_days_of(change: YearChange) -> tuple[int, int, int]:
-    """What the leave year has before, what the leave takes of it, and what it has after."""
+    """What remains of the leave year before, the deduction, and what remains after."""
     return change.before_half_days, change.half_days, change.after_half_days
 
 
 def tried(
     database: Database, acme: Acme, user: User, draft: Draft, replaced: LeaveRequest | None
 ) -> LeaveRequest | DomainError:
-    """Ask for it, or change the request to it."""
+    """Submit the draft, or edit the request to it."""
     by = caller_for(acme, user)
     changes = as_dict(draft)
     del changes["leave_type_id"]

@@ -1,5 +1,3 @@
-"""Random bytes are handed out once."""
-
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""Deciding otherwise than a moment ago: who may, for how long, and what is checked again."""
+"""Reversals of decisions: who may, for how long, and what is checked again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the environment says: defaults, files beside names, and all that is wrong said at once."""
+"""Settings from the environment: defaults, secrets in files, and all problems together."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def key_beside(path: str) -> tuple[str, ...]:
 
 
 def keys_of_100(folder: str, begins_at: float) -> list[tuple[str, ...]]:
-    """The keys of 100 databases, each asked for at a moment that other processes share."""
+    """The keys of 100 databases, each read at a moment that other processes share."""
     keys = []
     for number in range(100):
-        # A barrier would wake its processes one after the other, further apart than a key takes.
+        # A barrier would wake its processes one by one, further apart than creating a key takes.
         while time.monotonic() < begins_at + number * 0.003:
             pass
         keys.append(key_beside(f"{folder}/{number}.db"))

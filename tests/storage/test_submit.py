@@ -1,4 +1,4 @@
-"""Asking for leave: what is stored, what is refused, and that a refusal leaves nothing."""
+"""Submitting leave requests: what is stored, what is refused, and that an error stores nothing."""
 
 from __future__ import annotations
 

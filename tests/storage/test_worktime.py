@@ -129,7 +129,7 @@ ASKED_AT = datetime(2026, 6, 1, 9, tzinfo=UTC)  # A Monday.
         ("2026-06-02T08:00Z", 0, True, (1, "2026-06-04T08:00Z")),
         ("2026-06-04T08:00Z", 1, True, (2, "2026-06-08T08:00Z")),
         ("2026-06-08T08:00Z", 2, True, (3, "2026-06-09T08:00Z")),
-        # Then the next step is asked, which is no reminder.
+        # Then the request is escalated, which is not a reminder.
         ("2026-06-09T08:00Z", 3, False, (4, None)),
         # After a time without runs: one reminder, not two, and none at night or at the weekend.
         ("2026-06-05T10:00Z", 0, True, (2, "2026-06-08T08:00Z")),

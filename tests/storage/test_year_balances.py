@@ -43,7 +43,7 @@ def an_account(
 
 
 def leave(start_date: date, half_days: int) -> Deduction:
-    """Whole days in a row, weekends not looked at; an odd half-day is a morning."""
+    """Consecutive whole days, weekends included; an odd half-day is a morning."""
     counted_halves = "3" * (half_days // 2) + "1" * (half_days % 2)
     return Deduction(
         counted_halves=counted_halves,
@@ -146,7 +146,7 @@ def test_leave_across_the_expiry_takes_carried_days_with_its_first_part() -> Non
 
     (demand,) = year_balances.demands(an_account(), [leave(date(2027, 7, 1), 34)], across)
 
-    # Two days by 31 March are carried ones; the other three have lapsed.
+    # Two days by 31 March are carried over; the other three have expired.
     assert (demand.remaining_half_days, demand.needed_half_days) == (20, 20)
 
 
