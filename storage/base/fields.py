@@ -27,7 +27,7 @@ def checked(changes: Mapping[str, object], checks: Mapping[str, Check]) -> Check
 
     Raises InvalidInput with an error for each invalid field; ``unknown_field`` without a check.
     """
-    normal: Checked = {}
+    normalised: Checked = {}
     errors: list[FieldError] = []
     for field, value in changes.items():
         check = checks.get(field)
@@ -36,12 +36,12 @@ def checked(changes: Mapping[str, object], checks: Mapping[str, Check]) -> Check
             errors.append(FieldError(pointer=f"/{field}", code="unknown_field", detail=detail))
             continue
         try:
-            normal[field] = check(value, field)
-        except InvalidInput as refusal:
-            errors.extend(refusal.errors)
+            normalised[field] = check(value, field)
+        except InvalidInput as error:
+            errors.extend(error.errors)
     if errors:
         raise InvalidInput(errors)
-    return normal
+    return normalised
 
 
 def require(fields: Mapping[str, object], *names: str) -> None:

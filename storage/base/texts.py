@@ -11,7 +11,7 @@ from storage.base.errors import InvalidInput
 
 MAX_NAME_LENGTH: Final = 200
 # RFC 5321, section 4.5.3.1.3, less the two angle brackets.
-MAX_EMAIL: Final = 254
+MAX_EMAIL_LENGTH: Final = 254
 
 _LABEL: Final = r"[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf'[^\s@<>()\[\],;:\\"]{{1,64}}@(?:{_LABEL}\.)+{_LABEL}')
@@ -38,7 +38,7 @@ def name(value: object, field: str) -> str:
             field=field,
             most=MAX_NAME_LENGTH,
         )
-    _refuse_invisible(text, field, _NOT_IN_NAMES)
+    _check_characters(text, field, _NOT_IN_NAMES)
     return text
 
 
@@ -57,11 +57,11 @@ def free_text(value: str, field: str, max_length: int) -> str:
             field=field,
             most=max_length,
         )
-    _refuse_invisible(text, field, _NOT_IN_TEXTS, allowed="\n\r\t")
+    _check_characters(text, field, _NOT_IN_TEXTS, allowed="\n\r\t")
     return text
 
 
-def _refuse_invisible(text: str, field: str, categories: Set[str], allowed: str = "") -> None:
+def _check_characters(text: str, field: str, categories: Set[str], allowed: str = "") -> None:
     """Raises InvalidInput ``control_character`` with the first one, such as ``U+202E``."""
     for character in text:
         is_unwanted = unicodedata.category(character) in categories
@@ -112,7 +112,7 @@ def email(value: object, field: str) -> str:
     Raises InvalidInput ``invalid_email``. Does not check that the address exists.
     """
     text = value.strip() if isinstance(value, str) else ""
-    if len(text) > MAX_EMAIL or _EMAIL.fullmatch(text) is None or not text.isprintable():
+    if len(text) > MAX_EMAIL_LENGTH or _EMAIL.fullmatch(text) is None or not text.isprintable():
         raise InvalidInput.of(
             field,
             "invalid_email",
