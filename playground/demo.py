@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from bot.base.ids import COMMAND
 from bot.base.settings import SlackSettings
-from playground import page, playground_http
+from playground import guards, page, playground_http
 from playground.playground import Playground, player
 from storage.cli import demo as demo_data
 from storage.cli import demo_slack
@@ -88,7 +88,7 @@ def routes(playground: Playground) -> list[BaseRoute]:
     first = playground.first(_FIRST_PLAYERS)
     return [
         *page.routes(first, COMMAND, token),
-        *page.guarded(playground_http.routes(playground), token),
+        *guards.from_page_only(playground_http.routes(playground), token),
     ]
 
 

@@ -1,27 +1,18 @@
-"""`/playground`: the page that plays Slack, and the checks of its requests.
-
-Its user can act as any of the demo's people. So only a browser on this machine may use it, and only
-through the page itself: other websites in the same browser must not reach it.
-"""
+"""`/playground`: the page that plays Slack."""
 
 from __future__ import annotations
 
 import html
-import re
-import secrets
-from collections.abc import Iterable, Sequence
-from ipaddress import ip_address
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.base.client_address import client_address
 from api.documentation.pages import ICON, Asset, answer, asset_route, page
+from playground.guards import LocalOnly
 
 _STATIC: Final = Path(__file__).parent / "static"
 _FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
@@ -42,31 +33,16 @@ _BODY: Final = """
 </main>"""
 
 
-_TOKEN_HEADER: Final = "x-playground-token"
-# A proxy adds these. A request with any of them does not come from this machine.
-_OF_PROXIES: Final = (
-    "forwarded",
-    "via",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
-    "x-real-ip",
-)
-_LOOPBACK_HOST: Final = re.compile(
-    r"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
-)
-
-
 def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
     """The page. ``people`` are the Slack ids that it shows first; ``token`` authenticates it."""
     body = _BODY.format(
         people=html.escape(",".join(people)), command=html.escape(command), token=html.escape(token)
     )
-    drawn: list[Asset] = []
+    rendered: list[Asset] = []
 
     async def playground(request: Request) -> Response:
-        if not drawn:
-            drawn.append(
+        if not rendered:
+            rendered.append(
                 page(
                     "Hiatus playground",
                     address="playground/assets",
@@ -76,7 +52,7 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
                     body=body,
                 )
             )
-        response = answer(request, drawn[0])
+        response = answer(request, rendered[0])
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -85,67 +61,5 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
         asset_route("/playground/assets/{version}/{name}", _FILES),
     ]
     for route in page_routes:
-        route.app = _LocalOnly(route.app)
+        route.app = LocalOnly(route.app)
     return page_routes
-
-
-def guarded(routes: Sequence[Route], token: str) -> Sequence[Route]:
-    """The same routes, for requests of the page with this token only."""
-    for route in routes:
-        route.app = _LocalOnly(_FromPageOnly(route.app, token))
-    return routes
-
-
-class _LocalOnly:
-    """Serves only programs on this machine that use a loopback address or localhost.
-
-    ``Host`` shows a website's name that resolves to 127.0.0.1 (DNS rebinding).
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        address = client_address(scope)
-        is_local = (
-            not any(name in headers for name in _OF_PROXIES)
-            and address != ""
-            and ip_address(address).is_loopback
-            and _LOOPBACK_HOST.fullmatch(headers.get("host", "")) is not None
-        )
-        app = (
-            self._app
-            if is_local
-            else _refused("Only a browser on this machine can use the playground.")
-        )
-        await app(scope, receive, send)
-
-
-class _FromPageOnly:
-    """Serves only requests with the page's token and of the same origin."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        # Browsers send Origin with every POST; older ones do not send Sec-Fetch-Site.
-        is_from_page = headers.get("sec-fetch-site", "same-origin") == "same-origin" and (
-            scope["method"] in ("GET", "HEAD") or headers.get("origin") == _origin(headers)
-        )
-        app = self._app
-        if not is_from_page:
-            app = _refused("Only the playground's page can do this.")
-        elif not secrets.compare_digest(headers.get(_TOKEN_HEADER, "").encode(), self._token):
-            app = _refused("The playground was restarted. Reload this page.")
-        await app(scope, receive, send)
-
-
-def _origin(headers: Headers) -> str:
-    return f"http://{headers['host']}"
-
-
-def _refused(why: str) -> Response:
-    return JSONResponse({"ok": False, "problem": why}, 403, {"Cache-Control": "no-store"})

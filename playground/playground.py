@@ -1,7 +1,7 @@
 """A workspace on this machine, to try Hiatus without a real one.
 
 It sends the bot signed requests over HTTP, as Slack does, and serves it a Web API on 127.0.0.1.
-Nothing else connects the two, so the page shows exactly what Slack would receive.
+They are connected in no other way, so the page shows exactly what Slack would receive.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from playground.loopback.blocks import Payload
 from playground.loopback.delivery import Delivery
 from playground.loopback.records import Message, View
 from playground.loopback.server import SlackServer
-from playground.loopback.showing import screen
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
 from playground.loopback.workspace import Workspace
+from playground.screens import screen
 from storage.base.values import User
 
 CHANNEL_ID: Final = "C0GENERAL00"
-# How many messages, calls and so on are kept.
-_KEPT: Final = 500
+# Of messages, calls and so on, each.
+_MAX_STORED: Final = 500
 _MAX_PROBLEMS: Final = 5
 
 
@@ -79,11 +79,13 @@ class Playground:
             )
 
     def first(self, emails: Iterable[str]) -> list[str]:
-        """The ids of the players with these addresses, and of others in place of missing ones."""
+        """The ids of the players with these addresses; other players replace missing ones."""
         by_email = {player.email: player.slack_user_id for player in self.players.values()}
-        wanted = list(emails)
-        ids = [by_email[email] for email in wanted if email in by_email]
-        return [*ids, *(user_id for user_id in self.players if user_id not in ids)][: len(wanted)]
+        addresses = list(emails)
+        ids = [by_email[email] for email in addresses if email in by_email]
+        return [*ids, *(user_id for user_id in self.players if user_id not in ids)][
+            : len(addresses)
+        ]
 
     @property
     def settings(self) -> SlackSettings:
@@ -125,7 +127,7 @@ class Playground:
 
     def forget_old(self) -> None:
         """Delete old messages, calls and so on."""
-        self.workspace.forget(keep=_KEPT)
+        self.workspace.forget(keep=_MAX_STORED)
 
     def view(self, user_id: str, view_id: str) -> View:
         """A view that the person has open. Raises Unseen."""

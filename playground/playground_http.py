@@ -17,7 +17,7 @@ from playground.loopback.blocks import Payload
 from playground.loopback.records import Answer, Impossible
 from playground.playground import Playground, Unseen, options_in
 
-# How long a request for the next change waits. A stopping server waits for it too.
+# How long a request for the next change waits. A stopping server waits for it, too.
 WAIT_SECONDS: Final = 3.0
 _POLL_SECONDS: Final = 0.05
 _MAX_SHOWN: Final = 6
@@ -55,7 +55,7 @@ def routes(playground: Playground) -> list[Route]:
         shown = request.query_params.get("people", "").split(",")[:_MAX_SHOWN]
         after = request.query_params.get("after", "")
         await _wait_for_change(playground, after)
-        return _answered(playground.state(shown))
+        return _response(playground.state(shown))
 
     async def act(request: Request) -> Response:
         if not _is_json(request):
@@ -66,10 +66,10 @@ def routes(playground: Playground) -> list[Route]:
             if len(body) > _MAX_BODY_BYTES:
                 return _refused(413, "The request is larger than any that Slack sends.")
         try:
-            wanted = Act.model_validate_json(body)
-            if wanted.user not in playground.players:
+            action = Act.model_validate_json(body)
+            if action.user not in playground.players:
                 raise Unseen("There is no such person.")
-            return _answered(await run_in_threadpool(_done, playground, wanted))
+            return _response(await run_in_threadpool(_perform, playground, action))
         except ValidationError:
             return _refused(422, "This is not possible in Slack.")
         except (Unseen, Impossible) as refusal:
@@ -79,7 +79,7 @@ def routes(playground: Playground) -> list[Route]:
         if not _is_json(request):
             return _refused(415, "Send JSON.")
         playground.reset()
-        return _answered({"ok": True})
+        return _response({"ok": True})
 
     return [
         Route("/playground/state", state),
@@ -89,7 +89,7 @@ def routes(playground: Playground) -> list[Route]:
 
 
 def _is_json(request: Request) -> bool:
-    """Any website may POST other media types without a preflight request."""
+    """Whether browsers ask first: other websites may POST other media types without preflight."""
     return request.headers.get("content-type", "").partition(";")[0] == "application/json"
 
 
@@ -99,7 +99,7 @@ async def _wait_for_change(playground: Playground, after: str) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _done(playground: Playground, act: Act) -> Payload:
+def _perform(playground: Playground, act: Act) -> Payload:
     if act.kind in ("pick", "submit", "suggest"):
         _fill(playground, act)
     answer = _HANDLERS[act.kind](playground, act)
@@ -122,7 +122,7 @@ def _problem(answer: Answer) -> str:
 def _fill(playground: Playground, act: Act) -> None:
     view = playground.view(act.user, act.view_id)
     for block_id, action_id, value in act.filled:
-        # The form may have changed while it was filled in, as in Slack.
+        # As in Slack, the form may have changed meanwhile.
         with contextlib.suppress(Impossible):
             playground.slack.fill(view, block_id, action_id, value)
 
@@ -178,9 +178,9 @@ _HANDLERS: Final[dict[str, Handler]] = {
 }
 
 
-def _refused(status: int, why: str) -> Response:
-    return _answered({"ok": False, "problem": why}, status)
+def _refused(status: int, reason: str) -> Response:
+    return _response({"ok": False, "problem": reason}, status)
 
 
-def _answered(body: Payload, status: int = 200) -> Response:
+def _response(body: Payload, status: int = 200) -> Response:
     return JSONResponse(body, status, {"Cache-Control": "no-store"})

@@ -1,6 +1,6 @@
-"""Reading Block Kit as a person does, and the state that Slack keeps of what was filled in.
+"""Block Kit as a person reads it, and the state of fields in views.
 
-Shapes: docs.slack.dev/reference/block-kit and /reference/views; nothing here judges limits.
+Shapes: docs.slack.dev/reference/block-kit and /reference/views. Limits are in `limits`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# A JSON object of Slack's, of any kind: what a test reads in it is the test's to know.
+# Any JSON object of Slack.
 Payload = dict[str, Any]
 
-# How `state.values` names the answer of each stateful element, and what it holds when untouched.
+# By stateful element: the field of `state.values` that has its value, and its first value.
 _STATE_FIELDS: dict[str, tuple[str, object]] = {
     "static_select": ("selected_option", None),
     "external_select": ("selected_option", None),
@@ -166,8 +166,7 @@ def first_state(blocks: list[Payload]) -> dict[str, dict[str, Payload]]:
     for block, element in located(blocks):
         if is_stateful(element):
             name, untouched = _STATE_FIELDS[element["type"]]
-            given = element.get(_initial_name(name), untouched)
-            state = {"type": element["type"], name: given}
+            state = {"type": element["type"], name: element.get(_initial_name(name), untouched)}
             values.setdefault(block["block_id"], {})[element["action_id"]] = state
     return values
 
@@ -179,16 +178,16 @@ def _initial_name(state_name: str) -> str:
 def carried_over(
     old: dict[str, dict[str, Payload]], blocks: list[Payload]
 ) -> dict[str, dict[str, Payload]]:
-    """`state.values` of the new blocks; what has the same block_id and action_id keeps its value.
+    """`state.values` of the new blocks. Fields with equal block_id and action_id keep their value.
 
-    Source: bolt-js #290 and bolt-python #1064 as quoted in the notes on Slack.
+    Source: bolt-js #290 and bolt-python #1064.
     """
     fresh = first_state(blocks)
     for block_id, actions in fresh.items():
         for action_id, state in actions.items():
-            kept = old.get(block_id, {}).get(action_id)
-            if kept is not None and kept["type"] == state["type"]:
-                actions[action_id] = kept
+            previous = old.get(block_id, {}).get(action_id)
+            if previous is not None and previous["type"] == state["type"]:
+                actions[action_id] = previous
     return fresh
 
 
@@ -196,7 +195,7 @@ def state_of(element: Payload, value: object) -> Payload:
     """The entry of `state.values` after a person gave `value`; None empties it.
 
     `value` is an option's value (or the option), a list of them for several, an id, a date or text.
-    Raises KeyError for an option that is not on offer.
+    Raises KeyError for an option that the element does not have.
     """
     name, untouched = _STATE_FIELDS[element["type"]]
     if value is None:

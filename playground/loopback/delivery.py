@@ -1,4 +1,4 @@
-"""Carrying a payload to the app, signed over HTTP as Slack signs it."""
+"""Sends payloads to the app over HTTP, signed as by Slack."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from playground.loopback.records import Answer
 class How(TypedDict, total=False):
     """How to send something, and how to tamper with it.
 
-    `timestamp` and `signature` go into the headers as given; `signing_secret` signs with another
-    key; `team_id` speaks for another workspace; `via` is "http" or "socket"; `overrides` replaces
-    keys of the payload; `force` does what Slack's client would not let a person do.
+    `timestamp` and `signature` replace the headers; `signing_secret` signs with another key;
+    `team_id` is another workspace; `via` is "http" or "socket"; `overrides` replaces keys of the
+    payload; `force` allows what Slack's client would prevent.
     """
 
     timestamp: int | str
@@ -52,7 +52,7 @@ class Delivery:
         `retry`: `retry_num` and `retry_reason` of an event that is sent again.
         """
         payload = payload | how.get("overrides", {})
-        answer = self._carried(kind, payload, how, retry)
+        answer = self._send(kind, payload, how, retry)
         answer.payload = payload
         return answer
 
@@ -66,18 +66,20 @@ class Delivery:
         timestamp = how.get("timestamp", int(time.time()))
         secret = how.get("signing_secret", self.signing_secret)
         signature = how.get("signature", signature_of(secret, timestamp, body))
-        sent = {"Content-Type": content_type, "User-Agent": "Slackbot 1.0"} | (headers or {})
+        request_headers = {"Content-Type": content_type, "User-Agent": "Slackbot 1.0"} | (
+            headers or {}
+        )
         if timestamp != "":
-            sent["X-Slack-Request-Timestamp"] = str(timestamp)
+            request_headers["X-Slack-Request-Timestamp"] = str(timestamp)
         if signature != "":
-            sent["X-Slack-Signature"] = signature
+            request_headers["X-Slack-Signature"] = signature
         address = urlsplit(self.app_url)
         connection = http.client.HTTPConnection(
             address.hostname or "", address.port, timeout=how.get("timeout_seconds", 10)
         )
         started = time.monotonic()
         try:
-            connection.request("POST", address.path + self.events_path, body, sent)
+            connection.request("POST", address.path + self.events_path, body, request_headers)
             response = connection.getresponse()
             text = response.read().decode("utf-8", "replace")
             headers = {name.lower(): value for name, value in response.getheaders()}
@@ -88,7 +90,7 @@ class Delivery:
         finally:
             connection.close()
 
-    def _carried(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
+    def _send(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
         headers = {}
         if retry:
             headers["X-Slack-Retry-Num"] = str(retry["retry_num"])

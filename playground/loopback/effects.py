@@ -1,4 +1,4 @@
-"""What Slack does with an app's answers: replies to commands, response_urls, modal submissions."""
+"""What Slack does with an app's responses: replies to commands, response_urls, submissions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playground.loopback.workspace import ResponseAddress
 
 
 def take_reply(api: WebApi, team_id: str, user_id: str, channel: str, body: object) -> None:
-    """Shows the message that an acknowledged command carries in its body, if it does."""
+    """Shows the message in the response to a command, if there is one."""
     reply = {"text": body} if isinstance(body, str) else body
     if isinstance(reply, dict) and (reply.get("text") or reply.get("blocks")):
         try:
@@ -29,7 +29,7 @@ def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Pa
             _respond(api, workspace.use_response(response_id), body)
             status, answer = 200, "ok"
         except SlackRefusal as refusal:
-            refused = {"ok": False, "error": refusal.code} | refusal.fields
+            error = {"ok": False, "error": refusal.code} | refusal.fields
             post = ResponsePost(
                 response_id=response_id,
                 user_id=user_id,
@@ -39,7 +39,7 @@ def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Pa
             )
             workspace.response_posts.append(post)
             workspace.note_change()
-            return refusal.status, refused
+            return refusal.status, error
         workspace.response_posts.append(
             ResponsePost(
                 response_id=response_id, user_id=user_id, channel=channel, body=body, status=status
@@ -91,9 +91,9 @@ def _show(
 
 
 def take_submission(api: WebApi, view: View, answer: Answer) -> None:
-    """Does to the modal what the acknowledgement of its submission says.
+    """Changes the modal as the response to its submission says.
 
-    Inline errors land in `answer.errors`; a late or failed answer leaves the modal as it is.
+    Inline errors go to `answer.errors`; a late or failed response leaves the modal unchanged.
     """
     if not answer.ok:
         return

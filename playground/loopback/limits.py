@@ -1,7 +1,7 @@
-"""Slack's limits on views and messages, held against what the app sends.
+"""Slack's limits on views and messages. Every function returns problems as sentences.
 
-Sources: @slack/types 3.2.0, docs.slack.dev/reference/block-kit, and `slack_sdk.models` itself,
-which is asked too. Nothing is changed here; every function answers with sentences.
+Sources: @slack/types 3.2.0, docs.slack.dev/reference/block-kit, and the validation of
+`slack_sdk.models`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ALSO_IN_INPUTS = {"radio_buttons", "checkboxes", "datepicker", "timepicker", "d
 
 
 def problems_of_message(text: str, blocks: list[Payload]) -> list[str]:
-    """What is wrong with the blocks of a message; its text is judged by the Web API."""
+    """Problems of a message's blocks; the Web API checks its text."""
     problems = _problems_of_blocks(blocks, "message", _MESSAGE_BLOCKS)
     if blocks and not text.strip():
         problems.append("text is missing: it is all that a screen reader or notification says")
@@ -57,7 +57,7 @@ def problems_of_message(text: str, blocks: list[Payload]) -> list[str]:
 
 
 def problems_of_view(view: Payload) -> list[str]:
-    """What is wrong with a modal or Home view, as views.* take it."""
+    """Problems of a modal or Home view."""
     problems = [f"view.{key}: unknown" for key in sorted(set(view) - _VIEW_KEYS)]
     kind = view.get("type")
     if kind not in {"modal", "home"}:
@@ -98,8 +98,8 @@ def _problems_of_blocks(blocks: list[Payload], surface: str, most: int) -> list[
     problems = []
     if len(blocks) > most:
         problems.append(f"blocks: {len(blocks)}, at most {most}")
-    given = Counter(block["block_id"] for block in blocks if block.get("block_id"))
-    problems += [f"block_id {name!r} is used {n} times" for name, n in given.items() if n > 1]
+    block_ids = Counter(block["block_id"] for block in blocks if block.get("block_id"))
+    problems += [f"block_id {name!r} is used {n} times" for name, n in block_ids.items() if n > 1]
     for number, block in enumerate(blocks):
         problems += _problems_of_block(block, f"blocks/{number} ({block['type']})", surface)
     if sum(bool(element.get("focus_on_load")) for _, element in located(blocks)) > 1:
@@ -123,8 +123,10 @@ def _problems_of_block(block: Payload, where: str, surface: str) -> list[str]:
         problems.append(f"{where}: not in a {surface}")
     problems += _problems_by_kind(kind, block, where)
     elements = elements_of(block)
-    twice = Counter(element["action_id"] for element in elements if element.get("action_id"))
-    problems += [f"{where}: action_id {name!r} is used twice" for name, n in twice.items() if n > 1]
+    action_ids = Counter(element["action_id"] for element in elements if element.get("action_id"))
+    problems += [
+        f"{where}: action_id {name!r} is used twice" for name, n in action_ids.items() if n > 1
+    ]
     for element in elements:
         problems += _problems_of_element(element, f"{where}/{element.get('type')}", kind)
     return problems
@@ -178,7 +180,7 @@ def _problems_of_element(element: Payload, where: str, block_kind: str) -> list[
     if kind == "button":
         problems += _problems_of_button(element, where)
     problems += _problems_of_options(element, kind, where)
-    problems += _problems_of_first_value(element, kind, where)
+    problems += _problems_of_initial_value(element, kind, where)
     return problems
 
 
@@ -220,14 +222,16 @@ def _problems_of_options(element: Payload, kind: str, where: str) -> list[str]:
         problems += _length(option.get("value"), f"{where} option value", 75, required=True)
         if option.get("description") is not None:
             problems += _text(option["description"], f"{where} option description", 75)
-    first = [element["initial_option"]] if element.get("initial_option") else []
-    for option in [*first, *(element.get("initial_options") or [])]:
+    initial = [element["initial_option"]] if element.get("initial_option") else []
+    for option in [*initial, *(element.get("initial_options") or [])]:
         if option not in options_of(element):
-            problems.append(f"{where}: first option {option.get('value')!r} is not on offer")
+            problems.append(
+                f"{where}: initial option {option.get('value')!r} is not among the options"
+            )
     return problems
 
 
-def _problems_of_first_value(element: Payload, kind: str, where: str) -> list[str]:
+def _problems_of_initial_value(element: Payload, kind: str, where: str) -> list[str]:
     problems = []
     day = element.get("initial_date")
     if day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", str(day)):

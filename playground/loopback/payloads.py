@@ -15,7 +15,7 @@ from playground.loopback.workspace import Workspace
 VERIFICATION_TOKEN = "verification-token-of-old"
 
 
-def _who(workspace: Workspace, team_id: str, user_id: str) -> Payload:
+def _common(workspace: Workspace, team_id: str, user_id: str) -> Payload:
     team, person = workspace.teams[team_id], workspace.person(team_id, user_id)
     return {
         "team": {"id": team_id, "domain": team.domain},
@@ -63,8 +63,8 @@ def command(
 
 def shortcut(workspace: Workspace, team_id: str, user_id: str, callback_id: str) -> Payload:
     """A global shortcut."""
-    who = _who(workspace, team_id, user_id)
-    return who | {"type": "shortcut", "callback_id": callback_id, "action_ts": _now_ts()}
+    common = _common(workspace, team_id, user_id)
+    return common | {"type": "shortcut", "callback_id": callback_id, "action_ts": _now_ts()}
 
 
 def action_in_message(
@@ -81,7 +81,7 @@ def action_in_message(
     name = channel.name if channel is not None and not is_dm else "directmessage"
     state = {key: value for key, value in action.items() if key.startswith("selected_")}
     values = {action["block_id"]: {action["action_id"]: {"type": action["type"]} | state}}
-    payload = _who(workspace, message.team_id, user_id) | {
+    payload = _common(workspace, message.team_id, user_id) | {
         "type": "block_actions",
         "container": {
             "type": "message",
@@ -101,7 +101,7 @@ def action_in_message(
 
 def action_in_view(workspace: Workspace, user_id: str, view: View, action: Payload) -> Payload:
     """block_actions for an element of a modal or Home tab."""
-    return _who(workspace, view.team_id, user_id) | {
+    return _common(workspace, view.team_id, user_id) | {
         "type": "block_actions",
         "container": {"type": "view", "view_id": view.id},
         "view": copy.deepcopy(view.body),
@@ -113,7 +113,7 @@ def suggestion(
     workspace: Workspace, user_id: str, view: View, block_id: str, action_id: str, typed: str
 ) -> Payload:
     """block_suggestion: what was typed so far into an external select."""
-    return _who(workspace, view.team_id, user_id) | {
+    return _common(workspace, view.team_id, user_id) | {
         "type": "block_suggestion",
         "action_id": action_id,
         "block_id": block_id,
@@ -125,7 +125,7 @@ def suggestion(
 
 def submission(workspace: Workspace, user_id: str, view: View) -> Payload:
     """view_submission, with the view's state as filled in."""
-    return _who(workspace, view.team_id, user_id) | {
+    return _common(workspace, view.team_id, user_id) | {
         "type": "view_submission",
         "view": copy.deepcopy(view.body),
         "response_urls": [],
@@ -134,7 +134,7 @@ def submission(workspace: Workspace, user_id: str, view: View) -> Payload:
 
 def closing(workspace: Workspace, user_id: str, view: View, *, is_cleared: bool) -> Payload:
     """view_closed."""
-    payload = _who(workspace, view.team_id, user_id)
+    payload = _common(workspace, view.team_id, user_id)
     del payload["trigger_id"]
     payload |= {"type": "view_closed", "view": copy.deepcopy(view.body)}
     return payload | {"is_cleared": is_cleared}
@@ -169,18 +169,18 @@ def event(workspace: Workspace, team_id: str, inner: Payload, event_id: str | No
 
 def action(block: Payload, element: Payload, value: object) -> Payload:
     """An entry of `actions`: what a person did with an element."""
-    done: Payload = {
+    entry: Payload = {
         "type": element["type"],
         "action_id": element.get("action_id", ""),
         "block_id": block.get("block_id", ""),
         "action_ts": _now_ts(),
     }
     if element["type"] == "overflow":
-        return done | {"selected_option": chosen_option(element, value)}
+        return entry | {"selected_option": chosen_option(element, value)}
     if is_stateful(element):
-        return done | state_of(element, value)
+        return entry | state_of(element, value)
     keys = ("text", "value", "style", "url")
-    return done | {key: element[key] for key in keys if key in element}
+    return entry | {key: element[key] for key in keys if key in element}
 
 
 def _now_ts() -> str:

@@ -1,7 +1,4 @@
-"""What the loopback Slack remembers and hands out: messages, views, calls, answers.
-
-Plain values without behaviour of their own; the copies that a test gets never change afterwards.
-"""
+"""Values of the loopback Slack: messages, views, calls, responses."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ class Impossible(Exception):
 
 
 class SlackRefusal(Exception):
-    """An API method answers `ok: false` with this code and these further fields."""
+    """An API method responds with `ok: false`, this code and these further fields."""
 
     def __init__(self, code: str, status: int = 200, **fields: object) -> None:
         super().__init__(code)

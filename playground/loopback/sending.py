@@ -1,6 +1,6 @@
 """What people do in Slack, sent to the app: commands, clicks, picks, submissions, events.
 
-Each function answers with what the app answered, after Slack has acted on it.
+Each method returns the app's response, after Slack has acted on it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from playground.loopback.effects import take_reply, take_submission
 from playground.loopback.records import Answer, Impossible, Message, View
 from playground.loopback.web_api import WebApi
 
-Found = tuple[Payload, Payload]
+# A block and one of its elements.
+Located = tuple[Payload, Payload]
 
 
 class Sending:
-    """The acting half of a `Slack`."""
+    """The part of a `Slack` that acts as its people."""
 
     def __init__(self, api: WebApi, delivery: Delivery, team_id: str) -> None:
         self.team_id = team_id
@@ -43,8 +44,10 @@ class Sending:
         dm = self._workspace.dm_channel(team_id, user_id)
         named = self._workspace.channels.get(channel)
         place = (channel or dm, named.name if named is not None else "directmessage")
-        back = self._response_url(team_id, user_id, place[0])
-        payload = payloads.command(self._workspace, team_id, user_id, name, text, place, back)
+        response_url = self._response_url(team_id, user_id, place[0])
+        payload = payloads.command(
+            self._workspace, team_id, user_id, name, text, place, response_url
+        )
         answer = self._delivery.deliver("slash_commands", payload, how)
         if answer.ok:
             take_reply(self._api, team_id, user_id, place[0], answer.body)
@@ -73,8 +76,10 @@ class Sending:
         matches = _matching(message.blocks, action_id, block_id, value)
         block, element = _only(matches, action_id)
         chosen = payloads.action(block, element, value)
-        back = self._response_url(message.team_id, user_id, message.channel, message.ts)
-        payload = payloads.action_in_message(self._workspace, user_id, message, chosen, back)
+        response_url = self._response_url(message.team_id, user_id, message.channel, message.ts)
+        payload = payloads.action_in_message(
+            self._workspace, user_id, message, chosen, response_url
+        )
         return self._delivery.deliver("interactive", payload, how)
 
     def click_in_view(
@@ -99,9 +104,9 @@ class Sending:
         value: object,
         **how: Unpack[How],
     ) -> Answer:
-        """Picks or types `value`; the app hears of it only if the element tells it.
+        """Picks or types `value`. An input block tells the app only with dispatch_action.
 
-        An input block tells only with dispatch_action; `answer.sent` says whether it did.
+        `answer.sent` says whether the app was told.
         """
         force = how.get("force", False)
         current = self._current(view, force=force)
@@ -117,7 +122,7 @@ class Sending:
         return self._delivery.deliver("interactive", payload, how)
 
     def fill(self, view: View, block_id: str, action_id: str, value: object) -> None:
-        """Types or picks `value`, of which the app hears nothing before the next click."""
+        """Types or picks `value`, which the app sees only with the next click."""
         current = self._current(view)
         block, element = _only(_matching(current.blocks, action_id, block_id, None), action_id)
         self._workspace.fill_in(
@@ -164,7 +169,7 @@ class Sending:
     def close(
         self, user_id: str, view: View, *, is_cleared: bool = False, **how: Unpack[How]
     ) -> Answer:
-        """Closes a modal by its X (`is_cleared`) or Cancel; the app hears with notify_on_close."""
+        """Closes a modal by its X (`is_cleared`) or Cancel; notify_on_close tells the app."""
         current = self._current(view)
         if is_cleared or current.body["clear_on_close"]:
             self._workspace.close_all(current.team_id, user_id)
@@ -221,7 +226,7 @@ class Sending:
         return self._workspace.issue_trigger(team_id or self.team_id, user_id)
 
     def response_url(self, user_id: str, message: Message) -> str:
-        """A response_url for a message, as a click on it would bring along."""
+        """A response_url for a message, as a click on it would carry."""
         return self._response_url(message.team_id, user_id, message.channel, message.ts)
 
     def _response_url(
@@ -239,7 +244,7 @@ class Sending:
 
 def _matching(
     blocks: Iterable[Payload], action_id: str, block_id: str | None, value: object
-) -> list[Found]:
+) -> list[Located]:
     matches = [
         (block, element)
         for block, element in located(list(blocks))
@@ -254,7 +259,7 @@ def _matching(
     ]
 
 
-def _fields(blocks: list[Payload], name: str) -> list[Found]:
+def _fields(blocks: list[Payload], name: str) -> list[Located]:
     return [
         (block, element)
         for block, element in located(blocks)
@@ -262,7 +267,7 @@ def _fields(blocks: list[Payload], name: str) -> list[Found]:
     ]
 
 
-def _only(matches: list[Found], name: str) -> Found:
+def _only(matches: list[Located], name: str) -> Located:
     if len(matches) != 1:
         raise Impossible(f"{len(matches)} elements are {name!r}: name its block_id or value")
     return matches[0]
@@ -288,6 +293,6 @@ def _require_complete(view: View) -> None:
             if not block.get("optional"):
                 raise Impossible(f"{name} is required")
         elif element["type"] == "plain_text_input":
-            most, least = element.get("max_length", 3000), element.get("min_length", 0)
-            if not least <= len(state["value"]) <= most:
-                raise Impossible(f"{name} takes {least} to {most} characters")
+            longest, shortest = element.get("max_length", 3000), element.get("min_length", 0)
+            if not shortest <= len(state["value"]) <= longest:
+                raise Impossible(f"{name} takes {shortest} to {longest} characters")

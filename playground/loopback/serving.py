@@ -1,6 +1,6 @@
 """A web server on 127.0.0.1 in its own thread, for fakes of external services.
 
-What the server answers is not decided here.
+The application decides what it responds.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ def reset_connection(transport: asyncio.BaseTransport | None) -> None:
     """Ends a connection with RST, which the other side sees as a connection reset."""
     if transport is None:
         return
-    plug = transport.get_extra_info("socket")
-    if plug is not None:
-        # Lingering for zero seconds turns the close into a reset instead of a polite end.
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        # Lingering for zero seconds turns the close into a reset.
         with contextlib.suppress(OSError):
-            plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     abort = getattr(transport, "abort", transport.close)
     abort()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, Unpack
 
+import playground.loopback.message_methods
 import playground.loopback.web_methods  # noqa: F401  registers methods of the Web API
 from playground.loopback.blocks import Payload
 from playground.loopback.delivery import Delivery

@@ -1,6 +1,7 @@
-"""Slack's Web API over a `Workspace`: one function per method, no HTTP in here.
+"""Slack's Web API over a `Workspace`, without HTTP: tokens, scopes, arguments, limits.
 
-`WebApi.call(method, arguments, token)` answers as docs.slack.dev/reference/methods has it.
+`message_methods` and `web_methods` register a function for each method of
+docs.slack.dev/reference/methods.
 """
 
 from __future__ import annotations
@@ -12,14 +13,12 @@ from dataclasses import dataclass
 
 from playground.loopback.blocks import Payload
 from playground.loopback.limits import (
-    MESSAGE_TEXT_LENGTH,
-    UPDATE_TEXT_LENGTH,
     is_too_large,
     problems_of_message,
     problems_of_view,
 )
 from playground.loopback.people import Team
-from playground.loopback.records import Message, SlackRefusal, Violation
+from playground.loopback.records import SlackRefusal, Violation
 from playground.loopback.workspace import Workspace
 
 _STRUCTURED = ("blocks", "view", "metadata", "attachments")
@@ -27,7 +26,7 @@ _STRUCTURED = ("blocks", "view", "metadata", "attachments")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Method:
-    """An API method: what it does, the scope it asks for, the arguments it cannot do without."""
+    """An API method: its function, the scope that it needs, and its required arguments."""
 
     run: Callable[[WebApi, Team, Payload], Payload]
     scope: str | None
@@ -48,7 +47,7 @@ def api_method(name: str, scope: str | None = None, required: str = "") -> Calla
 
 
 class WebApi:
-    """Answers API calls; `socket_url` mints a ws:// address for an app that asks for one.
+    """Answers API calls; `socket_url` creates a ws:// address for Socket Mode.
 
     Without an `app_token` there is no Socket Mode, without a `client` no OAuth.
     """
@@ -77,8 +76,8 @@ class WebApi:
         try:
             with self.workspace.changed:
                 # Copies, so that neither side's objects are the workspace's own.
-                given = copy.deepcopy(arguments)
-                answer = copy.deepcopy(self._answer(method, given, token, client))
+                own_arguments = copy.deepcopy(arguments)
+                answer = copy.deepcopy(self._answer(method, own_arguments, token, client))
                 return 200, {"ok": True} | answer
         except SlackRefusal as refusal:
             return refusal.status, {"ok": False, "error": refusal.code} | refusal.fields
@@ -129,9 +128,9 @@ class WebApi:
         return {"url": self._socket_url()}
 
     def _oauth_access(self, arguments: Payload, client: tuple[str, str] | None) -> Payload:
-        given = client or (arguments.get("client_id"), arguments.get("client_secret"))
-        if given != self.client:
-            is_id_known = self.client is not None and given[0] == self.client[0]
+        credentials = client or (arguments.get("client_id"), arguments.get("client_secret"))
+        if credentials != self.client:
+            is_id_known = self.client is not None and credentials[0] == self.client[0]
             raise SlackRefusal("bad_client_secret" if is_id_known else "invalid_client_id")
         code = self.workspace.oauth_codes.pop(str(arguments.get("code")), None)
         if code is None:
@@ -213,116 +212,3 @@ def _parsed(arguments: Payload) -> Payload:
 def is_true(value: object) -> bool:
     """A flag as JSON or a form carries it."""
     return str(value).lower() in {"1", "true"}
-
-
-@api_method("auth.test")
-def _auth_test(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    return {
-        "url": f"https://{team.domain}.slack.com/",
-        "team": team.name,
-        "user": "hiatus",
-        "team_id": team.id,
-        "user_id": team.bot_user_id,
-        "bot_id": team.bot_id,
-        "is_enterprise_install": False,
-    }
-
-
-@api_method("auth.revoke")
-def _auth_revoke(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    if not is_true(arguments.get("test")) and team.token is not None:
-        api.workspace.revoked_tokens.add(team.token)
-    return {"revoked": not is_true(arguments.get("test"))}
-
-
-@api_method("team.info", "team:read")
-def _team_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    shape = {"id": team.id, "name": team.name, "domain": team.domain}
-    return {"team": shape | {"email_domain": team.email_domain}}
-
-
-@api_method("chat.postMessage", "chat:write", "channel")
-def _post_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    channel, person_id = _place(api, team, str(arguments["channel"]))
-    api.check_message("chat.postMessage", arguments, longest=MESSAGE_TEXT_LENGTH)
-    message = api.workspace.add_message(_message(api, team, arguments, channel, person_id))
-    shown = message.to_slack(api.workspace.app_id, team.bot_id)
-    return {"channel": channel, "ts": message.ts, "message": shown}
-
-
-@api_method("chat.postEphemeral", "chat:write", "channel user")
-def _post_ephemeral(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    channel, person_id = _place(api, team, str(arguments["channel"]))
-    viewer = str(arguments["user"])
-    if (team.id, viewer) not in api.workspace.people or person_id not in {None, viewer}:
-        raise SlackRefusal("user_not_in_channel")
-    api.check_message("chat.postEphemeral", arguments, longest=MESSAGE_TEXT_LENGTH)
-    message = _message(api, team, arguments, channel, viewer)
-    message.ephemeral = True
-    return {"message_ts": api.workspace.add_message(message).ts}
-
-
-@api_method("chat.update", "chat:write", "channel ts")
-def _update_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    message = _own_message(api, team, arguments, "cant_update_message")
-    api.check_message("chat.update", arguments, longest=UPDATE_TEXT_LENGTH)
-    text, blocks = arguments.get("text") or "", arguments.get("blocks") or []
-    api.workspace.rewrite(message, text, blocks)
-    shown = message.to_slack(api.workspace.app_id, team.bot_id)
-    return {"channel": message.channel, "ts": message.ts, "text": text, "message": shown}
-
-
-@api_method("chat.delete", "chat:write", "channel ts")
-def _delete_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    message = _own_message(api, team, arguments, "cant_delete_message")
-    api.workspace.delete(message)
-    return {"channel": message.channel, "ts": message.ts}
-
-
-def _place(api: WebApi, team: Team, target: str) -> tuple[str, str | None]:
-    """The channel id and, for a DM, its user. A user id opens the DM."""
-    workspace = api.workspace
-    if (team.id, target) in workspace.people:
-        if workspace.people[team.id, target].is_bot:
-            raise SlackRefusal("cannot_dm_bot")
-        return workspace.dm_channel(team.id, target), target
-    person_id = workspace.dm_person(team.id, target)
-    if person_id is not None:
-        return target, person_id
-    channel = workspace.channels.get(target)
-    if channel is None or channel.team_id != team.id:
-        raise SlackRefusal("channel_not_found")
-    if channel.is_archived:
-        raise SlackRefusal("is_archived")
-    if not channel.is_member and "chat:write.public" not in team.scopes:
-        raise SlackRefusal("not_in_channel")
-    return target, None
-
-
-def _message(
-    api: WebApi, team: Team, arguments: Payload, channel: str, person_id: str | None
-) -> Message:
-    return Message(
-        team_id=team.id,
-        channel=channel,
-        ts=api.workspace.next_ts(),
-        text=arguments.get("text") or "",
-        blocks=arguments.get("blocks") or [],
-        author_id=team.bot_user_id,
-        user=person_id,
-        thread_ts=arguments.get("thread_ts"),
-        metadata=arguments.get("metadata"),
-    )
-
-
-def _own_message(api: WebApi, team: Team, arguments: Payload, not_own: str) -> Message:
-    channel, ts = str(arguments["channel"]), str(arguments["ts"])
-    workspace = api.workspace
-    if channel not in workspace.channels and workspace.dm_person(team.id, channel) is None:
-        raise SlackRefusal("channel_not_found")
-    message = workspace.message(team.id, channel, ts)
-    if message is None:
-        raise SlackRefusal("message_not_found")
-    if message.author_id != team.bot_user_id:
-        raise SlackRefusal(not_own)
-    return message

@@ -11,6 +11,32 @@ from playground.loopback.records import SlackRefusal, View
 from playground.loopback.web_api import WebApi, api_method, is_true
 
 
+@api_method("auth.test")
+def _auth_test(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    return {
+        "url": f"https://{team.domain}.slack.com/",
+        "team": team.name,
+        "user": "hiatus",
+        "team_id": team.id,
+        "user_id": team.bot_user_id,
+        "bot_id": team.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+@api_method("auth.revoke")
+def _auth_revoke(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    if not is_true(arguments.get("test")) and team.token is not None:
+        api.workspace.revoked_tokens.add(team.token)
+    return {"revoked": not is_true(arguments.get("test"))}
+
+
+@api_method("team.info", "team:read")
+def _team_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    shape = {"id": team.id, "name": team.name, "domain": team.domain}
+    return {"team": shape | {"email_domain": team.email_domain}}
+
+
 @api_method("users.info", "users:read", "user")
 def _users_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
     person = api.workspace.people.get((team.id, str(arguments["user"])))

@@ -1,6 +1,6 @@
 """The state of the loopback Slack: directory, messages, views, triggers, response addresses.
 
-Thread-safe: every public function takes the one lock. Knows neither HTTP nor the Web API's names.
+Thread-safe: every public method takes the same lock. Knows neither HTTP nor methods of the Web API.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RESPONSE_URL_SECONDS = 30 * 60
 
 @dataclass
 class Trigger:
-    """A trigger_id: good once, for `trigger_seconds` after `issued_at` (monotonic seconds)."""
+    """A trigger_id: works once, for `trigger_seconds` after `issued_at` (monotonic seconds)."""
 
     team_id: str
     user_id: str
@@ -41,7 +41,7 @@ class Trigger:
 
 @dataclass
 class ResponseAddress:
-    """A response_url: who may hear from it, and the message it belongs to, if any."""
+    """A response_url: its person and channel, and the message that it belongs to, if any."""
 
     id: str
     team_id: str
@@ -53,7 +53,7 @@ class ResponseAddress:
 
 
 class Workspace:
-    """Everything that the loopback Slack remembers, for all of its teams."""
+    """The state of the loopback Slack, for all of its teams."""
 
     def __init__(self, app_id: str) -> None:
         self.app_id = app_id
@@ -80,7 +80,7 @@ class Workspace:
         self.version = 0
 
     def note_change(self) -> None:
-        """Notifies the waiting threads of a change."""
+        """Wakes the threads that wait for a change."""
         with self.changed:
             self.version += 1
             self.changed.notify_all()
@@ -88,7 +88,7 @@ class Workspace:
     def forget(self, *, keep: int = 0) -> None:
         """Deletes all but the last `keep` messages, calls and so on. Open views and homes stay.
 
-        With 0 those go too: the directory is all that is left.
+        With 0 they are deleted, too: only the directory stays.
         """
         with self.changed:
             if not keep:
@@ -102,11 +102,11 @@ class Workspace:
             hidden = [view_id for view_id in self.views if view_id not in shown]
             for view_id in hidden[: -keep or None]:
                 del self.views[view_id]
-            for things in (self.triggers, self.responses):
-                for name in list(things)[: -keep or None]:
-                    del things[name]
-            for kept in (self.messages, self.ephemerals, self.deleted):
-                del kept[: -keep or None]
+            for by_id in (self.triggers, self.responses):
+                for name in list(by_id)[: -keep or None]:
+                    del by_id[name]
+            for messages in (self.messages, self.ephemerals, self.deleted):
+                del messages[: -keep or None]
             del self.calls[: -keep or None]
             del self.violations[: -keep or None]
             del self.response_posts[: -keep or None]
@@ -202,13 +202,13 @@ class Workspace:
             return [self.views[view_id] for view_id in self.stacks.get((team_id, user_id), [])]
 
     def open_view(self, team_id: str, user_id: str, body: Payload) -> View:
-        """A new modal in place of all that the person has open."""
+        """Opens a modal and closes all others of the person."""
         with self.changed:
             self.close_all(team_id, user_id)
             return self._show(team_id, user_id, body, None)
 
     def push_view(self, team_id: str, user_id: str, body: Payload) -> View:
-        """A modal on top. Raises SlackRefusal push_limit_reached for a fourth one."""
+        """Opens a modal on top. Raises SlackRefusal push_limit_reached for a fourth one."""
         with self.changed:
             below = self.stack(team_id, user_id)
             if not below:
@@ -228,9 +228,9 @@ class Workspace:
             if view_hash is not None and view_hash != view.hash:
                 raise SlackRefusal("hash_conflict")
             view.history.append(view.body)
-            kept = {key: view.body[key] for key in ("id", "previous_view_id", "root_view_id")}
+            ids = {key: view.body[key] for key in ("id", "previous_view_id", "root_view_id")}
             values = view.values
-            view.body = self._view_body(view.team_id, body) | kept
+            view.body = self._view_body(view.team_id, body) | ids
             view.body["state"] = {"values": carried_over(values, view.body["blocks"])}
             self.note_change()
             return view
@@ -248,7 +248,7 @@ class Workspace:
             return view
 
     def close_view(self, view: View) -> None:
-        """Takes one modal off the stack."""
+        """Closes one modal."""
         with self.changed:
             stack = self.stacks.get((view.team_id, view.user_id), [])
             if view.id in stack:
@@ -262,7 +262,7 @@ class Workspace:
                 self.close_view(view)
 
     def fill_in(self, view: View, block_id: str, action_id: str, state: Payload) -> None:
-        """What a person typed or picked; does not change the view's hash."""
+        """Stores what a person typed or picked, without changing the view's hash."""
         with self.changed:
             view.values.setdefault(block_id, {})[action_id] = state
 

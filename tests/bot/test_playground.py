@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from playground.loopback.records import Message
-from playground.loopback.showing import MAX_MESSAGES, screen
 from playground.loopback.workspace import Workspace
 from playground.playground import CHANNEL_ID, Player, Playground, Unseen, options_in
+from playground.screens import MAX_MESSAGES, screen
 
 TEAM = "T0PLAYGROUND"
 ADA, GRACE = "UADA", "UGRACE"

@@ -148,9 +148,9 @@ class SocketDelivery(Delivery):
         self.via = "http"
         self._sockets = sockets
 
-    def _carried(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
+    def _send(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
         if how.get("via", self.via) != "socket":
-            return super()._carried(kind, payload, how, retry)
+            return super()._send(kind, payload, how, retry)
         extra: Payload = {}
         if kind == "events_api":
             extra["retry_attempt"] = retry.get("retry_num", 0)

@@ -1,4 +1,4 @@
-"""What people see on their screens, as JSON for a page that renders a `Workspace`."""
+"""What people see in a `Workspace`, as JSON for the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from playground.loopback.blocks import Payload
 from playground.loopback.records import Message, View
 from playground.loopback.workspace import Workspace
 
-# A screen that grows without end would be slow to draw; Slack loads older messages by scrolling.
+# A screen that grows without end is slow to render. Slack loads older messages by scrolling.
 MAX_MESSAGES = 40
 
 
@@ -33,14 +33,14 @@ def screen(workspace: Workspace, team_id: str, user_id: str) -> Payload:
 
 
 def _messages(workspace: Workspace, channel: str, user_id: str) -> list[Payload]:
-    seen = [message for message in workspace.messages if message.channel == channel]
-    seen += [
+    messages = [message for message in workspace.messages if message.channel == channel]
+    messages += [
         message
         for message in workspace.ephemerals
         if (message.channel, message.user) == (channel, user_id)
     ]
-    seen.sort(key=lambda message: [int(part) for part in message.ts.split(".")])
-    return [_message(message) for message in seen[-MAX_MESSAGES:]]
+    messages.sort(key=lambda message: [int(part) for part in message.ts.split(".")])
+    return [_message(message) for message in messages[-MAX_MESSAGES:]]
 
 
 def _message(message: Message) -> Payload:
