@@ -211,8 +211,10 @@ def _line(number: int, header: list[str], cells: list[str]) -> Line:
     for name, cell in typed.items():
         try:
             values[name] = COLUMNS[name](cell, name)
-        except InvalidInput as refusal:
-            errors += [replace(error, pointer=f"/{number}/{name}") for error in refusal.errors]
+        except InvalidInput as error:
+            errors += [
+                replace(field_error, pointer=f"/{number}/{name}") for field_error in error.errors
+            ]
     if errors:
         raise BadLines(errors)
     department, manager = values.pop("department", None), values.pop("manager_email", None)

@@ -86,7 +86,7 @@ def balance(
     user = person_seen_by(tx, user_id, by=by, now=now)
     reference = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, reference.organisation.timezone)
-    day = _checked(today if on is None else on, today)
+    day = _check_day(today if on is None else on, today)
     inputs = balances.read_inputs(tx, reference, user, day, day)
     (year_balance,) = year_balances.of_years(
         inputs.account, balances.deducting(reference, inputs.leave), day, day
@@ -160,7 +160,7 @@ def _of_status(lines: list[Line], status: LeaveStatus) -> int:
     return -sum(line.half_days for line in lines if line.leave and line.leave.status == status)
 
 
-def _checked(on: date, today: date) -> date:
+def _check_day(on: date, today: date) -> date:
     if abs(on.year - today.year) > REACH_YEARS:
         detail = Sentence("Choose a date within {years} years of today.", years=REACH_YEARS)
         raise InvalidInput([FieldError(pointer="?on", code="out_of_range", detail=detail)])
