@@ -14,6 +14,7 @@ import pytest
 
 from api.service.process import exempt_from_collection
 from storage.db.schema import migrate
+from tests.flows.running import free_port
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,6 +36,22 @@ print(json.dumps({
         model.__name__ for model in Body.__subclasses__() if model.__pydantic_complete__
     ],
 }))
+"""
+
+# `on_started` connects to the server, and then stops it.
+_RUN = """
+import os, signal, socket, sys
+from starlette.applications import Starlette
+from api.service import server
+port = int(sys.argv[1])
+def connect_and_stop():
+    socket.create_connection(("127.0.0.1", port), 5).close()
+    print("connected", flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+server.run(
+    Starlette(), "127.0.0.1", port, trusted_proxies=[], on_started=connect_and_stop
+)
 """
 
 
@@ -69,6 +86,19 @@ def test_a_server_listens_without_importing_what_it_does_not_need(
     start: dict[str, Any], name: str
 ) -> None:
     assert name not in start["modules"]
+
+
+def test_on_started_is_called_once_the_server_listens() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", _RUN, str(free_port())],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert result.stdout == "connected\n"
 
 
 def test_rich_is_not_installed_because_structlog_would_import_it() -> None:
