@@ -1,4 +1,4 @@
-"""What each `code` means and what to do about it, for OpenAPI and the errors page.
+"""The meaning and cure of each `code`, for OpenAPI and the errors page.
 
 The rows are in ``explained_refusals`` and ``explained_fields``. A code without a row fails the
 tests.
@@ -19,7 +19,7 @@ from storage.base.errors import DomainError, InvalidInput
 class Code:
     """One code as the documentation shows it. ``detail`` and ``members`` are an example's.
 
-    A few codes are also a field's, and then answered with 422: ``of_field`` is its row there.
+    A few codes are also those of a field, with status 422: see ``of_field``.
     """
 
     code: str

@@ -1,11 +1,11 @@
-"""What the codes of single fields mean, and those that only HTTP knows: meaning and cure."""
+"""The codes of single fields, and those of HTTP itself: meaning and cure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-# Refusals for the form of a request, and what the server itself answers.
+# Errors in the form of a request, and errors of the server.
 OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
     "bad_request": (
         "The request is not valid HTTP.",

@@ -1,4 +1,4 @@
-"""What each refusal means and what to do about it: one row for each, by an example."""
+"""Domain errors: an example of each, its meaning and its cure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explained:
-    """A refusal, by an example of it."""
+    """A domain error."""
 
     example: DomainError
     meaning: str

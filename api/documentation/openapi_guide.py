@@ -1,4 +1,4 @@
-"""The prose of the OpenAPI document: a guide for the first calls, and a description of each tag."""
+"""The text of the OpenAPI document: a guide, and a description of each tag."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ keys on servers, never in a browser or an app.
 Dates are `YYYY-MM-DD`; points in time are in UTC, with a fraction of a second unless it is zero
 (`2026-06-15T09:30:00.412000Z`); ids are UUIDs. Leave is counted in half-days and shown in days
 (`4.5`): the halves that the person works, without their public holidays. A resource of another
-organisation is answered exactly as if it did not exist.
+organisation is 404, as if it did not exist.
 
 ## Lists
 
@@ -81,7 +81,7 @@ curl -s -H "$KEY" "$BASE/api/v1/leave-requests?status=approved&from=2027-01-01&l
 
 ## Two variants
 
-`GET /users` answers with a bare array of full records, or, in variant 2, with
+`GET /users` returns a bare array of full records or, in variant 2,
 `{"users": [...]}` of short ones. Your key decides which one you get (`variant`, chosen when the key
 is created), and the header `API-Variant: 1` or `2` overrides it for one request. With `limit` or
 `cursor`, both are paginated. Leave has two shapes as well, at paths of their own: `/leave-requests`
@@ -108,7 +108,7 @@ read-only members are accepted if they equal the stored values, else they are 42
 
 A change of working days, country, public holidays, manager or department affects leave that was
 requested long ago, and so does archiving or deactivating a person. `?dry_run=true` on such a change
-answers 200 with the effect and changes nothing: which requests would count differently, balances
+returns 200 with the effect and changes nothing: which requests would count differently, balances
 before and after, and the new approvers of pending requests.
 
 ```sh
@@ -203,7 +203,7 @@ TAGS: Final[Mapping[str, str]] = {
     "Events": (
         "What is sent to webhooks, signed as [Standard Webhooks](https://www.standardwebhooks.com) "
         "describes. Check the signature over the bytes as they arrived, with any of its libraries "
-        "and the webhook's secret; answer with a 2xx status within 15 seconds, and do the work "
+        "and the webhook's secret; respond with a 2xx status within 15 seconds, and do the work "
         "afterwards. Anything else is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, "
         "14 h, 20 h and 24 h; 410 disables the webhook. An event may arrive more than once, "
         "always with the same bytes and the same `webhook-id`: ignore those that you have seen. "

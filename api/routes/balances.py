@@ -32,7 +32,7 @@ def page_of_adjustments(
 def add_adjustment(
     tx: Transaction, context: RequestContext, body: NewAdjustment
 ) -> Result[AdjustmentRecord]:
-    added = adjustments.add(
+    adjustment = adjustments.add(
         tx,
         context.id,
         half_days=adjustment_half_days_of(body.days, "days"),
@@ -41,8 +41,8 @@ def add_adjustment(
         by=context.caller,
         now=context.now,
     )
-    path = f"/api/v1/users/{added.user_id}/adjustments/{added.id}"
-    return created(path, balance_records.adjustment(added))
+    path = f"/api/v1/users/{adjustment.user_id}/adjustments/{adjustment.id}"
+    return created(path, balance_records.adjustment(adjustment))
 
 
 def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord:
@@ -53,7 +53,7 @@ def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord
     )
 
 
-_FOR_WHOM = "For the person, their approvers, admins and owners."
+_VISIBILITY = "For the person, their approvers, admins and owners."
 
 OPERATIONS = (
     Operation(
@@ -61,13 +61,13 @@ OPERATIONS = (
         path="/users/{id}/balance",
         summary="Read a user's balance",
         description=(
-            f"{_FOR_WHOM} The leave year that `on` falls in, with a ledger whose lines add up to "
-            "`remaining`. Leave that lies ahead counts; pending and approved leave of types that "
-            "deduct is taken off, each day in the leave year it falls in. What was carried over "
-            "from the year before is taken first; what is left of it lapses at the end of the "
-            "organisation's `carry_over_expiry_month`, and is part of `remaining` until then. "
-            "Nothing is carried out of a leave year before the person was known here: enter what "
-            "they brought along as an adjustment."
+            f"{_VISIBILITY} The leave year that `on` falls in, with a ledger whose lines add up to "
+            "`remaining`. Future leave counts; pending and approved leave of types that "
+            "deduct is subtracted, each day in its leave year. Days carried over from the year "
+            "before are used first; unused ones expire at the end of the organisation's "
+            "`carry_over_expiry_month`, and are part of `remaining` until then. Nothing is carried "
+            "over from leave years before the person was added: enter earlier days as an "
+            "adjustment."
         ),
         handler=get,
         tag="Balances",
@@ -80,7 +80,7 @@ OPERATIONS = (
         method="GET",
         path="/users/{id}/adjustments",
         summary="List a user's adjustments",
-        description=f"{_FOR_WHOM} Of all leave years, newest first.",
+        description=f"{_VISIBILITY} Of all leave years, newest first.",
         handler=page_of_adjustments,
         tag="Balances",
         scope="leave:read",
@@ -112,7 +112,7 @@ OPERATIONS = (
         method="GET",
         path="/users/{id}/adjustments/{adjustment_id}",
         summary="Read an adjustment",
-        description=_FOR_WHOM,
+        description=_VISIBILITY,
         handler=get_adjustment,
         tag="Balances",
         scope="leave:read",

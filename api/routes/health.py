@@ -97,7 +97,7 @@ def routes(services: Services) -> list[Route]:
 
     async def readyz(request: Request) -> Response:
         try:
-            oldest_due_at = await services.database.read_long(_look)
+            oldest_due_at = await services.database.read_long(_oldest_due_at)
         except Exception as error:  # noqa: BLE001  # after any error this process cannot serve
             return _not_ready(request, services.base_url, error)
         waiting_seconds = 0.0
@@ -109,7 +109,7 @@ def routes(services: Services) -> list[Route]:
 
 
 def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
-    """503 with ``reason``; an error without a reason of its own leaves a traceback in the log."""
+    """503 with ``reason``. The traceback of an unknown error is logged."""
     reason = next((name for kind, name in _REASONS.items() if isinstance(error, kind)), None)
     if reason is None:
         _log.error("not ready", reason=_CHECK_FAILED, exc_info=error)
@@ -124,7 +124,7 @@ def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
     )
 
 
-def _look(tx: Transaction) -> int | None:
+def _oldest_due_at(tx: Transaction) -> int | None:
     schema.check_schema_again(tx)
     return delivery_backlog.oldest_due_at(tx)
 

@@ -37,7 +37,7 @@ def list_visible(
         starts_after=query.start_date,
         starts_before=query.end_date,
     )
-    types = _known(tx, context).leave_types
+    types = _reference(tx, context).leave_types
     requests = [
         leave_records.leave(request, types[request.leave_type_id].code) for request in page.items
     ]
@@ -47,7 +47,7 @@ def list_visible(
 
 
 def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[LeaveRecord]:
-    leave_type = leave_types.by_word(_known(tx, context), body.leave_type)
+    leave_type = leave_types.by_word(_reference(tx, context), body.leave_type)
     draft = Draft(
         leave_type_id=leave_type.id,
         start_date=body.start_date,
@@ -77,10 +77,12 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
 
 def _shown(tx: Transaction, context: RequestContext, request: LeaveRequest) -> LeaveRecord:
-    return leave_records.leave(request, _known(tx, context).leave_types[request.leave_type_id].code)
+    return leave_records.leave(
+        request, _reference(tx, context).leave_types[request.leave_type_id].code
+    )
 
 
-def _known(tx: Transaction, context: RequestContext) -> Reference:
+def _reference(tx: Transaction, context: RequestContext) -> Reference:
     return organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )

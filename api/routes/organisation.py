@@ -51,9 +51,10 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
 def add_set(
     tx: Transaction, context: RequestContext, body: NewHolidaySet
 ) -> Result[HolidaySetRecord]:
-    added = holiday_sets.add(tx, body.country_code, by=context.caller, now=context.now)
+    holiday_set = holiday_sets.add(tx, body.country_code, by=context.caller, now=context.now)
     return created(
-        f"/api/v1/organisation/public-holiday-sets/{added.id}", _shown(tx, context)(added)
+        f"/api/v1/organisation/public-holiday-sets/{holiday_set.id}",
+        _shown(tx, context)(holiday_set),
     )
 
 

@@ -49,7 +49,7 @@ def page_of_overrides(
 def add_override(
     tx: Transaction, context: RequestContext, body: NewHolidayOverride
 ) -> Result[HolidayOverrideRecord]:
-    added = holiday_overrides.add(
+    override = holiday_overrides.add(
         tx,
         context.id,
         NewOverride(**body.sent()),
@@ -59,7 +59,7 @@ def add_override(
     )
     return created(
         f"/api/v1/organisation/public-holiday-sets/{context.id}/overrides",
-        holiday_records.holiday_override(added),
+        holiday_records.holiday_override(override),
     )
 
 
@@ -79,7 +79,7 @@ def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord
 
 
 def _whole(items: list[T]) -> Listing[T]:
-    """A list without pages: its subject bounds it."""
+    """A list that is bounded by its subject, so it has no pages."""
     return {"data": items, "pagination": {"next_cursor": None, "has_more": False}}
 
 

@@ -69,7 +69,7 @@ def get(tx: Transaction, context: RequestContext) -> UserRecord:
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
-    # In the order in which changes of a person take them.
+    # In the order of changes of a person, to avoid deadlocks.
     lock_organisation(tx, context)
     people_rows.get(tx, context.id, by=context.caller, for_update=True)
 
@@ -133,8 +133,8 @@ def _link(
 
 
 def _variant(context: RequestContext) -> str:
-    sent = context.header(b"api-variant")
-    variant = str(context.caller.variant) if sent is None else sent
+    header = context.header(b"api-variant")
+    variant = str(context.caller.variant) if header is None else header
     if variant not in ("1", "2"):
         raise InvalidInput(
             [

@@ -108,10 +108,10 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
 def redeliver_failed(
     tx: Transaction, context: RequestContext, body: RedeliverFailed
 ) -> RedeliveredRecord:
-    done = requested_deliveries.redeliver_failed(
+    batch = requested_deliveries.redeliver_failed(
         tx, context.id, body.since, by=context.caller, now=context.now
     )
-    return {"count": done.queued, "has_more": done.has_more}
+    return {"count": batch.queued, "has_more": batch.has_more}
 
 
 _RULES = (

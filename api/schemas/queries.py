@@ -15,7 +15,7 @@ Flag = Literal["true", "false"]
 
 
 def is_true(flag: Flag | None) -> bool | None:
-    """What a flag says; None where it was not sent."""
+    """The value of a flag; None if it was not sent."""
     return None if flag is None else flag == "true"
 
 
