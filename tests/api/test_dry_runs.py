@@ -14,7 +14,7 @@ from storage.leave import decisions
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
 from tests.storage.test_dry_runs import CHANGES
-from tests.storage.test_recount import FRIDAY, MONDAY
+from tests.storage.test_recalculation import FRIDAY, MONDAY
 
 pytestmark = pytest.mark.both_engines
 

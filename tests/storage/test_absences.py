@@ -164,16 +164,14 @@ def kinds_seen(database: Database, cast: Cast, viewer: str, scope: FeedScope) ->
     return {made[absence.request_id] for absence in found}
 
 
-def test_what_of_ones_own_leave_is_in_the_personal_feed(database: Database) -> None:
+def test_the_personal_feed_has_the_owners_leave(database: Database) -> None:
     cast = a_cast(database)
 
     assert kinds_seen(database, cast, "herself", "personal") == SHOWN_IN_PERSONAL
 
 
 @pytest.mark.parametrize("viewer", ["herself", "colleague", "manager", "department head"])
-def test_what_the_team_feed_shows_to_those_who_belong_together(
-    database: Database, viewer: str
-) -> None:
+def test_the_team_feed_has_the_leave_of_the_team(database: Database, viewer: str) -> None:
     cast = a_cast(database)
 
     assert kinds_seen(database, cast, viewer, "team") == SHOWN_TO_OTHERS
@@ -198,7 +196,9 @@ def test_the_team_feed_shows_nothing_to_the_rest(database: Database, viewer: str
         "owner",
     ],
 )
-def test_what_the_organisations_feed_shows_to_everyone(database: Database, viewer: str) -> None:
+def test_the_organisation_feed_has_everyones_approved_leave(
+    database: Database, viewer: str
+) -> None:
     cast = a_cast(database)
 
     assert kinds_seen(database, cast, viewer, "org") == SHOWN_TO_OTHERS

@@ -60,7 +60,7 @@ def test_other_texts_are_malformed(text: str) -> None:
     assert not api_key_format.is_well_formed(text)
 
 
-def test_a_key_is_recognised_as_its_owner(database: Database) -> None:
+def test_a_key_authenticates_its_owner(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, role="approver")
     key, secret = a_key(
@@ -155,7 +155,9 @@ def test_a_key_works_until_its_expiry(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_keys_of_people_who_left_are_not_recognised(database: Database, status: UserStatus) -> None:
+def test_keys_of_inactive_people_do_not_authenticate(
+    database: Database, status: UserStatus
+) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     _, secret = a_key(database, caller_for(acme, ada), ada)
@@ -167,7 +169,7 @@ def test_keys_of_people_who_left_are_not_recognised(database: Database, status: 
         recognised(database, secret)
 
 
-def test_an_unknown_key_is_not_recognised(database: Database) -> None:
+def test_an_unknown_key_does_not_authenticate(database: Database) -> None:
     with pytest.raises(Unauthenticated):
         recognised(database, api_key_format.new_key())
 
@@ -184,7 +186,7 @@ def test_a_key_never_opens_another_organisation(database: Database) -> None:
     assert recognised(database, theirs).caller.user_id == other.owner.id
 
 
-def test_a_first_key_makes_a_pending_person_active(database: Database) -> None:
+def test_a_first_key_activates_a_pending_person(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, status="pending")
     shell = replace(acme.caller, user_id=None, source="cli")
@@ -197,7 +199,7 @@ def test_a_first_key_makes_a_pending_person_active(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_people_who_left_get_no_key(database: Database, status: UserStatus) -> None:
+def test_inactive_people_get_no_key(database: Database, status: UserStatus) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, status=status)
     shell = replace(acme.caller, user_id=None, source="cli")
@@ -228,7 +230,7 @@ def test_users_cannot_create_keys_for_other_users(database: Database) -> None:
         ({"name": " "}, "invalid_length"),
     ],
 )
-def test_what_a_key_cannot_be(database: Database, fields: dict[str, Any], code: str) -> None:
+def test_invalid_keys_are_rejected(database: Database, fields: dict[str, Any], code: str) -> None:
     acme = an_organisation(database)
     by = replace(acme.caller, scopes=frozenset({"leave:write", "users:read", "keys:write"}))
 
@@ -309,7 +311,7 @@ def test_members_cannot_revoke_the_keys_of_others(database: Database) -> None:
     assert own.revoked_at == by_admin.revoked_at == NOW
 
 
-def test_what_is_no_id_is_no_key(database: Database) -> None:
+def test_a_malformed_id_is_no_key(database: Database) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(NotFound):
@@ -327,7 +329,7 @@ def test_all_keys_of_one_person_are_revoked_together(database: Database) -> None
     assert [key.id for key in living if key.revoked_at is None] == keys[:1]
 
 
-def test_the_last_use_is_kept_to_the_minute(database: Database) -> None:
+def test_the_last_use_is_recorded_to_the_minute(database: Database) -> None:
     acme = an_organisation(database)
     key, secret = a_key(database, acme.caller, acme.owner)
     used_at = NOW + timedelta(seconds=42)
@@ -343,7 +345,7 @@ def test_the_last_use_is_kept_to_the_minute(database: Database) -> None:
     assert authentication.is_use_due(after, NOW + timedelta(seconds=60))
 
 
-def test_a_late_note_of_an_earlier_use_changes_nothing(database: Database) -> None:
+def test_an_earlier_use_recorded_late_changes_nothing(database: Database) -> None:
     acme = an_organisation(database)
     key, _ = a_key(database, acme.caller, acme.owner)
     database.write_now(authentication.record_use, acme.id, key.id, now=NOW)

@@ -74,13 +74,13 @@ def go_away(database: Database, team: Team, *away: User) -> None:
         a_request(database, team.acme, user, start_date=TODAY, code="sick")
 
 
-def test_the_manager_is_asked_first(database: Database) -> None:
+def test_the_manager_approves_first(database: Database) -> None:
     team = a_team(database)
 
     assert asked(database, team) == {team.manager.id}
 
 
-def test_without_an_active_manager_the_head_of_department_is_asked(database: Database) -> None:
+def test_without_an_active_manager_the_departments_manager_approves(database: Database) -> None:
     team = a_team(database)
     switch_off(database, team, team.manager)
 
@@ -101,7 +101,7 @@ def test_then_admins_and_owners(database: Database) -> None:
     assert asked(database, team) == {team.admin.id, team.acme.owner.id}
 
 
-def test_an_approver_of_another_department_is_not_asked(database: Database) -> None:
+def test_an_approver_of_another_department_does_not_approve(database: Database) -> None:
     team = a_team(database)
     switch_off(database, team, team.manager, team.head)
     elsewhere = a_department(database, team.acme, name="Sales")
@@ -174,7 +174,7 @@ def test_a_decided_request_has_no_pending_approvers(database: Database) -> None:
     assert database.read_now(caller_leave.assigned, PageOf(), by=by, now=NOW).items == []
 
 
-def test_a_changed_manager_takes_over_what_waits(database: Database) -> None:
+def test_a_new_manager_takes_over_pending_requests(database: Database) -> None:
     team = a_team(database)
     request = a_request(database, team.acme, team.ada, start_date=date(2026, 9, 1))
     database.write_now(
@@ -200,7 +200,7 @@ def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> Us
     return database.read_now(people_rows.get, user.id, by=acme.caller)
 
 
-def test_pending_people_are_asked_once_their_slack_account_is_known(database: Database) -> None:
+def test_pending_people_approve_once_their_slack_account_is_known(database: Database) -> None:
     acme = an_organisation(database)
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)
@@ -215,7 +215,7 @@ def test_pending_people_are_asked_once_their_slack_account_is_known(database: Da
     assert asked(database, team) == {manager.id}
 
 
-def test_what_waits_goes_to_a_manager_whose_account_becomes_known(database: Database) -> None:
+def test_pending_requests_go_to_a_manager_whose_account_becomes_known(database: Database) -> None:
     acme = an_organisation(database)
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)
@@ -244,7 +244,7 @@ def test_a_pending_admin_with_a_known_account_decides_for_a_sole_owner(database:
     assert (at_once.status, later.status) == ("approved", "pending")
 
 
-def test_an_account_switched_off_in_slack_is_asked_no_more(database: Database) -> None:
+def test_a_person_deactivated_in_slack_no_longer_approves(database: Database) -> None:
     acme = an_organisation(database)
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)

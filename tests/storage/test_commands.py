@@ -191,7 +191,7 @@ def test_keys_are_listed_and_revoked(shell: Shell) -> None:
     ],
     ids=lambda words: " ".join(words[-2:]),
 )
-def test_what_cannot_be_done_is_one_sentence(shell: Shell, words: list[str]) -> None:
+def test_a_failed_command_prints_one_sentence(shell: Shell, words: list[str]) -> None:
     shell.json_of(*ACME)
 
     refused(shell.run(*words, "--json"))

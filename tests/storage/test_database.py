@@ -78,7 +78,7 @@ def named_database(postgres_url: str) -> Iterator[Database]:
     handle.close()
 
 
-def test_what_was_written_can_be_read(database: Database, database_url: str) -> None:
+def test_written_rows_can_be_read(database: Database, database_url: str) -> None:
     async def write_and_read() -> None:
         assert await database.write(keep, "report") == "report"
         assert kept_outside(database_url) == {"report"}

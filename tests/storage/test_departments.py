@@ -22,7 +22,7 @@ from tests.refusals import codes_of, crossing
 LATER = NOW + timedelta(hours=1)
 
 
-def test_a_department_is_made_and_read_again(database: Database) -> None:
+def test_a_created_department_can_be_read(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
 
@@ -57,7 +57,7 @@ def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
 
 
 @pytest.mark.parametrize("name", ["Research", " RESEARCH ", "research"])
-def test_two_departments_never_have_one_name(database: Database, name: str) -> None:
+def test_department_names_are_unique(database: Database, name: str) -> None:
     acme = an_organisation(database)
     research = a_department(database, acme, name="Research")
     sales = a_department(database, acme, name="Sales")
@@ -96,7 +96,7 @@ def test_departments_that_had_one_name_before_can_still_be_changed(database: Dat
         assert after.default_leave_allowance_half_days == 40
 
 
-def test_of_two_departments_of_one_name_at_once_only_one_is_made(database: Database) -> None:
+def test_of_two_concurrent_departments_with_one_name_one_is_created(database: Database) -> None:
     acme = an_organisation(database)
     together = threading.Barrier(2)
 
@@ -178,7 +178,7 @@ def test_a_department_with_members_cannot_be_deleted(database: Database) -> None
     database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
 
 
-def test_archived_people_do_not_keep_a_department(database: Database) -> None:
+def test_a_department_with_archived_people_only_can_be_deleted(database: Database) -> None:
     acme = an_organisation(database)
     made = a_department(database, acme)
     team = [a_person(database, acme, department_id=made.id, status="archived") for _ in range(3)]
@@ -230,7 +230,7 @@ def test_only_admins_change_departments(database: Database) -> None:
     assert codes == ["insufficient_role"] * 3
 
 
-def test_pages_come_in_the_order_of_creation(database: Database) -> None:
+def test_pages_are_in_the_order_of_creation(database: Database) -> None:
     acme = an_organisation(database)
     made = [
         a_department(database, acme, name=f"Team {second}", now=NOW + timedelta(seconds=second)).id

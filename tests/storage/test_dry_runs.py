@@ -43,7 +43,7 @@ from tests.builders import (
     caller_for,
     dry_run,
 )
-from tests.storage.test_recount import own_set
+from tests.storage.test_recalculation import own_set
 
 LATER = NOW + timedelta(hours=1)
 DISPATCHERS: Final = ("notices", "webhooks")

@@ -30,7 +30,7 @@ from tests.builders import (
     an_organisation,
     dry_run,
 )
-from tests.storage.test_recount import own_set
+from tests.storage.test_recalculation import own_set
 
 TODAY = NOW.date()
 LATER = NOW + timedelta(hours=1)
@@ -60,7 +60,7 @@ def left(database: Database, acme: Acme, users: Iterable[User], days: Iterable[d
     "kind", ["week", "allowance", "department", "start_date", "archive", "holiday", "country"]
 )
 @pytest.mark.parametrize("carry_over_half_days", [0, 6])
-def test_balances_are_foreseen_as_they_then_are(
+def test_a_dry_run_returns_the_balances_after_the_change(
     database: Database, kind: str, carry_over_half_days: int
 ) -> None:
     acme = an_organisation(
@@ -95,17 +95,17 @@ def test_balances_are_foreseen_as_they_then_are(
     days = (TODAY, NEXT_YEAR)
     before = left(database, acme, (ada, hedy), days)
 
-    foreseen = dry_run(database, change, by=acme.caller, now=LATER, **given)
+    dry_run_effects = dry_run(database, change, by=acme.caller, now=LATER, **given)
     assert left(database, acme, (ada, hedy), days) == before
     database.write_now(partial(change, **given), by=acme.caller, now=LATER)
 
     after = left(database, acme, (ada, hedy), days)
     assert {
         (one.user_id, one.on): (one.before_half_days, one.after_half_days)
-        for one in foreseen.balances
+        for one in dry_run_effects.balances
     } == {which: (before[which], after[which]) for which in before if before[which] != after[which]}
-    assert foreseen.balances
-    assert {one.year.first_day for one in foreseen.balances} <= {date(2026, 1, 1), NEXT_YEAR}
+    assert dry_run_effects.balances
+    assert {one.year.first_day for one in dry_run_effects.balances} <= {date(2026, 1, 1), NEXT_YEAR}
 
 
 def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database) -> None:
@@ -114,11 +114,11 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
     a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
     changes = {"start_date": date(2024, 7, 1)}
 
-    foreseen = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
+    dry_run_effects = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
 
     told = {
         (one.year.first_day, one.on): (one.before_half_days, one.after_half_days)
-        for one in foreseen.balances
+        for one in dry_run_effects.balances
     }
     assert told == {
         # The leave of August falls into the year that begins in July by then.
@@ -131,7 +131,7 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
     assert left(database, acme, [ada], days) == {(ada.id, TODAY): 50, (ada.id, days[1]): 40}
 
 
-def test_what_is_granted_to_many_is_said_to_change(database: Database) -> None:
+def test_effects_say_that_an_allowance_of_many_people_changes(database: Database) -> None:
     acme = an_organisation(database)
     research = a_department(database, acme)
     of_organisation = organisation_settings.update

@@ -223,6 +223,6 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
     assert feed.token not in repr(entries)
 
 
-def test_what_no_feed_has_as_its_token_opens_none(database: Database) -> None:
+def test_an_unknown_token_opens_no_feed(database: Database) -> None:
     assert database.read_now(feed_owners.find_by_token, "unknown") is None
     assert database.read_now(feed_owners.find_by_token, "\u00e9") is None

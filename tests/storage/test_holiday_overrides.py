@@ -57,7 +57,7 @@ def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
     return {one.date: one for one in public_holidays.year_of(known, "GB", day.year)}.get(day)
 
 
-def test_an_override_makes_a_day_a_public_holiday_until_it_is_taken_back(
+def test_an_override_makes_a_day_a_public_holiday_until_it_is_removed(
     database: Database,
 ) -> None:
     acme = an_organisation(database)
@@ -77,7 +77,7 @@ def test_an_override_makes_a_day_a_public_holiday_until_it_is_taken_back(
     assert on(database, acme, MARKET_DAY) is None
 
 
-def test_an_override_takes_a_public_holiday_away(database: Database) -> None:
+def test_an_override_removes_a_public_holiday(database: Database) -> None:
     acme = an_organisation(database)
     country = HolidayOnDate(
         date=CHRISTMAS,
@@ -104,7 +104,7 @@ def test_an_override_takes_a_public_holiday_away(database: Database) -> None:
     assert on(database, acme, CHRISTMAS) == country
 
 
-def test_taking_away_the_morning_leaves_the_afternoon(database: Database) -> None:
+def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
     acme = an_organisation(database)
 
     made = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
@@ -155,7 +155,7 @@ def test_overrides_are_listed_by_date(database: Database) -> None:
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_overrides_are_rejected(
     database: Database, wrong: dict[str, Any], error: tuple[str, str]
 ) -> None:
     acme = an_organisation(database)
@@ -170,7 +170,7 @@ def test_what_makes_no_sense_is_refused(
 
 
 @pytest.mark.slow
-def test_a_set_has_only_so_many_overrides(
+def test_a_set_has_a_limit_of_overrides(
     database: Database,
 ) -> None:
     acme = an_organisation(database)
@@ -187,7 +187,7 @@ def test_a_set_has_only_so_many_overrides(
     assert codes_of(lambda: added(database, acme, MARKET_DAY)) == ["too_many_overrides"]
 
 
-def test_members_look_and_do_not_touch(database: Database) -> None:
+def test_members_can_read_overrides_but_not_change_them(database: Database) -> None:
     acme = an_organisation(database)
     by = caller_for(acme, a_person(database, acme, role="approver"))
     set_id = own_set(database, acme).id
@@ -249,7 +249,7 @@ def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None
     assert database.read_now(organisation_config.of_organisation, acme.id).overrides == {}
 
 
-def test_a_country_that_the_organisation_left_can_go(database: Database) -> None:
+def test_the_set_of_a_former_country_can_be_deleted(database: Database) -> None:
     acme = an_organisation(database)
     britain = own_set(database, acme).id
     change = {"country_code": "IE"}

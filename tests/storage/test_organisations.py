@@ -63,7 +63,7 @@ def test_a_new_organisation_has_the_five_types_in_order(database: Database) -> N
     ]
 
 
-def test_what_happens_at_the_beginning_is_audited(database: Database) -> None:
+def test_creating_an_organisation_is_audited(database: Database) -> None:
     acme = an_organisation(database)
 
     entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
@@ -111,7 +111,7 @@ def test_a_slug_can_be_chosen_once(database: Database) -> None:
         ({"owner_email": "ada"}, "invalid_email"),
     ],
 )
-def test_a_wrong_beginning_leaves_nothing_behind(
+def test_an_invalid_organisation_is_not_created(
     database: Database, changes: dict[str, Any], code: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
@@ -173,7 +173,7 @@ def test_wrong_settings_are_refused(
     assert database.read_now(organisations.get, by=acme.caller) == acme.organisation
 
 
-def test_half_of_an_impossible_date_is_refused_too(database: Database) -> None:
+def test_a_month_that_makes_the_stored_day_impossible_is_rejected(database: Database) -> None:
     acme = an_organisation(database, leave_year_start_month=1, leave_year_start_day=31)
 
     with pytest.raises(InvalidInput) as refusal:
@@ -201,7 +201,7 @@ def test_only_admins_change_settings(database: Database) -> None:
         database.write_now(organisation_settings.update, {"name": "Mine"}, by=by, now=LATER)
 
 
-def test_the_only_organisation_is_found_while_it_is_the_only_one(database: Database) -> None:
+def test_the_only_organisation_is_found_unless_there_are_several(database: Database) -> None:
     none = database.read_now(organisations.only_one)
     acme = an_organisation(database)
     one = database.read_now(organisations.only_one)

@@ -87,7 +87,7 @@ def test_a_new_person_is_a_pending_member(database: Database) -> None:
     assert actions_on(database, acme, ada) == ["user.created"]
 
 
-def test_every_field_can_be_given_at_once(database: Database) -> None:
+def test_a_person_is_created_with_every_field(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     engineering = a_department(database, acme)
@@ -166,7 +166,7 @@ def test_the_required_fields_are_named_when_they_are_missing(database: Database)
         "ada@" + "a" * 60 + ("." + "b" * 60) * 3 + ".example",
     ],
 )
-def test_what_is_no_address_is_refused(database: Database, address: str) -> None:
+def test_a_malformed_address_is_rejected(database: Database, address: str) -> None:
     acme = an_organisation(database)
 
     errors = errors_of(lambda: created(database, acme, email=address))
@@ -174,7 +174,7 @@ def test_what_is_no_address_is_refused(database: Database, address: str) -> None
     assert errors == [("/email", "invalid_email")]
 
 
-def test_an_address_is_taken_without_case(database: Database) -> None:
+def test_addresses_are_unique_ignoring_case(database: Database) -> None:
     acme = an_organisation(database)
     created(database, acme, email="Straße@Example.com")
 
@@ -191,7 +191,7 @@ def test_an_address_may_be_used_in_two_organisations(database: Database) -> None
     assert ada_of_globex.email == ADA["email"]
 
 
-def test_of_two_equal_addresses_at_once_one_wins(database: Database) -> None:
+def test_of_two_concurrent_equal_addresses_one_is_stored(database: Database) -> None:
     acme = an_organisation(database)
 
     codes = at_once(*[lambda: created(database, acme)] * 2)
@@ -201,7 +201,7 @@ def test_of_two_equal_addresses_at_once_one_wins(database: Database) -> None:
 
 
 @pytest.mark.parametrize("role", ["member", "approver"])
-def test_only_admins_make_people(database: Database, role: Any) -> None:
+def test_only_admins_create_people(database: Database, role: Any) -> None:
     acme = an_organisation(database)
     by = caller_for(acme, a_person(database, acme, role=role))
 
@@ -209,7 +209,7 @@ def test_only_admins_make_people(database: Database, role: Any) -> None:
         database.write_now(people.create, ADA, by=by, now=NOW)
 
 
-def test_an_admin_neither_makes_nor_touches_an_owner(database: Database) -> None:
+def test_an_admin_cannot_create_or_change_an_owner(database: Database) -> None:
     acme = an_organisation(database)
     admin = a_person(database, acme, role="admin")
     member = a_person(database, acme, first_name="Hedy")
@@ -298,7 +298,9 @@ def test_people_do_not_change_each_other(database: Database) -> None:
 @pytest.mark.parametrize(
     "use_case", [people_status.archive, people_status.deactivate, people_status.reactivate]
 )
-def test_only_admins_stop_or_restart_people(database: Database, use_case: Any) -> None:
+def test_only_admins_archive_deactivate_or_reactivate_people(
+    database: Database, use_case: Any
+) -> None:
     acme = an_organisation(database)
     ada, hedy = a_person(database, acme), a_person(database, acme, role="approver")
 
@@ -330,7 +332,7 @@ def test_another_organisations_people_are_not_found(database: Database) -> None:
     ["no-id", "", UNKNOWN_ID, UNKNOWN_ID.upper(), "\x00"],
     ids=["a word", "nothing", "unknown", "upper case", "NUL"],
 )
-def test_what_is_no_id_is_not_found(database: Database, wrong_id: str) -> None:
+def test_a_malformed_id_is_not_found(database: Database, wrong_id: str) -> None:
     acme = an_organisation(database)
 
     with pytest.raises(NotFound):
@@ -350,7 +352,7 @@ def test_references_into_another_organisation_are_not_found(database: Database) 
     assert department == no_id == [("/department_id", "not_found")]
 
 
-def test_a_circle_of_three_managers_is_refused(database: Database) -> None:
+def test_a_cycle_of_three_managers_is_rejected(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     grace = a_person(database, acme, first_name="Grace", manager_id=ada.id)
@@ -370,7 +372,9 @@ def test_people_cannot_be_their_own_manager(database: Database) -> None:
     assert errors == [("/manager_id", "manager_cycle")]
 
 
-def test_two_who_become_each_others_manager_at_once_form_no_circle(database: Database) -> None:
+def test_two_people_who_concurrently_become_each_others_manager_form_no_cycle(
+    database: Database,
+) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
 
@@ -383,7 +387,7 @@ def test_two_who_become_each_others_manager_at_once_form_no_circle(database: Dat
     assert codes == ["manager_cycle"]
 
 
-def test_an_archived_manager_is_refused_and_a_former_one_stays(database: Database) -> None:
+def test_an_archived_person_cannot_become_manager_but_stays_one(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     hedy = a_person(database, acme, first_name="Hedy", manager_id=grace.id)
@@ -419,7 +423,7 @@ def test_the_last_active_owner_stays(database: Database, lose: Any) -> None:
         lose(database, acme)
 
 
-def test_of_two_owners_demoted_at_once_one_remains(database: Database) -> None:
+def test_of_two_owners_demoted_concurrently_one_remains(database: Database) -> None:
     acme = an_organisation(database)
     second = a_person(database, acme, role="owner")
 
@@ -434,7 +438,7 @@ def test_of_two_owners_demoted_at_once_one_remains(database: Database) -> None:
     assert len(owners.items) == 1
 
 
-def test_of_two_owners_who_stop_each_other_at_once_one_remains(database: Database) -> None:
+def test_of_two_owners_who_archive_each_other_concurrently_one_remains(database: Database) -> None:
     acme = an_organisation(database)
     second = a_person(database, acme, role="owner")
     by_second = caller_for(acme, second)
@@ -457,7 +461,7 @@ def test_people_cannot_deactivate_or_archive_themselves(database: Database, use_
         database.write_now(use_case, acme.owner.id, by=acme.caller, now=NOW)
 
 
-def test_archiving_takes_keys_and_feeds_and_keeps_the_record(database: Database) -> None:
+def test_archiving_revokes_keys_and_feeds_and_keeps_the_record(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     by_ada = caller_for(acme, ada)
@@ -499,7 +503,7 @@ def test_an_archived_person_is_never_changed_again(database: Database) -> None:
     assert codes == ["user_archived"] * 3
 
 
-def test_a_deactivated_person_comes_back(database: Database) -> None:
+def test_a_deactivated_person_is_reactivated(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
@@ -517,7 +521,7 @@ def test_a_deactivated_person_comes_back(database: Database) -> None:
     ]
 
 
-def test_activating_is_for_the_pending_only(database: Database) -> None:
+def test_only_pending_people_are_activated(database: Database) -> None:
     acme = an_organisation(database)
     ada = created(database, acme)
 
@@ -688,7 +692,7 @@ def test_members_do_not_join_an_organisation_that_does_not_allow_it(database: Da
     assert joined(database, acme, email=grace.email).id == grace.id
 
 
-def test_what_slack_says_is_made_to_fit(database: Database) -> None:
+def test_values_of_a_slack_profile_are_shortened_to_fit(database: Database) -> None:
     acme = an_organisation(database)
 
     ada = joined(
@@ -711,7 +715,7 @@ def test_a_slack_member_without_an_address_cannot_join(database: Database) -> No
         joined(database, acme, email=None)
 
 
-def test_the_first_words_of_one_slack_member_make_one_person(database: Database) -> None:
+def test_concurrent_first_messages_of_a_slack_member_create_one_person(database: Database) -> None:
     acme = an_organisation(database)
 
     codes = overlapping(
@@ -771,7 +775,7 @@ def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) 
     assert [user.id for user in found if user.slack_user_id == "U1"] == [grace.id]
 
 
-def test_two_organisations_slack_members_never_mix(database: Database) -> None:
+def test_slack_members_of_two_organisations_are_kept_apart(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     ada = joined(database, acme)
 
@@ -874,7 +878,7 @@ def test_only_an_owner_restores_an_owner(database: Database) -> None:
     assert restored(database, acme, owner).role == "owner"
 
 
-def test_of_two_who_take_a_free_address_at_once_one_gets_it(database: Database) -> None:
+def test_of_two_people_who_concurrently_take_a_free_address_one_gets_it(database: Database) -> None:
     acme = an_organisation(database)
     ada = created(database, acme)
     archived(database, acme, ada)

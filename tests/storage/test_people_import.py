@@ -179,7 +179,7 @@ def test_an_address_stands_once_in_a_file() -> None:
     ]
 
 
-def test_what_clashes_with_the_organisation_is_reported_and_nothing_is_kept(
+def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
     database: Database,
 ) -> None:
     acme = an_organisation(database)

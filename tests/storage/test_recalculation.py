@@ -80,7 +80,7 @@ def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
     assert as_it_is(database, acme, other) == other
 
 
-def test_a_holiday_that_is_taken_back_counts_again(database: Database) -> None:
+def test_a_day_whose_holiday_is_removed_counts_again(database: Database) -> None:
     acme = an_organisation(database)
     override_id = a_holiday(database, acme, WEDNESDAY, half="am")
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
@@ -164,7 +164,7 @@ def test_the_organisations_country_counts_for_those_without_their_own(database: 
     assert [as_it_is(database, acme, one).total_half_days for one in theirs] == [0, 2]
 
 
-def test_what_changes_nothing_that_counts_leaves_leave_alone(database: Database) -> None:
+def test_changes_of_other_fields_recalculate_nothing(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     week = approved(database, acme, ada, MONDAY, FRIDAY)
@@ -181,7 +181,7 @@ def test_what_changes_nothing_that_counts_leaves_leave_alone(database: Database)
 
 
 @pytest.mark.parametrize("end", ["declined", "cancelled"])
-def test_leave_that_came_to_nothing_keeps_its_count(database: Database, end: str) -> None:
+def test_cancelled_and_declined_leave_keeps_its_count(database: Database, end: str) -> None:
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     if end == "declined":
@@ -270,7 +270,7 @@ def test_half_days_of_a_request_stay_halves(database: Database) -> None:
     assert as_it_is(database, acme, request).counted_halves == "031"
 
 
-def test_leave_that_counts_nothing_any_more_stays(database: Database) -> None:
+def test_leave_without_counted_days_stays(database: Database) -> None:
     acme = an_organisation(database)
     request = approved(database, acme, a_person(database, acme), WEDNESDAY, WEDNESDAY)
 
@@ -318,7 +318,7 @@ def _bodies(organisation_id: Param[str], event_type: Param[str]) -> Any:
     )
 
 
-def test_webhooks_hear_of_it(database: Database) -> None:
+def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(
         webhooks.create,
@@ -342,7 +342,7 @@ def test_webhooks_hear_of_it(database: Database) -> None:
     assert bodies[0]["data"]["user"]["id"] == ada.id
 
 
-def test_a_refused_change_recalculates_nothing(database: Database) -> None:
+def test_a_rejected_change_recalculates_nothing(database: Database) -> None:
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
 
@@ -362,7 +362,7 @@ def test_a_refused_change_recalculates_nothing(database: Database) -> None:
 Change = Callable[..., Any]
 
 
-def test_foreseen_is_what_happens(database: Database) -> None:
+def test_a_dry_run_returns_the_recalculated_leave(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     cast = [
@@ -408,7 +408,7 @@ def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
     return {one.id: one for one in found.items}
 
 
-def test_leave_that_is_asked_for_meanwhile_counts_by_the_new_rules(database: Database) -> None:
+def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     set_id = own_set(database, acme)
@@ -431,7 +431,7 @@ def test_leave_that_is_asked_for_meanwhile_counts_by_the_new_rules(database: Dat
     assert counted[WEDNESDAY] == "033"
 
 
-def test_leave_that_is_asked_for_at_the_same_moment_is_not_missed(database: Database) -> None:
+def test_leave_requested_concurrently_is_recalculated(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
 

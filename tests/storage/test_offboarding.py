@@ -102,7 +102,7 @@ def test_approved_leave_of_an_archived_person(
     assert (found == request) == (becomes == "approved")
 
 
-def test_running_leave_of_which_nothing_was_taken_yet_is_cancelled(database: Database) -> None:
+def test_running_leave_without_past_working_days_is_cancelled(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = approved(database, acme, ada, start_date=date(2026, 8, 1), end_date=date(2026, 8, 4))
@@ -183,7 +183,7 @@ def test_requests_are_reassigned_to_the_next_level(
     assert as_it_is(database, acme, request) == request
 
 
-def test_a_reactivated_approver_is_asked_again(database: Database) -> None:
+def test_a_reactivated_approver_gets_the_cards_again(database: Database) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
@@ -195,7 +195,7 @@ def test_a_reactivated_approver_is_asked_again(database: Database) -> None:
     assert rerouted_cards(database, acme) >= {(request.id, grace.id)}
 
 
-def test_a_new_manager_is_asked_about_what_is_pending(database: Database) -> None:
+def test_a_new_manager_gets_the_cards_of_pending_requests(database: Database) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     hedy = a_person(database, acme, first_name="Hedy")
@@ -208,7 +208,7 @@ def test_a_new_manager_is_asked_about_what_is_pending(database: Database) -> Non
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
 
 
-def test_a_departments_new_manager_is_asked_about_what_is_pending(database: Database) -> None:
+def test_a_departments_new_manager_gets_the_cards_of_pending_requests(database: Database) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     hedy = a_person(database, acme, first_name="Hedy")
@@ -222,7 +222,7 @@ def test_a_departments_new_manager_is_asked_about_what_is_pending(database: Data
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
 
 
-def test_a_new_approver_is_asked_and_a_former_one_no_longer(database: Database) -> None:
+def test_a_new_role_adds_an_approver_and_a_lost_role_removes_one(database: Database) -> None:
     acme = in_slack(database)
     department = a_department(database, acme)
     ada = a_person(database, acme, department_id=department.id)
@@ -242,7 +242,7 @@ def test_a_new_approver_is_asked_and_a_former_one_no_longer(database: Database) 
     ]
 
 
-def test_leave_asked_for_meanwhile_awaits_the_approver_who_comes_to_the_department(
+def test_leave_requested_meanwhile_is_assigned_to_a_new_approver_of_the_department(
     database: Database,
 ) -> None:
     acme = in_slack(database)
@@ -281,7 +281,7 @@ def test_approvers_when_two_levels_leave_at_the_same_moment(
     assert (request.id, acme.owner.id) in rerouted_cards(database, acme)
 
 
-def test_many_are_asked_about_as_one_by_one(database: Database) -> None:
+def test_approvers_of_many_people_are_those_of_each_person(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     department = a_department(database, acme, manager_id=grace.id)
@@ -303,7 +303,7 @@ def test_many_are_asked_about_as_one_by_one(database: Database) -> None:
 
 
 @pytest.mark.parametrize("kind", ["archive", "deactivate"])
-def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
+def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: str) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     a_department(database, acme, manager_id=grace.id)
@@ -327,16 +327,20 @@ def test_foreseen_is_what_happens(database: Database, kind: str) -> None:
     before = everything(database, acme)
 
     change = getattr(people_status, kind)
-    foreseen = dry_run(database, change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
+    dry_run_effects = dry_run(database, change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
     assert everything(database, acme) == before
     database.write_now(change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
 
     changed = {one.id: one for one in everything(database, acme).values() if one != before[one.id]}
-    assert {one.after.id: one.after for one in foreseen.leave} == changed
+    assert {one.after.id: one.after for one in dry_run_effects.leave} == changed
     assert len(changed) == (3 if kind == "archive" else 0)
-    assert (foreseen.api_keys, foreseen.calendar_feeds) == (1, 1)
-    assert len(foreseen.reports) == len(foreseen.departments) == (1 if kind == "archive" else 0)
-    (one,) = foreseen.reassigned
+    assert (dry_run_effects.api_keys, dry_run_effects.calendar_feeds) == (1, 1)
+    assert (
+        len(dry_run_effects.reports)
+        == len(dry_run_effects.departments)
+        == (1 if kind == "archive" else 0)
+    )
+    (one,) = dry_run_effects.reassigned
     today = date(2026, 8, 5)
     now_asked = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
     assert list(one.after) == now_asked
@@ -424,7 +428,9 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
     }
     before = asked_now(database, acme, people_of)
 
-    foreseen = dry_run(database, people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
+    dry_run_effects = dry_run(
+        database, people.update, people_of[who].id, changes, by=acme.caller, now=NOW
+    )
     assert asked_now(database, acme, people_of) == before
     database.write_now(people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
     after = asked_now(database, acme, people_of)
@@ -435,7 +441,7 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
             {names[user.id] for user in one.before},
             {names[user.id] for user in one.after},
         )
-        for one in foreseen.reassigned
+        for one in dry_run_effects.reassigned
     }
     happened = {
         name: (before.get(name, set()), after.get(name, set()))
@@ -467,7 +473,7 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
     before = asked_now(database, acme, people_of)
 
     department_id = departments_of[department]
-    foreseen = dry_run(
+    dry_run_effects = dry_run(
         database, departments.update, department_id, changes, by=acme.caller, now=NOW
     )
     assert asked_now(database, acme, people_of) == before
@@ -479,7 +485,7 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     said = {
         names[one.request.user_id]: {names[user.id] for user in one.after}
-        for one in foreseen.reassigned
+        for one in dry_run_effects.reassigned
     }
     assert said == {name: after[name] for name in people_of if before[name] != after[name]}
     assert set(said) == concerned
