@@ -37,14 +37,16 @@ LATER = NOW + timedelta(hours=1)
 NEXT_YEAR = date(2027, 1, 1)
 
 Change = Callable[..., Any]
-Left = dict[tuple[str, date], int]
+Remaining = dict[tuple[str, date], int]
 
 
-def left(database: Database, acme: Acme, users: Iterable[User], days: Iterable[date]) -> Left:
+def remaining(
+    database: Database, acme: Acme, users: Iterable[User], days: Iterable[date]
+) -> Remaining:
     """The remaining balance of every user as of each day, in half-days."""
     ids = [user.id for user in users]
 
-    def read(tx: Transaction) -> Left:
+    def read(tx: Transaction) -> Remaining:
         return {
             (user_id, on): ledgers.balance(
                 tx, user_id, on=on, by=acme.caller, now=LATER
@@ -93,19 +95,22 @@ def test_a_dry_run_returns_the_balances_after_the_change(
     elif kind in changes:
         given["changes"] = changes[kind]
     days = (TODAY, NEXT_YEAR)
-    before = left(database, acme, (ada, hedy), days)
+    before = remaining(database, acme, (ada, hedy), days)
 
     dry_run_effects = dry_run(database, change, by=acme.caller, now=LATER, **given)
-    assert left(database, acme, (ada, hedy), days) == before
+    assert remaining(database, acme, (ada, hedy), days) == before
     database.write_now(partial(change, **given), by=acme.caller, now=LATER)
 
-    after = left(database, acme, (ada, hedy), days)
+    after = remaining(database, acme, (ada, hedy), days)
     assert {
-        (one.user_id, one.on): (one.before_half_days, one.after_half_days)
-        for one in dry_run_effects.balances
+        (each.user_id, each.on): (each.before_half_days, each.after_half_days)
+        for each in dry_run_effects.balances
     } == {which: (before[which], after[which]) for which in before if before[which] != after[which]}
     assert dry_run_effects.balances
-    assert {one.year.first_day for one in dry_run_effects.balances} <= {date(2026, 1, 1), NEXT_YEAR}
+    assert {each.year.first_day for each in dry_run_effects.balances} <= {
+        date(2026, 1, 1),
+        NEXT_YEAR,
+    }
 
 
 def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database) -> None:
@@ -116,11 +121,11 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
 
     dry_run_effects = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
 
-    told = {
-        (one.year.first_day, one.on): (one.before_half_days, one.after_half_days)
-        for one in dry_run_effects.balances
+    balances = {
+        (each.year.first_day, each.on): (each.before_half_days, each.after_half_days)
+        for each in dry_run_effects.balances
     }
-    assert told == {
+    assert balances == {
         # The leave of August falls into the year that begins in July by then.
         (date(2025, 7, 1), TODAY): (None, 50),
         (date(2026, 3, 1), TODAY): (40, None),
@@ -128,7 +133,7 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
     }
     database.write_now(people.update, ada.id, changes, by=acme.caller, now=LATER)
     days = (TODAY, date(2026, 7, 1))
-    assert left(database, acme, [ada], days) == {(ada.id, TODAY): 50, (ada.id, days[1]): 40}
+    assert remaining(database, acme, [ada], days) == {(ada.id, TODAY): 50, (ada.id, days[1]): 40}
 
 
 def test_effects_say_that_an_allowance_of_many_people_changes(database: Database) -> None:
@@ -146,5 +151,5 @@ def test_effects_say_that_an_allowance_of_many_people_changes(database: Database
     ]
 
     for change, changes, moves in trials:
-        found = dry_run(database, change, changes=changes, by=acme.caller, now=LATER)
-        assert found == Effects(changes_allowances=moves)
+        recorded = dry_run(database, change, changes=changes, by=acme.caller, now=LATER)
+        assert recorded == Effects(changes_allowances=moves)

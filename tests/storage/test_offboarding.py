@@ -42,8 +42,8 @@ def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequ
     return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
 
 
-def approved(database: Database, acme: Acme, user: User, **asked: Any) -> LeaveRequest:
-    request = a_request(database, acme, user, **asked)
+def approved(database: Database, acme: Acme, user: User, **fields: Any) -> LeaveRequest:
+    request = a_request(database, acme, user, **fields)
     return database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
 
@@ -58,10 +58,10 @@ def test_current_leave_of_an_archived_person_ends_today(database: Database) -> N
 
     archived(database, acme, ada, now=ON_WEDNESDAY)
 
-    found = as_it_is(database, acme, week)
-    assert (found.status, found.end_date, found.end_half_day) == ("approved", WEDNESDAY, None)
-    assert (found.counted_halves, found.total_half_days) == ("333", 6)
-    assert found.version == week.version + 1
+    stored = as_it_is(database, acme, week)
+    assert (stored.status, stored.end_date, stored.end_half_day) == ("approved", WEDNESDAY, None)
+    assert (stored.counted_halves, stored.total_half_days) == ("333", 6)
+    assert stored.version == week.version + 1
 
 
 def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
@@ -73,10 +73,10 @@ def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
 
     archived(database, acme, ada, now=ON_WEDNESDAY)
 
-    found = as_it_is(database, acme, request)
-    assert (found.start_date, found.end_date) == (WEDNESDAY, WEDNESDAY)
-    assert (found.start_half_day, found.end_half_day) == ("am", "pm")
-    assert (found.counted_halves, found.total_half_days) == ("3", 2)
+    stored = as_it_is(database, acme, request)
+    assert (stored.start_date, stored.end_date) == (WEDNESDAY, WEDNESDAY)
+    assert (stored.start_half_day, stored.end_half_day) == ("am", "pm")
+    assert (stored.counted_halves, stored.total_half_days) == ("3", 2)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_approved_leave_of_an_archived_person(
 
     archived(database, acme, ada, now=ON_WEDNESDAY)
 
-    found = as_it_is(database, acme, request)
-    assert found.status == becomes
-    assert (found == request) == (becomes == "approved")
+    stored = as_it_is(database, acme, request)
+    assert stored.status == becomes
+    assert (stored == request) == (becomes == "approved")
 
 
 def test_running_leave_without_past_working_days_is_cancelled(database: Database) -> None:
@@ -119,12 +119,12 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
 
     archived(database, acme, ada)
 
-    found = as_it_is(database, acme, request)
-    assert (found.status, found.cancelled_at) == ("cancelled", LATER)
+    stored = as_it_is(database, acme, request)
+    assert (stored.status, stored.cancelled_at) == ("cancelled", LATER)
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.cancelled"
     ).items
-    assert [(one.subject_id, one.changes["why"]["after"]) for one in entries] == [
+    assert [(each.subject_id, each.changes["why"]["after"]) for each in entries] == [
         (request.id, "user_archived")
     ]
 
@@ -170,14 +170,14 @@ def test_requests_are_reassigned_to_the_next_level(
 
     database.write_now(stop, grace.id, by=acme.caller, now=LATER)
 
-    asked = database.read_now(approvers.of_person, acme.id, ada.id, today=date(2026, 6, 1))
-    assert [one.id for one in asked] == [hedy.id]
-    # Grace's card loses its buttons, Hedy gets one.
+    now_approvers = database.read_now(approvers.of_person, acme.id, ada.id, today=date(2026, 6, 1))
+    assert [each.id for each in now_approvers] == [hedy.id]
+    # Grace's card loses its buttons, Hedy gets each.
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
     ).items
-    assert [(one.subject_id, one.changes) for one in entries] == [
+    assert [(each.subject_id, each.changes) for each in entries] == [
         (request.id, {"approvers": {"before": [grace.id], "after": [hedy.id]}})
     ]
     assert as_it_is(database, acme, request) == request
@@ -236,7 +236,7 @@ def test_a_new_role_adds_an_approver_and_a_lost_role_removes_one(database: Datab
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
     ).items
-    assert [one.changes["approvers"] for one in entries] == [
+    assert [each.changes["approvers"] for each in entries] == [
         {"before": [grace.id], "after": [acme.owner.id]},
         {"before": [acme.owner.id], "after": [grace.id]},
     ]
@@ -295,11 +295,13 @@ def test_approvers_of_many_people_are_those_of_each_person(database: Database) -
     ]
     today = date(2026, 6, 1)
 
-    found = database.read_now(approvers.of_people, acme.id, {one.id for one in cast}, today=today)
+    approvers_by_requester = database.read_now(
+        approvers.of_people, acme.id, {each.id for each in cast}, today=today
+    )
 
     for user in cast:
         alone = database.read_now(approvers.of_person, acme.id, user.id, today=today)
-        assert found.get(user.id, []) == alone
+        assert approvers_by_requester.get(user.id, []) == alone
 
 
 @pytest.mark.parametrize("kind", ["archive", "deactivate"])
@@ -331,8 +333,10 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
     assert everything(database, acme) == before
     database.write_now(change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
 
-    changed = {one.id: one for one in everything(database, acme).values() if one != before[one.id]}
-    assert {one.after.id: one.after for one in dry_run_effects.leave} == changed
+    changed = {
+        each.id: each for each in everything(database, acme).values() if each != before[each.id]
+    }
+    assert {each.after.id: each.after for each in dry_run_effects.leave} == changed
     assert len(changed) == (3 if kind == "archive" else 0)
     assert (dry_run_effects.api_keys, dry_run_effects.calendar_feeds) == (1, 1)
     assert (
@@ -340,17 +344,17 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
         == len(dry_run_effects.departments)
         == (1 if kind == "archive" else 0)
     )
-    (one,) = dry_run_effects.reassigned
+    (reassigned,) = dry_run_effects.reassigned
     today = date(2026, 8, 5)
-    now_asked = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
-    assert list(one.after) == now_asked
+    now_approvers = database.read_now(approvers.of_person, acme.id, ada.id, today=today)
+    assert list(reassigned.after) == now_approvers
     with pytest.raises(Unauthenticated):
         database.read_now(authentication.authenticate, key, now=LATER)
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
-    return {one.id: one for one in found.items}
+    page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
+    return {each.id: each for each in page.items}
 
 
 # Foreseen is what happens
@@ -386,10 +390,12 @@ def cast(database: Database) -> tuple[Acme, dict[str, User], dict[str, str]]:
 
 def asked_now(database: Database, acme: Acme, people_of: dict[str, User]) -> dict[str, set[str]]:
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
-    found = database.read_now(approvers.of_people, acme.id, list(names), today=NOW.date())
+    approvers_by_requester = database.read_now(
+        approvers.of_people, acme.id, list(names), today=NOW.date()
+    )
     return {
-        names[user_id]: {names[one.id] for one in asked}
-        for user_id, asked in found.items()
+        names[user_id]: {names[user.id] for user in users}
+        for user_id, users in approvers_by_requester.items()
         if user_id != acme.owner.id
     }
 
@@ -437,11 +443,11 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     said = {
-        names[one.request.user_id]: (
-            {names[user.id] for user in one.before},
-            {names[user.id] for user in one.after},
+        names[each.request.user_id]: (
+            {names[user.id] for user in each.before},
+            {names[user.id] for user in each.after},
         )
-        for one in dry_run_effects.reassigned
+        for each in dry_run_effects.reassigned
     }
     happened = {
         name: (before.get(name, set()), after.get(name, set()))
@@ -484,8 +490,8 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     said = {
-        names[one.request.user_id]: {names[user.id] for user in one.after}
-        for one in dry_run_effects.reassigned
+        names[each.request.user_id]: {names[user.id] for user in each.after}
+        for each in dry_run_effects.reassigned
     }
     assert said == {name: after[name] for name in people_of if before[name] != after[name]}
     assert set(said) == concerned

@@ -34,8 +34,8 @@ LATER = NOW + timedelta(hours=1)
 
 
 def own_set(database: Database, acme: Acme, code: str = "GB") -> str:
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    return next(one.id for one in known.holiday_sets.values() if one.country_code == code)
+    reference = database.read_now(organisation_config.of_organisation, acme.id)
+    return next(each.id for each in reference.holiday_sets.values() if each.country_code == code)
 
 
 def a_holiday(
@@ -102,12 +102,12 @@ def test_only_people_of_the_holiday_set_are_affected(database: Database) -> None
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     ada = a_person(database, acme)
     brigitte = a_person(database, acme, public_holiday_country_code="FR")
-    theirs = [a_request(database, acme, one, start_date=WEDNESDAY) for one in (ada, brigitte)]
+    requests = [a_request(database, acme, user, start_date=WEDNESDAY) for user in (ada, brigitte)]
 
     a_holiday(database, acme, WEDNESDAY, code="FR")
 
-    found = [as_it_is(database, acme, one).total_half_days for one in theirs]
-    assert found == [2, 0]
+    counts = [as_it_is(database, acme, request).total_half_days for request in requests]
+    assert counts == [2, 0]
 
 
 def test_other_working_days_recalculate_a_persons_leave(database: Database) -> None:
@@ -141,13 +141,13 @@ def test_the_organisations_working_days_count_for_those_without_their_own(
     acme = an_organisation(database)
     ada = a_person(database, acme)
     hedy = a_person(database, acme, first_name="Hedy", working_days=["wednesday"])
-    theirs = [a_request(database, acme, one, start_date=WEDNESDAY) for one in (ada, hedy)]
+    requests = [a_request(database, acme, user, start_date=WEDNESDAY) for user in (ada, hedy)]
     change = {"working_days": ["monday", "tuesday", "wednesday:am"]}
 
     database.write_now(organisation_settings.update, change, by=acme.caller, now=LATER)
 
-    found = [as_it_is(database, acme, one).counted_halves for one in theirs]
-    assert found == ["1", "3"]
+    counts = [as_it_is(database, acme, request).counted_halves for request in requests]
+    assert counts == ["1", "3"]
 
 
 def test_the_organisations_country_counts_for_those_without_their_own(database: Database) -> None:
@@ -155,13 +155,13 @@ def test_the_organisations_country_counts_for_those_without_their_own(database: 
     ada = a_person(database, acme)
     hedy = a_person(database, acme, first_name="Hedy", public_holiday_country_code="GB")
     day = date(2026, 7, 14)
-    theirs = [a_request(database, acme, one, start_date=day) for one in (ada, hedy)]
+    requests = [a_request(database, acme, user, start_date=day) for user in (ada, hedy)]
 
     database.write_now(
         organisation_settings.update, {"country_code": "FR"}, by=acme.caller, now=LATER
     )
 
-    assert [as_it_is(database, acme, one).total_half_days for one in theirs] == [0, 2]
+    assert [as_it_is(database, acme, request).total_half_days for request in requests] == [0, 2]
 
 
 def test_changes_of_other_fields_recalculate_nothing(database: Database) -> None:
@@ -185,15 +185,15 @@ def test_cancelled_and_declined_leave_keeps_its_count(database: Database, end: s
     acme = an_organisation(database)
     request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
     if end == "declined":
-        done = database.write_now(
+        ended = database.write_now(
             decisions.decline, request.id, reason=None, by=acme.caller, now=NOW
         )
     else:
-        done = database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
+        ended = database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
 
     a_holiday(database, acme, WEDNESDAY)
 
-    assert as_it_is(database, acme, request) == done
+    assert as_it_is(database, acme, request) == ended
 
 
 def test_past_days_of_running_leave_keep_their_count(database: Database) -> None:
@@ -276,8 +276,8 @@ def test_leave_without_counted_days_stays(database: Database) -> None:
 
     a_holiday(database, acme, WEDNESDAY)
 
-    found = as_it_is(database, acme, request)
-    assert (found.status, found.total_half_days) == ("approved", 0)
+    stored = as_it_is(database, acme, request)
+    assert (stored.status, stored.total_half_days) == ("approved", 0)
 
 
 def test_leave_that_overdraws_the_allowance_stays(database: Database) -> None:
@@ -288,8 +288,8 @@ def test_leave_that_overdraws_the_allowance_stays(database: Database) -> None:
 
     database.write_now(people.update, ada.id, {"working_days": None}, by=acme.caller, now=LATER)
 
-    found = as_it_is(database, acme, request)
-    assert (found.status, found.total_half_days) == ("approved", 10)
+    stored = as_it_is(database, acme, request)
+    assert (stored.status, stored.total_half_days) == ("approved", 10)
 
 
 def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
@@ -298,11 +298,11 @@ def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
 
     a_holiday(database, acme, WEDNESDAY, half="am")
 
-    found = database.read_now(
+    entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.recounted"
     ).items
-    assert [(one.subject_id, one.actor_id) for one in found] == [(request.id, acme.owner.id)]
-    assert found[0].changes == {
+    assert [(each.subject_id, each.actor_id) for each in entries] == [(request.id, acme.owner.id)]
+    assert entries[0].changes == {
         "total_days": {"before": 1, "after": 0.5},
         "counted_halves": {"before": "3", "after": "2"},
         "why": {"before": None, "after": "public_holiday_added"},
@@ -332,12 +332,12 @@ def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) ->
 
     a_holiday(database, acme, WEDNESDAY)
 
-    found = database.read_now(
+    entries = database.read_now(
         lambda tx: tx.all(_bodies, organisation_id=acme.id, event_type="leave_request.updated")
     )
-    bodies = [orjson.loads(body) for (body,) in found]
-    told = [(one["data"]["id"], one["data"]["total_days"]) for one in bodies]
-    assert told == [(request.id, 0)]
+    bodies = [orjson.loads(body) for (body,) in entries]
+    totals = [(each["data"]["id"], each["data"]["total_days"]) for each in bodies]
+    assert totals == [(request.id, 0)]
     assert bodies[0]["data"]["sequence"] == request.version + 1
     assert bodies[0]["data"]["user"]["id"] == ada.id
 
@@ -396,16 +396,16 @@ def test_a_dry_run_returns_the_recalculated_leave(database: Database) -> None:
         database.write_now(change, by=acme.caller, now=at)
         after = everything(database, acme)
 
-        changed = {one.id: one for one in after.values() if before[one.id] != one}
-        assert {one.after.id: one.after for one in effects.leave} == changed
-        assert {one.before.id: one.before for one in effects.leave} == {
+        changed = {each.id: each for each in after.values() if before[each.id] != each}
+        assert {each.after.id: each.after for each in effects.leave} == changed
+        assert {each.before.id: each.before for each in effects.leave} == {
             of_id: before[of_id] for of_id in changed
         }
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
-    return {one.id: one for one in found.items}
+    page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
+    return {each.id: each for each in page.items}
 
 
 def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -> None:
@@ -426,8 +426,8 @@ def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -
     )
 
     assert codes == []
-    found = everything(database, acme).values()
-    counted = {one.start_date: one.counted_halves for one in found}
+    requests = everything(database, acme).values()
+    counted = {each.start_date: each.counted_halves for each in requests}
     assert counted[WEDNESDAY] == "033"
 
 
@@ -440,14 +440,14 @@ def test_leave_requested_concurrently_is_recalculated(database: Database) -> Non
         leave_requests.submit(tx, by=by, draft=draft, now=NOW)
 
     by: Caller = caller_for(acme, ada)
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    annual = next(one.id for one in known.leave_types.values() if one.code == "annual")
+    reference = database.read_now(organisation_config.of_organisation, acme.id)
+    annual = next(each.id for each in reference.leave_types.values() if each.code == "annual")
 
     codes = overlapping(database, ask, lambda: a_holiday(database, acme, WEDNESDAY))
 
     assert codes == []
-    (found,) = everything(database, acme).values()
-    assert (found.counted_halves, found.version) == ("033", 2)
+    (request,) = everything(database, acme).values()
+    assert (request.counted_halves, request.version) == ("033", 2)
 
 
 def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
@@ -472,8 +472,8 @@ def test_leave_whose_decline_is_reversed_meanwhile_counts_by_the_new_rules(
     )
 
     assert codes == []
-    found = as_it_is(database, acme, request)
-    assert (found.status, found.counted_halves) == ("approved", "033")
+    stored = as_it_is(database, acme, request)
+    assert (stored.status, stored.counted_halves) == ("approved", "033")
 
 
 def test_a_conditional_change_and_a_recalculation_do_not_deadlock(
@@ -499,14 +499,14 @@ def test_a_conditional_change_and_a_recalculation_do_not_deadlock(
     )
 
     assert runs == 2
-    found = as_it_is(database, acme, request)
-    assert (found.note, found.counted_halves) == ("Lisbon", "033")
+    stored = as_it_is(database, acme, request)
+    assert (stored.note, stored.counted_halves) == ("Lisbon", "033")
 
 
 def test_recalculation_during_requests_and_approvals_loses_nothing(database: Database) -> None:
     acme = an_organisation(database)
     cast = [a_person(database, acme) for _ in range(3)]
-    asked = [a_request(database, acme, one, start_date=MONDAY) for one in cast]
+    submitted = [a_request(database, acme, user, start_date=MONDAY) for user in cast]
     days = [WEDNESDAY + timedelta(weeks=number) for number in range(5)]
     barrier = Barrier(3)
 
@@ -525,7 +525,7 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
 
     def approving() -> None:
         barrier.wait(30)
-        for request in asked:
+        for request in submitted:
             database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
     threads = [Thread(target=work) for work in (counting, asking, approving)]
@@ -534,12 +534,12 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
     for thread in threads:
         thread.join()
 
-    found = everything(database, acme).values()
+    requests = everything(database, acme).values()
     by_start: dict[date, set[str]] = {}
-    for one in found:
-        by_start.setdefault(one.start_date, set()).add(one.counted_halves)
-        assert one.total_half_days == sum({"0": 0, "3": 2}.get(c, 1) for c in one.counted_halves)
+    for each in requests:
+        by_start.setdefault(each.start_date, set()).add(each.counted_halves)
+        assert each.total_half_days == sum({"0": 0, "3": 2}.get(c, 1) for c in each.counted_halves)
     expected = {day - timedelta(days=1): {"303"} for day in days}
     assert by_start == expected | {MONDAY: {"1"}}
-    assert len(found) == len(asked) + len(days) * len(cast)
-    assert {one.status for one in found if one.start_date == MONDAY} == {"approved"}
+    assert len(requests) == len(submitted) + len(days) * len(cast)
+    assert {each.status for each in requests if each.start_date == MONDAY} == {"approved"}
