@@ -82,8 +82,8 @@ async def _arguments(request: web.Request) -> Payload:
     arguments: Payload = dict(request.query)
     if request.content_type == "application/json":
         body = await request.read()
-        given = json.loads(body) if body else {}
-        return arguments | given if isinstance(given, dict) else arguments
+        members = json.loads(body) if body else {}
+        return arguments | members if isinstance(members, dict) else arguments
     if request.can_read_body:
         arguments |= {key: str(value) for key, value in (await request.post()).items()}
     return arguments
@@ -91,10 +91,11 @@ async def _arguments(request: web.Request) -> Payload:
 
 def _credentials(request: web.Request, arguments: Payload) -> tuple[str | None, Client | None]:
     """The token, taken out of the arguments, and the client of basic auth."""
-    given = arguments.pop("token", None)
+    token = arguments.pop("token", None)
     header = request.headers.get("Authorization", "")
     if header.startswith("Basic "):
         login, _, password = b64decode(header.removeprefix("Basic ")).decode().partition(":")
         return None, (login, password)
-    token = header.removeprefix("Bearer ") if header.startswith("Bearer ") else given
+    if header.startswith("Bearer "):
+        token = header.removeprefix("Bearer ")
     return token, None

@@ -47,10 +47,10 @@ def _users_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
 
 @api_method("users.lookupByEmail", "users:read.email", "email")
 def _users_lookup(api: WebApi, team: Team, arguments: Payload) -> Payload:
-    wanted = str(arguments["email"]).lower()
+    email = str(arguments["email"]).lower()
     for person in api.workspace.people_of(team.id):
         is_findable = not (person.deleted or person.is_bot or person.is_stranger)
-        if is_findable and (person.email or "").lower() == wanted:
+        if is_findable and (person.email or "").lower() == email:
             return {"user": _user(person, team, arguments)}
     raise SlackRefusal("users_not_found")
 

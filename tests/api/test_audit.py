@@ -88,7 +88,7 @@ def test_every_operation_leaves_exactly_its_own_rows(client: Client, database: D
     assert left == LEFT
 
 
-def test_what_is_refused_leaves_no_row(client: Client, database: Database) -> None:
+def test_a_refused_change_leaves_no_audit_row(client: Client, database: Database) -> None:
     there = things(client, database)
     stranger = a_key(database, there.acme, a_person(database, there.acme), scopes=["leave:read"])
     before = entries(client, there)

@@ -119,7 +119,7 @@ def test_carry_over_is_an_organisations_setting(client: Client, team: Team) -> N
         ({"carry_over_expiry_month": 1.5}, "/carry_over_expiry_month", "wrong_type"),
     ],
 )
-def test_what_carry_over_cannot_be(
+def test_carry_over_out_of_range_is_refused(
     client: Client, team: Team, settings: dict[str, Any], pointer: str, code: str
 ) -> None:
     refused = client.patch("/api/v1/organisation", team.owners_key, json=settings)
@@ -191,7 +191,7 @@ def test_rights_to_see_and_to_adjust_balances(
     assert adjusted == [403, 403, 403, 201]
 
 
-def test_a_balance_can_be_asked_for_on_any_day_within_reach(client: Client, team: Team) -> None:
+def test_a_balance_can_be_read_for_any_day_within_reach(client: Client, team: Team) -> None:
     assert client.get(f"{team.balance}?on=2019-06-01", team.adas_key).status_code == 200
     for on, code in (("9999-12-31", "out_of_range"), ("0001-01-01", "out_of_range"),
                      ("2027-02-29", "invalid_date"), ("", "invalid_date")):  # fmt: skip

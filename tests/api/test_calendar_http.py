@@ -289,7 +289,7 @@ def test_both_validators_move_with_what_is_seen(
             assert after.headers["Last-Modified"] != before.headers["Last-Modified"]
 
 
-def test_what_others_do_leaves_a_personal_feed_as_it_was(world: World) -> None:
+def test_leave_of_others_does_not_change_a_personal_feed(world: World) -> None:
     path = world.path(world.grace)
     before = world.client.get(path)
     world.clock.now += HOUR

@@ -163,7 +163,9 @@ def expected(viewer: str, scope: FeedScope) -> dict[tuple[bool, str], tuple[str,
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_what_each_viewer_learns(client: Client, database: Database, viewer: str) -> None:
+def test_each_viewer_sees_only_visible_details(
+    client: Client, database: Database, viewer: str
+) -> None:
     cast = a_cast(database)
     key = a_key(database, cast.acme, cast.people[viewer])
     path = client.get("/api/v1/calendar-feeds/token", key).json()["feeds"]["personal"]

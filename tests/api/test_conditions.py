@@ -124,7 +124,7 @@ def test_head_is_conditional_as_get_is(client: Client, key: str) -> None:
     assert known.status_code == 304
 
 
-def test_what_was_made_can_be_fetched_with_the_same_tag(
+def test_a_created_resource_has_the_same_tag_when_it_is_read(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     bodies: dict[str, Any] = {

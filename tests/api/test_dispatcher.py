@@ -183,7 +183,7 @@ def test_stopping_waits_for_what_is_in_flight_and_records_it() -> None:
     assert work.all_settled() == [(1, 10), (2, 20), (3, 30)]
 
 
-def test_what_is_being_claimed_when_it_stops_is_done_too() -> None:
+def test_work_that_is_being_claimed_at_the_stop_is_processed() -> None:
     class Slow(Work):
         is_claiming = False
 
@@ -258,7 +258,7 @@ def test_the_next_are_claimed_before_a_place_is_free() -> None:
     assert 4 < work.ahead <= 12
 
 
-def test_nothing_is_claimed_to_wait_behind_what_hangs() -> None:
+def test_no_work_is_claimed_to_wait_for_hanging_attempts() -> None:
     class Hanging(Work):
         async def attempt(self, work: int) -> int:
             self.running += 1
@@ -280,7 +280,7 @@ def test_nothing_is_claimed_to_wait_behind_what_hangs() -> None:
     assert len(work.waiting) == 16
 
 
-def test_what_was_claimed_ahead_is_done_when_it_stops() -> None:
+def test_work_claimed_ahead_is_processed_before_the_stop() -> None:
     work = Work(*range(100))
 
     async def story() -> None:

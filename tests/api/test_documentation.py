@@ -71,7 +71,7 @@ def test_the_policy_is_strict(client: Client, path: str) -> None:
     assert answer.headers["Referrer-Policy"] == "no-referrer"
 
 
-def test_assets_are_kept_for_good_because_their_address_changes_with_them(client: Client) -> None:
+def test_assets_are_cached_forever_because_their_address_has_their_version(client: Client) -> None:
     found = assets(client, "/docs")
 
     assert len(found) == 5
@@ -83,21 +83,21 @@ def test_assets_are_kept_for_good_because_their_address_changes_with_them(client
         assert answer.headers["ETag"].strip('"').startswith(version)
 
 
-def test_an_old_address_of_an_asset_is_answered_and_not_kept(client: Client) -> None:
+def test_an_old_address_of_an_asset_is_served_and_not_cached(client: Client) -> None:
     answer = client.get("/docs/assets/0123456789abcdef/documentation.js")
 
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-cache")
 
 
 @pytest.mark.parametrize("name", ["nothing.js", "..%2fapp.py", "package.json", "__init__.py"])
-def test_nothing_else_is_served(client: Client, name: str) -> None:
+def test_other_files_are_not_served(client: Client, name: str) -> None:
     answer = client.get(f"/docs/assets/0123456789abcdef/{name}")
 
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/openapi.json"])
-def test_what_is_known_already_is_not_sent_again(client: Client, path: str) -> None:
+def test_a_cached_page_is_not_sent_again(client: Client, path: str) -> None:
     first = client.get(path)
     tag = first.headers["ETag"]
 

@@ -59,7 +59,7 @@ def test_promised_headers_stand_on_every_answer(
         ("users", {"email": "new@example.com", "first_name": "A", "last_name": "B"}),
     ],
 )
-def test_what_is_created_carries_its_tag(
+def test_a_created_resource_has_its_tag(
     client: Client, database: Database, path: str, body: dict[str, Any]
 ) -> None:
     key = a_key(database, an_organisation(database))

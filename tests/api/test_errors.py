@@ -105,7 +105,7 @@ def test_a_statement_that_is_wrong_is_500_with_a_traceback(
     assert all(one["exc_info"] for one in failed)
 
 
-def test_what_wraps_the_application_sees_an_unexpected_error_and_the_server_does_not(
+def test_wrapping_middleware_sees_an_unexpected_error_and_the_server_does_not(
     database: Database, database_url: str
 ) -> None:
     key = a_key(database, an_organisation(database))

@@ -316,7 +316,7 @@ def test_a_change_beside_the_request_raises_every_sequence_by_one(world: World) 
         before = after
 
 
-def test_what_no_event_shows_leaves_every_sequence(world: World) -> None:
+def test_changes_that_no_event_shows_leave_every_sequence(world: World) -> None:
     before = world.read()
 
     set_organisation(world, {"default_leave_allowance_half_days": 60})

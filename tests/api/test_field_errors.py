@@ -44,7 +44,7 @@ def _faults_of(model: type[BaseModel], in_query: bool) -> Iterator[InvalidInput]
                 yield refusal
 
 
-def test_no_fault_is_told_in_words_of_pydantic() -> None:
+def test_no_error_has_a_sentence_of_pydantic() -> None:
     faults = [error for refusal in _faults() for error in refusal.errors]
 
     assert {error.code for error in faults} >= {"required", "too_short", "not_one_of"}

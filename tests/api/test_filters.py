@@ -101,7 +101,7 @@ def test_every_filter_with_a_closed_set_refuses_other_values(
         assert all(value in detail for value in choice.values), (choice, told)
 
 
-def test_every_action_of_the_audit_trail_can_be_asked_for(
+def test_the_audit_trail_can_be_filtered_by_every_action(
     client: Client, database: Database
 ) -> None:
     acme = an_organisation(database)

@@ -158,7 +158,7 @@ def test_a_rules_refusal_is_the_first_answer_too(
     assert client.post("/api/v1/leave-requests", key, json=body).status_code == 201
 
 
-def test_what_a_key_may_not_do_leaves_the_idempotency_key_unused(
+def test_a_forbidden_request_leaves_the_idempotency_key_unused(
     client: Client, database: Database, acme: Acme
 ) -> None:
     reader = a_key(database, acme, scopes=["departments:read"])
@@ -193,7 +193,7 @@ def test_a_malformed_key_is_refused_by_name(client: Client, key: str, values: li
     assert names(client, key) == []
 
 
-def test_an_answer_is_kept_for_a_day(client: Client, database: Database, key: str) -> None:
+def test_a_response_is_stored_for_a_day(client: Client, database: Database, key: str) -> None:
     client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
     claim = _only_claim(database)
 
@@ -231,7 +231,7 @@ def test_old_answers_are_pruned_in_batches(client: Client, database: Database, k
         ("/api/v1/webhooks", {"url": "https://203.0.114.9/hook", "events": ["*"]}, "secret"),
     ],
 )
-def test_a_secret_is_shown_again_and_kept_encrypted(
+def test_a_secret_is_replayed_and_stored_encrypted(
     client: Client, database: Database, key: str, path: str, body: Any, member: str
 ) -> None:
     first = client.post(path, key, json=body, headers=KEY)

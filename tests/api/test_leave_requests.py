@@ -105,7 +105,9 @@ def test_the_second_shape_tells_where_counted_time_begins_and_ends(
 
 
 @pytest.mark.parametrize("word", ["annual", "Annual leave", "ANNUAL"])
-def test_leave_is_asked_for_by_a_types_code_or_name(client: Client, team: Team, word: str) -> None:
+def test_leave_is_requested_by_the_types_code_or_name(
+    client: Client, team: Team, word: str
+) -> None:
     body = {"leave_type": word, "start_date": "2026-08-03", "end_date": "2026-08-04"}
 
     answer = client.post(LEAVE, team.adas_key, json=body)
@@ -279,7 +281,7 @@ def test_a_cursor_fits_only_its_own_list(client: Client, database: Database, tea
     assert client.get(f"{REQUESTS}?limit=2&cursor={cursor}", team.owners_key).status_code == 200
 
 
-def test_the_second_list_is_paged_only_when_asked(client: Client, team: Team) -> None:
+def test_the_second_list_is_paged_only_on_request(client: Client, team: Team) -> None:
     # More than a page's usual length, in halves so that the allowance suffices.
     for day in range(3, 33):
         weekday = date(2026, 8, 1) + timedelta(days=day)

@@ -57,7 +57,7 @@ def test_the_lines_of_one_turn_of_an_event_loop_are_one_write() -> None:
     assert file.writes == [b"one\ntwo\n", b"three\n"]
 
 
-def test_what_an_event_loop_left_is_written_with_the_next_line() -> None:
+def test_lines_of_a_closed_event_loop_are_written_with_the_next_line() -> None:
     file = Written()
     lines = Lines(io.BufferedWriter(file))
     ended = asyncio.new_event_loop()

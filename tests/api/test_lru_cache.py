@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.base.lru_cache import LRUCache
 
 
-def test_what_was_used_least_recently_goes_first() -> None:
+def test_the_least_recently_used_value_is_evicted_first() -> None:
     cache: LRUCache[str, str] = LRUCache(10)
     cache.put("a", "A", 4)
     cache.put("b", "B", 4)
@@ -28,7 +28,7 @@ def test_a_key_has_its_last_value_and_counts_once() -> None:
     assert cache.size_bytes == 10
 
 
-def test_a_value_larger_than_the_cache_is_not_kept_and_evicts_nothing() -> None:
+def test_a_value_larger_than_the_cache_is_not_stored_and_evicts_nothing() -> None:
     cache: LRUCache[str, str] = LRUCache(10)
     cache.put("a", "A", 4)
     cache.put("b", "B", 4)

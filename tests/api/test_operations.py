@@ -257,7 +257,7 @@ def test_ids_are_read_in_either_case(client: Client, key: str) -> None:
     assert client.get(f"{PATH}/{ID.upper()}", key).json() == {"id": ID}
 
 
-def test_what_is_no_id_is_not_found_as_an_unknown_one(client: Client, key: str) -> None:
+def test_a_malformed_id_is_not_found_like_an_unknown_one(client: Client, key: str) -> None:
     headers = {"X-Request-Id": "same"}
     unknown = client.get(f"{PATH}/{ID[:-1]}0", key, headers=headers)
 
@@ -312,7 +312,7 @@ def test_fields_are_refused_with_pointers_and_codes(client: Client, key: str) ->
 
 
 @pytest.mark.parametrize("body", [{"count": None}, {"count": 1.5}, {"count": True}, [], "text"])
-def test_nothing_is_converted(client: Client, key: str, body: Any) -> None:
+def test_values_of_another_type_are_refused(client: Client, key: str, body: Any) -> None:
     assert client.post(PATH, key, json=body).status_code == 422
 
 
@@ -326,7 +326,7 @@ def test_texts_are_bounded_and_free_of_nul(
     assert field_errors(client.post(PATH, key, json={"name": name})) == [("/name", refused_as)]
 
 
-def test_null_is_told_from_absence(client: Client, key: str) -> None:
+def test_null_differs_from_an_absent_field(client: Client, key: str) -> None:
     assert client.post(PATH, key, json={"on": None}).json() == {"on": None}
     assert client.post(PATH, key, json={}).json() == {}
 
@@ -407,7 +407,9 @@ def test_the_log_has_the_reason_of_a_503(client: Client, key: str) -> None:
 
 
 @pytest.mark.both_engines
-def test_a_keys_use_is_kept_to_the_minute(client: Client, database: Database, acme: Acme) -> None:
+def test_the_use_of_a_key_is_recorded_to_the_minute(
+    client: Client, database: Database, acme: Acme
+) -> None:
     secret = a_key(database, acme, scopes=["leave:read"])
 
     client.get(PATH, secret)

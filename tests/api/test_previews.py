@@ -123,9 +123,7 @@ def test_pending_leave_of_colleagues_is_counted_without_names(
     assert not any(name in str(found) for name in ("Alan", "Hedy"))
 
 
-def test_what_would_refuse_it_is_told_with_200(
-    client: Client, team: Team, database: Database
-) -> None:
+def test_a_preview_lists_refusals_with_200(client: Client, team: Team, database: Database) -> None:
     booked = a_request(database, team.acme, team.ada)
 
     found = previewed(client, team, "2026-08-03", "2026-12-31")
@@ -168,7 +166,9 @@ def test_a_field_at_fault_is_pointed_at(client: Client, team: Team) -> None:
         {"leave_type_id": 1},
     ],
 )
-def test_what_is_no_draft_is_refused(client: Client, team: Team, change: dict[str, Any]) -> None:
+def test_a_body_that_is_not_a_draft_is_refused(
+    client: Client, team: Team, change: dict[str, Any]
+) -> None:
     body = {**body_of(team, "2026-08-03", "2026-08-03"), **change}
 
     refused = client.post(PREVIEW, team.adas_key, json=body)

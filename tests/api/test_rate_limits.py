@@ -141,7 +141,7 @@ def test_a_valid_feed_is_never_refused_for_wrong_tokens_from_the_same_address(
     assert [answer.status_code for answer in answers] == [200, 200, 200]
 
 
-def test_what_cannot_be_a_key_or_a_token_costs_no_query(
+def test_a_malformed_key_or_token_costs_no_query(
     client: Client, database_url: str, key: str
 ) -> None:
     misspelt = key[:-1] + ("a" if key[-1] != "a" else "b")

@@ -160,7 +160,7 @@ def test_a_webhooks_secret_is_shown_once(client: Client, key: str) -> None:
     assert client.get(f"{API}/webhooks", key).json()["data"] == []
 
 
-def test_what_a_webhook_missed_is_sent_when_an_admin_asks_for_it(client: Client, key: str) -> None:
+def test_missed_events_are_sent_when_an_admin_redelivers_them(client: Client, key: str) -> None:
     body = {"url": "https://203.0.114.9/hook", "events": ["leave_request.approved"]}
     path = client.post(f"{API}/webhooks", key, json=body).headers["Location"]
     again = f"{path}/redeliver-failed"

@@ -99,7 +99,7 @@ def test_the_header_overrides_the_keys_variant(client: Client, database: Databas
     assert client.get(USERS, key, headers={"API-Variant": ""}).status_code == 422
 
 
-def test_either_variant_is_wrapped_when_a_page_is_asked_for(
+def test_either_variant_is_wrapped_when_a_page_is_requested(
     client: Client, database: Database
 ) -> None:
     acme = an_organisation(database)

@@ -210,7 +210,7 @@ def test_new_secret_is_32_random_bytes() -> None:
     assert len(base64.b64decode(first.removeprefix("whsec_"))) == 32
 
 
-def test_nothing_leaves_unsigned() -> None:
+def test_an_attempt_without_a_secret_sends_nothing() -> None:
     async def story() -> tuple[Outcome, int]:
         async with receiving(status(204)) as receiver, Sender(allow_private=True) as sender:
             outcome = await sender.attempt(
@@ -251,7 +251,7 @@ def test_status_decides(
     assert outcome.at_least_60_seconds is at_least_60_seconds
 
 
-def test_answer_is_kept_for_the_admin() -> None:
+def test_the_response_is_stored_for_admins() -> None:
     outcome = outcome_of(status(500, body=b"\xff\x00 it broke"))
 
     assert outcome.response_excerpt == b"\xff\x00 it broke"

@@ -121,7 +121,7 @@ def test_other_address_may_not_be_dialled(address: str) -> None:
 
 
 @given(st.ip_addresses().filter(is_not_mapped))
-def test_nothing_that_the_standard_library_calls_private_is_public(
+def test_addresses_that_the_standard_library_calls_private_are_not_public(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     known_bad = (
@@ -357,7 +357,7 @@ def test_name_whose_lookup_hangs_is_accepted_in_time() -> None:
     assert asyncio.run(check()) == url
 
 
-def test_nothing_is_looked_up_where_private_hosts_are_allowed_or_an_address_is_given() -> None:
+def test_no_name_is_resolved_if_private_hosts_are_allowed_or_the_host_is_an_address() -> None:
     names = Names({})
 
     async def check() -> None:
@@ -378,7 +378,7 @@ def test_form_is_refused_before_anything_is_looked_up() -> None:
     assert names.asked == []
 
 
-def test_system_resolver_is_asked_when_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_system_resolver_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     def getaddrinfo(host: str, port: int, *_: object) -> list[object]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", port))]
 

@@ -88,7 +88,7 @@ process.force_exit_after(0.5)
 """
 
 
-def test_a_process_that_was_told_to_stop_ends_although_a_thread_hangs() -> None:
+def test_a_stopping_process_ends_although_a_thread_hangs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _HANGING], cwd=ROOT, capture_output=True, check=False, timeout=60
     )

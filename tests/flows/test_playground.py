@@ -118,7 +118,7 @@ def test_users_cannot_press_buttons_of_other_users_views(server: Server) -> None
     assert done == {"ok": False, "problem": "This message is gone."}
 
 
-def test_what_the_page_would_not_send_is_refused(server: Server) -> None:
+def test_requests_that_the_page_would_not_send_are_refused(server: Server) -> None:
     page = from_page(server)
     for content_type, content, status in (
         ("text/plain", b"{}", 415),

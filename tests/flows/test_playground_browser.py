@@ -322,7 +322,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     expect(amir(page).get_by_role("tabpanel")).to_contain_text("Your balance")
 
 
-def test_what_is_typed_survives_a_change_of_the_form(page: Page) -> None:
+def test_typed_text_survives_a_change_of_the_form(page: Page) -> None:
     say(amir(page), "/timeoff")
     form = amir(page).get_by_role("dialog")
     form.get_by_label("Note").fill("half a sen")
