@@ -76,6 +76,11 @@ def recorded(
     return database.read_now(lambda tx: tx.all(_rows))[0]
 
 
+def failing_since(database: Database, acme: Acme, webhook_id: str) -> datetime | None:
+    health = database.read_now(endpoint_health.of_webhooks, [webhook_id], by=acme.caller)
+    return health[webhook_id].failing_since
+
+
 def test_a_claim_returns_url_secrets_and_body(database: Database) -> None:
     acme = an_organisation(database)
     webhook, secret = database.write_now(
@@ -198,6 +203,7 @@ def test_410_fails_the_delivery_and_disables_the_endpoint(database: Database) ->
 
     webhook = database.read_now(webhooks.get, delivery.webhook_id, by=acme.caller)
     assert (webhook.is_active, webhook.disabled_reason) == (False, endpoint_health.GONE)
+    assert failing_since(database, acme, webhook.id) is None
     assert claimed(database, NOW + timedelta(days=1), claim_id="two") == []
 
 
@@ -468,6 +474,19 @@ def test_a_success_ends_the_period_of_failing(database: Database) -> None:
     assert failing(database, 120, 3)
     assert failing(database, 239, 4)
     assert not failing(database, 240, 5)
+
+
+def test_a_success_in_the_same_batch_outweighs_a_failure(database: Database) -> None:
+    acme = listening(database)
+    ada = a_person(database, acme)
+    a_request(database, acme, ada)
+    a_request(database, acme, ada, start_date=date(2026, 8, 10))
+    first, second = claimed(database)
+
+    results = [(first, DELIVERED), (second, FAILED)]
+    database.write_now(deliveries.record_results, results, jitter=lambda: 1.0, now=NOW)
+
+    assert failing_since(database, acme, first.webhook_id) is None
 
 
 def test_an_old_failure_does_not_begin_a_period_of_failing(database: Database) -> None:
