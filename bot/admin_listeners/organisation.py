@@ -6,8 +6,10 @@ import asyncio
 from typing import Final
 from zoneinfo import available_timezones
 
+from bot.admin_views import countries
 from bot.admin_views import organisation as views
 from bot.base import ids
+from bot.base.block_kit import View
 from bot.base.language import gettext_noop, locale
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
@@ -26,9 +28,14 @@ async def organisation(interaction: Interaction) -> None:
     """Open the organisation's settings."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    await interaction.open(
-        views.organisation(await interaction.services.database.read(organisations.get, by=by))
-    )
+
+    def read(tx: Transaction) -> View:
+        settings = organisations.get(tx, by=by)
+        name = holiday_calendar.country_name(settings.country_code, locale())
+        return views.organisation(settings, name)
+
+    # Loading the countries takes a second, once per process.
+    await interaction.open(await interaction.services.database.read_long(read))
 
 
 async def save_organisation(interaction: Interaction) -> None:
@@ -73,8 +80,8 @@ async def offer_countries(interaction: Interaction) -> None:
     await identity.greet(interaction)
     typed = str(interaction.body.get("value") or "")
     # Loading the countries takes a second, once per process.
-    countries = await asyncio.to_thread(holiday_calendar.all_countries, locale())
-    await interaction.ack(options=views.country_options(countries, typed))
+    every_country = await asyncio.to_thread(holiday_calendar.all_countries, locale())
+    await interaction.ack(options=countries.country_options(every_country, typed))
 
 
 async def offer_timezones(interaction: Interaction) -> None:

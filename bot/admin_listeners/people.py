@@ -10,7 +10,7 @@ from bot.admin_views import people as views
 from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.block_kit import View
-from bot.base.language import gettext, gettext_noop
+from bot.base.language import gettext, gettext_noop, locale
 from bot.client import slack_users
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
@@ -25,6 +25,7 @@ from storage.db.database import Transaction
 from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
+from storage.rules import holiday_calendar
 from storage.slack import account_links
 from storage.slack.join_policy import NotAMember
 
@@ -246,9 +247,12 @@ async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
         user = people_rows.get(tx, user_id, by=by)
         config = organisation_config.of_organisation(tx, by.organisation_id)
         manager = people_search.option(tx, user.manager_id, by=by)
-        return views.person(user, manager, list(config.departments.values()))
+        code = user.public_holiday_country_code
+        country = holiday_calendar.country_name(code, locale()) if code else None
+        return views.person(user, manager, list(config.departments.values()), country)
 
-    return await interaction.services.database.read(read)
+    # Loading the countries takes a second, once per process.
+    return await interaction.services.database.read_long(read)
 
 
 LISTENERS: Final = (

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from bot.admin_views.countries import country_option
 from bot.admin_views.people import working_days
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
-from storage.base.calendar_values import Country
 from storage.base.values import Organisation
 
-_MAX_OPTIONS: Final = 100
 _YEAR_TYPES: Final = (
     Option(label=gettext_noop("Calendar year"), value="calendar"),
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
@@ -24,7 +23,8 @@ JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
 
-def organisation(settings: Organisation) -> View:
+def organisation(settings: Organisation, country_name: str) -> View:
+    """The form; ``country_name`` is that of the organisation's public holidays."""
     months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
     ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
     channel: Block = {
@@ -41,7 +41,7 @@ def organisation(settings: Organisation) -> View:
             "country_code",
             gettext("Country for public holidays"),
             fields.external_select(
-                ids.COUNTRY_SEARCH, Option(label=settings.country_code, value=settings.country_code)
+                ids.COUNTRY_SEARCH, country_option(settings.country_code, country_name)
             ),
             hint=(
                 gettext(
@@ -121,40 +121,11 @@ def organisation(settings: Organisation) -> View:
     )
 
 
-def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
-    """Countries and regions whose name or code contains the typed text; at most 100."""
-    query = typed.casefold().strip()
-    options = []
-    for country in countries:
-        labels = [(country.code, _national(country))]
-        labels += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
-        options += [
-            fields.option(Option(label=_fitting(label, code), value=code))
-            for code, label in labels
-            if query in label.casefold()
-        ]
-        if len(options) >= _MAX_OPTIONS:
-            break
-    return options[:_MAX_OPTIONS]
-
-
 def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
     """Time zones that contain the typed text; at most 100."""
     query = typed.casefold().strip().replace(" ", "_")
     matching = [timezone for timezone in timezones if query in timezone.casefold()]
     return [
         fields.option(Option(label=timezone, value=timezone))
-        for timezone in sorted(matching)[:_MAX_OPTIONS]
+        for timezone in sorted(matching)[: fields.MAX_OPTIONS]
     ]
-
-
-def _national(country: Country) -> str:
-    named = f"{country.name} ({country.code})"
-    return gettext("{country}, national holidays only", country=named) if country.regions else named
-
-
-def _fitting(label: str, code: str) -> str:
-    """The label cut to Slack's limit; the code is kept."""
-    if len(label) <= text.MAX_OPTION:
-        return label
-    return f"{text.cut(label, text.MAX_OPTION - len(code) - 3)} ({code})"

@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.admin_views import consequences
 from bot.admin_views.consequences import NamedEffects
+from bot.admin_views.countries import country_option
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
@@ -63,7 +64,10 @@ def person_option(user: User) -> Option:
     return Option(label=f"{text.cut(name, 40)} ({user.email})", value=user.id)
 
 
-def person(user: User, manager: User | None, departments: Sequence[Department]) -> View:
+def person(
+    user: User, manager: User | None, departments: Sequence[Department], country_name: str | None
+) -> View:
+    """The form; ``country_name`` is that of the person's own public holidays, if any."""
     head = f"{text.cut(user.name, 200)}\n{user.email}\n{gettext(_STATUSES[user.status])}"
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
@@ -95,7 +99,8 @@ def person(user: User, manager: User | None, departments: Sequence[Department]) 
             "public_holiday_country_code",
             gettext("Public holidays"),
             fields.external_select(
-                ids.COUNTRY_SEARCH, Option(label=country, value=country) if country else None
+                ids.COUNTRY_SEARCH,
+                country_option(country, country_name) if country and country_name else None,
             ),
             hint=gettext(
                 "Leave empty to use the organisation's. A country on its own has only its "

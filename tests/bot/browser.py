@@ -37,8 +37,8 @@ class Browser:
         answer = httpx.get(f"{self._app_url}/slack/install")
         assert answer.status_code == 302, answer.text
         self.cookie = answer.headers["set-cookie"].partition(";")[0]
-        found = parse_qs(urlsplit(answer.headers["location"]).query, keep_blank_values=True)
-        return {name: values[0] for name, values in found.items()}
+        query = parse_qs(urlsplit(answer.headers["location"]).query, keep_blank_values=True)
+        return {name: values[0] for name, values in query.items()}
 
     def come_back(self, **query: str) -> httpx.Response:
         """Open the address to which Slack sends the browser."""
@@ -53,6 +53,6 @@ class Browser:
         return self.come_back(state=state, code=slack.oauth_code(who, team_id))
 
 
-def said(answer: httpx.Response) -> str:
+def page_text(answer: httpx.Response) -> str:
     """What the page says."""
     return " ".join(unescape(_TAG.sub(" ", answer.text.partition("<body>")[2])).split())

@@ -37,7 +37,7 @@ def cancel(world: World, request: LeaveRequest, by: str) -> None:
 
 def news(world: World, who: str) -> list[Message]:
     """What an approver was sent about approved leave that ended."""
-    return [one for one in world.slack.dm(who) if "approved leave" in one.text.lower()]
+    return [message for message in world.slack.dm(who) if "approved leave" in message.text.lower()]
 
 
 def test_card_and_message_say_who_cancelled(world: World) -> None:
@@ -82,7 +82,7 @@ def test_users_who_cancel_get_no_message_about_it(world: World) -> None:
     assert told.text == f"Grace Hopper cancelled Ada Lovelace's approved leave. {WHAT}"
 
 
-def test_an_approver_who_came_later_and_has_no_card_hears_it_too(world: World) -> None:
+def test_a_later_approver_without_a_card_is_told_about_a_cancellation(world: World) -> None:
     request = approved(world)
     zoe = a_person(
         world.database,
@@ -95,7 +95,7 @@ def test_an_approver_who_came_later_and_has_no_card_hears_it_too(world: World) -
 
     cancel(world, request, ADA)
 
-    assert [one.text for one in world.slack.dm("UZOE")] == [
+    assert [message.text for message in world.slack.dm("UZOE")] == [
         f"Ada Lovelace cancelled their approved leave. {WHAT}"
     ]
 

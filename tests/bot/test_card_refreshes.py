@@ -32,7 +32,7 @@ def deliver_all(world: World) -> None:
 
 def shown(world: World, who: str = GRACE) -> str:
     """Ada's card as this approver has it now."""
-    (card,) = [one for one in world.cards(who) if "Ada" in one.text]
+    (card,) = [card for card in world.cards(who) if "Ada" in card.text]
     return card.visible_text
 
 
@@ -52,7 +52,7 @@ def test_pending_leave_of_colleagues_is_on_the_card_and_marked(world: World) -> 
     assert "Therapy" not in shown(world, HEDY)
 
 
-def test_an_open_card_follows_what_becomes_of_a_colleagues_leave(world: World) -> None:
+def test_an_open_card_follows_changes_of_a_colleagues_leave(world: World) -> None:
     world.a_request()
     assert "Hedy" not in shown(world).partition("Awaiting")[0]
 
@@ -127,7 +127,7 @@ def test_simultaneous_requests_show_on_each_others_cards(world: World) -> None:
         list(pool.map(ask, (ADA, HEDY)))
     deliver_all(world)
 
-    cards = {one.text.split()[0]: one.visible_text for one in world.cards(GRACE)}
+    cards = {card.text.split()[0]: card.visible_text for card in world.cards(GRACE)}
     assert f"{HEDYS_LEAVE} (Annual leave, pending)" in cards["Ada"]
     assert "• Ada Lovelace: Mon 3 August to Wed 5 August 2026" in cards["Hedy"]
 
@@ -180,14 +180,14 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
 
     second = world.submit_over_rest(ADA, start_date=date(2026, 9, 7), end_date=date(2026, 9, 8))
     world.deliver()
-    first, other = [one for one in world.cards(GRACE) if "Ada" in one.text]
+    first, other = [card for card in world.cards(GRACE) if "Ada" in card.text]
     assert "After this: 20 days left in 2026" in first.visible_text
     before = refreshes(world)
 
     # Approving takes no more days than waiting did.
     world.database.write_now(decisions.approve, second.id, by=world.acme.caller, now=world.clock())
     world.deliver()
-    (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
+    (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "After this: 20 days left in 2026" in card.visible_text
     redrawn = [call.arguments["ts"] for call in world.slack.calls("chat.update")[before:]]
     assert first.ts not in redrawn
@@ -196,7 +196,7 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
         leave_requests.cancel, second.id, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
-    (card,) = [one for one in world.cards(GRACE) if one.ts == first.ts]
+    (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "After this: 22 days left in 2026" in card.visible_text
 
 
@@ -304,7 +304,7 @@ def test_a_deleted_card_does_not_come_back_because_cover_changed(world: World) -
     world.submit_over_rest(HEDY)
     deliver_all(world)
 
-    assert [one for one in world.cards(GRACE) if "Ada" in one.text] == []
+    assert [card for card in world.cards(GRACE) if "Ada" in card.text] == []
 
 
 def test_the_form_counts_pending_leave_without_names(world: World) -> None:

@@ -16,7 +16,7 @@ from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
-from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, organisation, person
+from tests.bot.test_settings_admin import ADMIN, admin, form_of, organisation, person, search_result
 from tests.bot.test_settings_rest import overrides_of
 from tests.bot.world import ADA, EVE, FIRST_DAY, HEDY, World
 from tests.builders import a_department, a_person, a_request
@@ -29,8 +29,8 @@ ADAS = "Ada Lovelace, Mon 3 August to Wed 5 August 2026: 3 days → 2.5 days"
 MORNING = ["monday", "tuesday:am", "wednesday", "thursday", "friday"]
 
 
-def asked(world: World, form: View, filled: dict[str, Any]) -> View:
-    """The question that takes the form's place."""
+def confirmation_of(world: World, form: View, filled: dict[str, Any]) -> View:
+    """The confirmation that takes the form's place."""
     answer = world.slack.submit(ADMIN, form, filled)
     assert (answer.ok, answer.errors) == (True, {})
     world.settled()
@@ -39,9 +39,9 @@ def asked(world: World, form: View, filled: dict[str, Any]) -> View:
     return shown
 
 
-def confirm(world: World, question: View) -> None:
+def confirm(world: World, confirmation: View) -> None:
     """Save, and be sent twice as an impatient person's clicks may be."""
-    first = world.slack.submit(ADMIN, question)
+    first = world.slack.submit(ADMIN, confirmation)
     assert first.ok
     world.slack.send_raw(*as_sent(first.payload))
     world.settled()
@@ -50,11 +50,13 @@ def confirm(world: World, question: View) -> None:
 def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
     request = world.submit_over_rest(ADA)
 
-    question = asked(world, form_of(world), {"working_days": MORNING, "leave_allowance": "12.5"})
+    confirmation = confirmation_of(
+        world, form_of(world), {"working_days": MORNING, "leave_allowance": "12.5"}
+    )
 
-    assert f"1 request will change.\n• {ADAS}" in question.visible_text
+    assert f"1 request will change.\n• {ADAS}" in confirmation.visible_text
     assert (person(world, ADA).working_days, world.request(ADA)) == (None, request)
-    confirm(world, question)
+    confirm(world, confirmation)
     ada = person(world, ADA)
     assert (ada.working_days, ada.leave_allowance_half_days) == (tuple(MORNING), 25)
     assert ada.department_id == world.people[ADA].department_id
@@ -66,9 +68,9 @@ def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
 
 def test_nothing_is_saved_where_the_answer_is_no(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    question = asked(world, form_of(world), {"working_days": MORNING})
+    confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
 
-    world.slack.close(ADMIN, question)
+    world.slack.close(ADMIN, confirmation)
 
     assert (person(world, ADA).working_days, world.request(ADA)) == (None, request)
     assert world.slack.open_modal(ADMIN).title == "People"
@@ -87,52 +89,52 @@ def test_a_change_without_effects_is_saved_without_a_question(world: World) -> N
 OVERDRAWN = "1 person will have a negative balance.\n• Ada Lovelace, 2026: 22 → -1 days left"
 
 
-def test_an_own_allowance_that_overdraws_is_asked_about_then_saved(world: World) -> None:
+def test_a_persons_allowance_that_overdraws_is_confirmed_then_saved(world: World) -> None:
     world.submit_over_rest(ADA)
 
-    question = asked(world, form_of(world), {"leave_allowance": "2"})
+    confirmation = confirmation_of(world, form_of(world), {"leave_allowance": "2"})
 
-    assert OVERDRAWN in question.visible_text
+    assert OVERDRAWN in confirmation.visible_text
     assert person(world, ADA).leave_allowance_half_days is None
-    confirm(world, question)
+    confirm(world, confirmation)
     assert person(world, ADA).leave_allowance_half_days == 4
 
 
-def test_a_departments_allowance_that_overdraws_is_asked_about(world: World) -> None:
+def test_a_departments_allowance_that_overdraws_is_confirmed(world: World) -> None:
     world.submit_over_rest(ADA)
     team_id = str(world.people[ADA].department_id)
     listed = settings(world, ADMIN, ids.DEPARTMENTS)
     form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, team_id)
 
-    question = asked(world, form, {"default_leave_allowance": "2"})
+    confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
 
-    assert OVERDRAWN in question.visible_text
+    assert OVERDRAWN in confirmation.visible_text
 
 
-def test_an_organisations_allowance_that_overdraws_is_asked_about(world: World) -> None:
+def test_an_organisations_allowance_that_overdraws_is_confirmed(world: World) -> None:
     world.submit_over_rest(ADA)
     form = settings(world, ADMIN, ids.ORGANISATION)
 
-    question = asked(world, form, {"default_leave_allowance": "2"})
+    confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
 
-    assert OVERDRAWN in question.visible_text
+    assert OVERDRAWN in confirmation.visible_text
     assert organisation(world).default_leave_allowance_half_days == 50
 
 
-def test_another_manager_is_asked_instead(world: World) -> None:
+def test_a_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
-    eve = found(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
+    eve = search_result(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
 
-    question = asked(world, form, {"manager_id": eve})
+    confirmation = confirmation_of(world, form, {"manager_id": eve})
 
     assert (
         "1 request moves to other approvers.\n"
         "• Ada Lovelace, Mon 3 August to Wed 5 August 2026: Grace Hopper and Hedy Lamarr → "
         "Eve Elsewhere"
-    ) in question.visible_text
+    ) in confirmation.visible_text
     assert world.audited("leave_request.rerouted") == 0
-    confirm(world, question)
+    confirm(world, confirmation)
     assert person(world, ADA).manager_id == world.people[EVE].id
     assert world.audited("leave_request.rerouted") == 1
     world.deliver()
@@ -143,31 +145,31 @@ def test_a_move_to_another_department_changes_the_approvers(world: World) -> Non
     sales = a_department(world.database, world.acme, name="Sales", manager_id=world.people[EVE].id)
     world.submit_over_rest(ADA)
 
-    question = asked(world, form_of(world), {"department_id": sales.id})
+    confirmation = confirmation_of(world, form_of(world), {"department_id": sales.id})
 
-    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in question.visible_text
+    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in confirmation.visible_text
 
 
-def test_an_approver_no_more_leaves_what_waits_to_the_others(world: World) -> None:
+def test_a_former_approvers_pending_requests_go_to_the_others(world: World) -> None:
     world.submit_over_rest(ADA)
 
-    question = asked(world, form_of(world, HEDY), {"role": "member"})
+    confirmation = confirmation_of(world, form_of(world, HEDY), {"role": "member"})
 
-    assert "Grace Hopper and Hedy Lamarr → Grace Hopper" in question.visible_text
-    confirm(world, question)
+    assert "Grace Hopper and Hedy Lamarr → Grace Hopper" in confirmation.visible_text
+    confirm(world, confirmation)
     assert person(world, HEDY).role == "member"
 
 
-def test_a_departments_other_manager_is_asked_instead(world: World) -> None:
+def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
     listed = settings(world, ADMIN, ids.DEPARTMENTS)
     form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT)
-    eve = found(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
+    eve = search_result(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
 
-    question = asked(world, form, {"manager_id": eve, "name": "Engineers & <co>"})
+    confirmation = confirmation_of(world, form, {"manager_id": eve, "name": "Engineers & <co>"})
 
-    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in question.visible_text
-    confirm(world, question)
+    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in confirmation.visible_text
+    confirm(world, confirmation)
     assert "Engineers & <co>" in world.slack.open_modal(ADMIN).visible_text
     assert world.audited("department.updated") == 1
 
@@ -178,19 +180,19 @@ def test_a_day_made_a_holiday_is_counted_before_it_is_one(world: World) -> None:
     form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
     values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}
 
-    question = asked(world, form, values)
+    confirmation = confirmation_of(world, form, values)
 
-    assert ADAS in question.visible_text
+    assert ADAS in confirmation.visible_text
     assert (overrides_of(world), world.request(ADA)) == ([], request)
-    confirm(world, question)
+    confirm(world, confirmation)
     (made,) = overrides_of(world)
     assert (str(made.date), made.half, made.name) == ("2026-08-04", "am", "Founders' morning")
     assert world.request(ADA).total_half_days == 5
 
     listed = world.slack.open_modal(ADMIN, "Founders' morning")
-    question = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
-    assert "Wed 5 August 2026: 2.5 days → 3 days" in question.visible_text
-    confirm(world, question)
+    confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    assert "Wed 5 August 2026: 2.5 days → 3 days" in confirmation.visible_text
+    confirm(world, confirmation)
     assert (overrides_of(world), world.request(ADA).total_half_days) == ([], 6)
     assert world.audited("holiday_override.deleted") == 1
 
@@ -200,14 +202,16 @@ def test_another_working_week_recalculates_all_leave(world: World) -> None:
     world.submit_over_rest(EVE)
     form = settings(world, ADMIN, ids.ORGANISATION)
 
-    question = asked(world, form, {"name": "None", "working_days": ["monday", "tuesday"]})
+    confirmation = confirmation_of(
+        world, form, {"name": "None", "working_days": ["monday", "tuesday"]}
+    )
 
     assert (
         "2 requests will change.\n2 people affected: 6 days → 4 days in total."
-        in question.visible_text
+        in confirmation.visible_text
     )
     assert organisation(world).name == "Acme"
-    confirm(world, question)
+    confirm(world, confirmation)
     after = organisation(world)
     assert (after.name, after.working_days) == ("None", ("monday", "tuesday"))
     assert world.request(EVE).total_half_days == 4
@@ -217,11 +221,11 @@ def test_another_working_week_recalculates_all_leave(world: World) -> None:
 def test_leave_that_would_count_nothing_is_pointed_out(world: World) -> None:
     world.submit_over_rest(ADA, end_date=FIRST_DAY)
 
-    question = asked(world, form_of(world), {"working_days": ["friday"]})
+    confirmation = confirmation_of(world, form_of(world), {"working_days": ["friday"]})
 
     assert (
         "1 day → 0 days\nLeave that no longer covers any working days stays"
-        in question.visible_text
+        in confirmation.visible_text
     )
 
 
@@ -230,14 +234,16 @@ def test_of_many_a_few_are_named(world: World) -> None:
         day = FIRST_DAY + timedelta(weeks=week)
         a_request(world.database, world.acme, world.people[ADA], start_date=day)
 
-    question = asked(world, form_of(world), {"working_days": ["monday:am", "tuesday"]})
+    confirmation = confirmation_of(
+        world, form_of(world), {"working_days": ["monday:am", "tuesday"]}
+    )
 
-    assert question.visible_text.count("• Ada Lovelace") == 5
-    assert "… and 3 more" in question.visible_text
-    assert "1 person affected: 8 days → 4 days in total." in question.visible_text
+    assert confirmation.visible_text.count("• Ada Lovelace") == 5
+    assert "… and 3 more" in confirmation.visible_text
+    assert "1 person affected: 8 days → 4 days in total." in confirmation.visible_text
 
 
-def test_it_is_asked_in_german(world: World) -> None:
+def test_the_confirmation_is_in_german(world: World) -> None:
     world.slack.change_person(ADMIN, locale="de-DE")
     world.submit_over_rest(ADA)
     form = form_of(world)
@@ -252,30 +258,30 @@ def test_it_is_asked_in_german(world: World) -> None:
 @pytest.mark.both_engines
 def test_an_admin_demoted_before_confirming_saves_nothing(world: World) -> None:
     world.submit_over_rest(ADA)
-    question = asked(world, form_of(world), {"working_days": MORNING})
+    confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
     demote_the_admin(world)
 
-    world.slack.submit(ADMIN, question)
+    world.slack.submit(ADMIN, confirmation)
 
     assert "Admin" in world.slack.open_modal(ADMIN).visible_text
     assert person(world, ADA).working_days is None
 
 
-def test_what_is_refused_at_the_answer_is_told_in_its_place(world: World) -> None:
-    """The chosen manager is archived between the question and the answer."""
+def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
+    """The chosen manager is archived between the confirmation and the answer."""
     world.submit_over_rest(ADA)
     form = form_of(world)
     boss = a_person(world.database, world.acme, first_name="Bea", last_name="Boss")
-    question = asked(
+    confirmation = confirmation_of(
         world,
         form,
-        {"manager_id": found(world, form, ids.PERSON_SEARCH, "bea", boss.id)},
+        {"manager_id": search_result(world, form, ids.PERSON_SEARCH, "bea", boss.id)},
     )
     world.database.write_now(
         people_status.archive, boss.id, by=world.acme.caller, now=world.clock()
     )
 
-    answer = world.slack.submit(ADMIN, question)
+    answer = world.slack.submit(ADMIN, confirmation)
 
     assert answer.ok
     assert "This user is archived." in world.slack.open_modal(ADMIN).visible_text
@@ -283,7 +289,7 @@ def test_what_is_refused_at_the_answer_is_told_in_its_place(world: World) -> Non
 
 
 @pytest.mark.parametrize("filled", [{"working_days": ["monday", "monday:am"]}, {"role": "owner"}])
-def test_what_is_wrong_is_said_in_the_form_and_not_asked(
+def test_an_error_is_shown_in_the_form_before_any_confirmation(
     world: World, filled: dict[str, Any]
 ) -> None:
     world.submit_over_rest(ADA)
@@ -295,8 +301,8 @@ def test_what_is_wrong_is_said_in_the_form_and_not_asked(
 
 def test_eve_cannot_answer_an_admins_question(world: World) -> None:
     request: LeaveRequest = world.submit_over_rest(ADA)
-    question = asked(world, form_of(world), {"working_days": MORNING})
-    sent = world.slack.submit(ADMIN, question, timestamp=1)
+    confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
+    sent = world.slack.submit(ADMIN, confirmation, timestamp=1)
     assert not sent.ok
     payload = sent.payload
     payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
@@ -330,7 +336,7 @@ class Slow:
             await asyncio.sleep(0.01)
 
 
-def test_what_takes_longer_is_asked_and_done_all_the_same(world: World) -> None:
+def test_a_slow_change_is_confirmed_and_saved(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
     slow = Slow(world.database)
@@ -342,11 +348,11 @@ def test_what_takes_longer_is_asked_and_done_all_the_same(world: World) -> None:
     assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
     slow.may_go_on.set()
     world.settled()
-    question = world.slack.open_modal(ADMIN, "Before you save")
-    assert ADAS in question.visible_text
+    confirmation = world.slack.open_modal(ADMIN, "Before you save")
+    assert ADAS in confirmation.visible_text
 
     slow.may_go_on.clear()
-    world.slack.submit(ADMIN, question)
+    world.slack.submit(ADMIN, confirmation)
     assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
     slow.may_go_on.set()
     world.settled()

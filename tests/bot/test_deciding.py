@@ -75,7 +75,7 @@ def test_a_requesters_own_action_in_slack_sends_them_no_message(
     world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
     world.deliver()
 
-    texts = [one.text for one in world.slack.dm(ADA)]
+    texts = [message.text for message in world.slack.dm(ADA)]
     assert len(texts) == len(set(texts))
     assert len(texts) == (1 if source == "slack" else 3)
     assert texts[-1] == (
@@ -122,7 +122,7 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
 
 
 @pytest.mark.parametrize("place", ["card", "home"])
-def test_a_reason_that_is_refused_is_said_at_its_field(world: World, place: str) -> None:
+def test_a_refused_reason_is_reported_at_its_field(world: World, place: str) -> None:
     world.a_request()
     if place == "card":
         world.click(GRACE, ids.DECLINE)
@@ -206,7 +206,7 @@ def test_a_change_is_drawn_and_said_to_approvers(world: World) -> None:
     assert world.slack.dm(ADA)[-1].text.startswith("Your updated request was sent to Grace")
 
 
-def test_a_stale_click_says_what_happened_and_repairs_the_card(world: World) -> None:
+def test_a_stale_click_shows_the_status_and_refreshes_the_card(world: World) -> None:
     world.a_request()
     stale = world.card(HEDY)
     world.click(GRACE, ids.APPROVE)
@@ -321,7 +321,7 @@ def test_requesters_cannot_decide_on_their_own_requests(world: World) -> None:
     assert _is_untouched(world, request)
 
 
-def test_authority_is_asked_for_at_the_click(world: World) -> None:
+def test_permission_is_checked_at_the_click(world: World) -> None:
     request = world.a_request()
     world.database.write_now(
         people.update,
@@ -339,7 +339,7 @@ def test_authority_is_asked_for_at_the_click(world: World) -> None:
     assert world.request().version == request.version
 
 
-def test_authority_is_asked_for_again_when_the_reason_is_sent(world: World) -> None:
+def test_permission_is_checked_again_when_the_reason_is_sent(world: World) -> None:
     request = world.a_request()
     world.click(GRACE, ids.DECLINE)
     form = world.slack.open_modal(GRACE)
@@ -359,7 +359,7 @@ def test_authority_is_asked_for_again_when_the_reason_is_sent(world: World) -> N
     assert world.request().version == request.version
 
 
-def test_a_card_without_buttons_for_who_may_no_longer_decide(world: World) -> None:
+def test_a_former_approvers_card_has_no_buttons(world: World) -> None:
     request = world.a_request()
     world.database.write_now(
         people.update,
@@ -406,12 +406,16 @@ def test_a_click_on_a_second_copy_redraws_both(world: World) -> None:
     world.deliver()
 
     assert stray.ts != known.ts
-    assert [to_decide(one) for one in world.cards(GRACE)] == [[], []]
+    assert [to_decide(card) for card in world.cards(GRACE)] == [[], []]
 
 
 def _approvals_told(world: World) -> list[Message]:
     """New messages, not earlier ones that were redrawn."""
-    return [one for one in world.slack.dm(ADA) if "approved" in one.text and not one.history]
+    return [
+        message
+        for message in world.slack.dm(ADA)
+        if "approved" in message.text and not message.history
+    ]
 
 
 def _is_untouched(world: World, request: LeaveRequest) -> bool:

@@ -169,8 +169,8 @@ def test_an_approver_found_in_slack_gets_each_waiting_card_once(world: World) ->
 
     second = world.a_request(**{ids.FIRST_DAY: "2026-09-07", ids.LAST_DAY: "2026-09-08"})
 
-    assert {one.buttons[0].value for one in world.cards(GRACE)} == {first.id, second.id}
-    assert [one.history for one in world.cards(GRACE)] == [[], []]
+    assert {card.buttons[0].value for card in world.cards(GRACE)} == {first.id, second.id}
+    assert [card.history for card in world.cards(GRACE)] == [[], []]
     assert world.deliver() == 0
 
 
@@ -183,9 +183,9 @@ def test_receiving_a_message_does_not_activate_a_user(world: World) -> None:
     world.submit_over_rest("UZOE")
     world.deliver()
 
-    found = world.database.read_now(people_rows.get, zoe.id, by=world.acme.caller)
+    person = world.database.read_now(people_rows.get, zoe.id, by=world.acme.caller)
     assert len(world.slack.dm("UZOE")) == 1
-    assert (found.status, found.slack_user_id) == ("pending", "UZOE")
+    assert (person.status, person.slack_user_id) == ("pending", "UZOE")
 
 
 def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> None:
@@ -196,7 +196,7 @@ def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> Non
     world.deliver()
 
     assert world.slack.dm(GRACE) == []
-    assert [one.text.split(". ")[0] for one in world.slack.dm(ADA)] == [
+    assert [message.text.split(". ")[0] for message in world.slack.dm(ADA)] == [
         "Olive Owner approved your request"
     ]
 
@@ -349,8 +349,8 @@ def test_an_enabled_webhook_is_not_notified(world: World) -> None:
 
 
 def a_holiday(world: World, day: date) -> None:
-    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
-    set_id = next(iter(known.holiday_sets))
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    set_id = next(iter(config.holiday_sets))
     new = NewOverride(date=day, name="Market <day>")
     world.clock.advance(seconds=1)
     world.database.write_now(

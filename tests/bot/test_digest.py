@@ -174,7 +174,7 @@ def test_a_shared_channel_gets_no_digest_and_admins_are_notified(
         world.deliver()
 
     assert world.slack.in_channel(CHANNEL) == []
-    (told,) = [one.text for one in world.slack.dm("UOWNER")]
+    (told,) = [message.text for message in world.slack.dm("UOWNER")]
     assert "shared with another organisation (Slack Connect)" in told
     assert "Choose another channel" in told
 
@@ -208,10 +208,10 @@ def test_admins_are_notified_once_of_a_channel_that_slack_refuses(world: World, 
             tick(world, NINE + timedelta(days=day, minutes=minute))
             world.deliver()
 
-    told = [one.text for one in world.slack.dm("UOWNER")]
+    told = [message.text for message in world.slack.dm("UOWNER")]
     assert len(told) == 1
     assert told[0].startswith("I can't post the daily list of who's out.")
-    tried = [one.arguments["channel"] for one in world.slack.calls("chat.postMessage")]
+    tried = [call.arguments["channel"] for call in world.slack.calls("chat.postMessage")]
     assert tried.count(CHANNEL) == 1
 
 

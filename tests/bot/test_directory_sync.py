@@ -99,8 +99,8 @@ def test_the_last_owner_stays_active_without_a_slack_account(world: World) -> No
 
     next_day(world)
 
-    found = world.database.read_now(people_rows.get, owner.id, by=world.acme.caller)
-    assert found.status == "active"
+    person = world.database.read_now(people_rows.get, owner.id, by=world.acme.caller)
+    assert person.status == "active"
 
 
 def test_the_sync_adds_no_users_and_ignores_guests(world: World) -> None:
@@ -314,10 +314,14 @@ def test_a_malformed_event_changes_nothing(world: World, logged: Logged) -> None
 
 
 def all_names(world: World, team_id: str) -> list[str]:
-    found = world.database.read_now(slack_workspaces.find, team_id)
-    assert found is not None
+    organisation = world.database.read_now(slack_workspaces.find, team_id)
+    assert organisation is not None
     by = Caller(
-        organisation_id=found.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
+        organisation_id=organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(),
+        source="cli",
     )
     return [user.name for user in world.database.read_now(people_lists.list_all, by=by)]
 
@@ -406,10 +410,10 @@ def test_of_two_concurrent_profiles_the_newer_is_applied(database: Database) -> 
         lambda: database.write_now(profile_sync.sync, acme.id, older, now=NOW),
     )
 
-    found = database.read_now(people_rows.find, acme.id, ada.id)
+    person = database.read_now(people_rows.find, acme.id, ada.id)
     assert codes == []
-    assert found is not None
-    assert found.first_name == "New"
+    assert person is not None
+    assert person.first_name == "New"
 
 
 @pytest.mark.both_engines
@@ -441,16 +445,16 @@ def test_unlinking_deletes_the_time_of_the_applied_profile(database: Database) -
     other = a_profile(ada, slack_user_id="U2", first_name="Ada", updated_at=NOW - timedelta(days=9))
     database.write_now(profile_sync.sync, acme.id, other, now=NOW)
 
-    found = database.read_now(people_rows.find, acme.id, ada.id)
-    assert found is not None
-    assert found.slack_user_id == "U2"
+    person = database.read_now(people_rows.find, acme.id, ada.id)
+    assert person is not None
+    assert person.slack_user_id == "U2"
 
 
 def a_profile(user: User, **said: Any) -> SlackProfile:
-    known = a_slack_profile(
+    profile = a_slack_profile(
         slack_user_id="U1",
         email=user.email,
         first_name="Ada",
         last_name="King",
     )
-    return replace(known, **said)
+    return replace(profile, **said)

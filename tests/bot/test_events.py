@@ -58,7 +58,7 @@ def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     found = world.database.read_now(
         audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
     )
-    assert [(one.source, one.actor_id, one.subject_id) for one in found.items] == [
+    assert [(item.source, item.actor_id, item.subject_id) for item in found.items] == [
         ("slack", None, ada.id)
     ]
 
@@ -111,7 +111,7 @@ def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World
     found = world.database.read_now(
         audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )
-    assert [one.source for one in found.items] == ["slack"]
+    assert [item.source for item in found.items] == ["slack"]
 
 
 def test_a_user_who_returns_to_slack_is_reactivated(world: World) -> None:
@@ -223,15 +223,15 @@ def test_an_archived_user_is_not_changed(database: Database) -> None:
 def test_another_account_with_the_same_address_is_not_matched(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    known = a_slack_profile(
+    profile = a_slack_profile(
         slack_user_id="UADA",
         email=ada.email,
         first_name="Ada",
         last_name="Lovelace",
     )
-    database.write_now(profile_sync.sync, acme.id, known, now=NOW)
+    database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
 
-    other = replace(known, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
+    other = replace(profile, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
     found = database.write_now(profile_sync.sync, acme.id, other, now=NOW)
 
     assert found is None
@@ -476,19 +476,19 @@ def test_the_end_of_an_installation_that_fails_is_handled_when_slack_repeats_it(
         first = slack.event(event, event_id="Ev1", overrides=happened_at)
         failing.may_end.set()
         world.settled()
-        kept = database.read_now(slack_installations.find, slack.team_id)
+        installation = database.read_now(slack_installations.find, slack.team_id)
         failing.is_failing = False
         world.app.services.answer_seconds = ANSWER_SECONDS
         world.clock.advance(minutes=1)
         second = slack.event(event, event_id="Ev1", retry_num=2, overrides=happened_at)
 
     assert (first.status, second.status) == (503, 200)
-    assert kept is not None
+    assert installation is not None
     assert database.read_now(slack_installations.find, slack.team_id) is None
 
 
 @pytest.mark.both_engines
-def test_without_a_database_slack_is_asked_to_repeat_it(
+def test_without_a_database_slack_is_asked_to_resend_the_event(
     database: Database, slack: LoopbackSlack
 ) -> None:
     act = Counting()

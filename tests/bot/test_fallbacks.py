@@ -27,7 +27,7 @@ def unsaid(message: dict[str, Any]) -> list[str]:
     return [words for words in stressed or ["…"] if words not in text and (first or not text)]
 
 
-def test_every_message_says_in_its_text_who_what_and_when(world: World) -> None:
+def test_the_text_of_every_message_has_person_type_and_dates(world: World) -> None:
     world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
     request = world.a_request()
     world.database.write_now(

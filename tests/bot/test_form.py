@@ -70,7 +70,7 @@ def test_public_holidays_are_named(world: World) -> None:
     assert "Public holidays: Fri 25 December (Christmas Day)" in form.visible_text
 
 
-def test_what_stands_against_it_is_said_before_it_is_sent(world: World) -> None:
+def test_problems_are_shown_before_the_form_is_sent(world: World) -> None:
     world.a_request()
 
     form = typed(world, "5 aug annual")
@@ -121,7 +121,7 @@ def test_the_form_says_what_sending_does(world: World) -> None:
     assert "After this: 17 days left in 2026" in world.card(GRACE).visible_text
 
 
-def test_of_two_quick_picks_the_later_one_stays(world: World) -> None:
+def test_the_later_of_two_quick_selections_is_shown(world: World) -> None:
     form = typed(world, "3 aug annual")
     start = threading.Barrier(2)
 
@@ -168,14 +168,14 @@ def test_a_pick_in_a_form_that_is_closed_meanwhile_does_nothing(world: World) ->
         ("2027-06-14 for 3 days", ("2027-06-14", "2027-06-16", "whole_day", "whole_day"), None),
     ],
 )
-def test_what_is_typed_is_filled_in(
+def test_typed_leave_is_filled_in(
     world: World, text: str, shown: tuple[Any, ...], code: str | None
 ) -> None:
     form = typed(world, text)
 
     assert fields(form) == shown
     assert chosen(form, ids.LEAVE_TYPE) == (code and world.leave_type(code))
-    assert not any(one.get("block_id") == ids.ASIDES for one in form.blocks)
+    assert not any(block.get("block_id") == ids.ASIDES for block in form.blocks)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_german_readers_may_type_german(world: World, text: str, shown: tuple[An
     assert fields(typed(world, text)) == shown
 
 
-def test_what_is_not_sure_is_said_in_the_form_and_stays_there(world: World) -> None:
+def test_problems_of_typed_leave_stay_in_the_form(world: World) -> None:
     form = typed(world, "3-7 aug pm sick")
 
     asked = (
@@ -205,7 +205,7 @@ def test_what_is_not_sure_is_said_in_the_form_and_stays_there(world: World) -> N
     assert pick(world, form, end_date="2026-08-06").visible_text.startswith(asked)
 
 
-def test_days_are_read_in_the_country_and_the_time_zone_of_the_person(
+def test_typed_days_follow_the_persons_country_and_time_zone(
     database: Database, slack: LoopbackSlack
 ) -> None:
     with World(database, slack, country_code="US", timezone="America/New_York") as world:
@@ -218,7 +218,7 @@ def test_days_are_read_in_the_country_and_the_time_zone_of_the_person(
         assert fields(typed(world, "tomorrow", EVE))[0] == "2026-06-02"
 
 
-def test_the_form_opens_for_what_is_understood_and_asks_for_the_rest(world: World) -> None:
+def test_the_form_opens_with_the_understood_part(world: World) -> None:
     form = typed(world, "10 sep - 3 aug s")
 
     assert "“10 sep - 3 aug” could be in more than one year" in form.visible_text
@@ -333,7 +333,9 @@ def test_a_request_is_cancelled_from_its_message(world: World) -> None:
     assert "You cancelled your request." in at_once.text
     assert world.request().status == "cancelled"
     assert world.card(HEDY).buttons == []
-    assert [(one.text, one.buttons) for one in world.slack.dm(ADA)] == [(at_once.text, [])]
+    assert [(message.text, message.buttons) for message in world.slack.dm(ADA)] == [
+        (at_once.text, [])
+    ]
 
 
 def test_cancelling_twice_says_that_it_is_cancelled(world: World) -> None:

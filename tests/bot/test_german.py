@@ -395,5 +395,5 @@ def test_a_german_admin_finds_no_english_wherever_they_look(german: World) -> No
     english = English()
     in_english = {one: found for one in everything_said(anna) if (found := english.found(one))}
     assert in_english == {}
-    every = {(one.kind, one.name) for one in registered("/timeoff")}
+    every = {(listener.kind, listener.name) for listener in registered("/timeoff")}
     assert every - anna.reached == SILENT

@@ -77,7 +77,7 @@ def test_a_note_on_home_is_plain_text_as_on_the_card(world: World) -> None:
     assert card == shown
 
 
-def test_the_messages_tab_is_none_of_our_business(world: World) -> None:
+def test_opening_the_messages_tab_does_nothing(world: World) -> None:
     assert world.slack.open_home(ADA, tab="messages").ok
     world.settled()
 
@@ -90,7 +90,7 @@ def test_request_leave_opens_the_form(world: World) -> None:
     assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
 
 
-def test_edit_opens_the_form_and_what_is_changed_shows(world: World) -> None:
+def test_edit_opens_the_form_and_the_change_is_shown(world: World) -> None:
     request = world.submit_over_rest(ADA)
     world.slack.click_in_view(ADA, opened(world, ADA), ids.EDIT, request.id)
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
@@ -103,7 +103,7 @@ def test_edit_opens_the_form_and_what_is_changed_shows(world: World) -> None:
     assert "4 days" in world.slack.home(ADA).visible_text
 
 
-def test_what_was_approved_is_cancelled_and_not_edited(world: World) -> None:
+def test_approved_leave_can_be_cancelled_but_not_edited(world: World) -> None:
     request = world.submit_over_rest(ADA)
     world.database.write_now(
         decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
@@ -129,7 +129,7 @@ def test_cancel_asks_first_cancels_and_draws_again(world: World) -> None:
     assert world.audited("leave_request.cancelled") == 1
 
 
-def test_a_second_click_on_cancel_is_told_what_happened(world: World) -> None:
+def test_a_second_click_on_cancel_shows_the_status(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
     world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
@@ -186,7 +186,7 @@ def test_declining_asks_for_a_reason(world: World) -> None:
     assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
 
 
-def test_declining_what_was_decided_meanwhile_says_so_in_the_form(world: World) -> None:
+def test_declining_a_decided_request_shows_the_decision_in_the_form(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, GRACE)
     world.slack.click_in_view(GRACE, home, ids.HOME_DECLINE)
@@ -298,7 +298,7 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
         caller_leave.assigned, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
     )
     assert len(set(seen)) == len(seen) == 200
-    assert seen[:100] == [one.id for one in page.items]
+    assert seen[:100] == [item.id for item in page.items]
     assert "Show more" not in labels(home)
     world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE, seen[-1])
     world.settled()
@@ -358,8 +358,8 @@ def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
 
 
 def leave_type_id(world: World, acme: Acme) -> str:
-    known = world.database.read_now(organisation_config.of_organisation, acme.id)
-    return next(one.id for one in known.leave_types.values() if one.code == "annual")
+    config = world.database.read_now(organisation_config.of_organisation, acme.id)
+    return next(one.id for one in config.leave_types.values() if one.code == "annual")
 
 
 def test_a_home_that_was_never_opened_or_long_ago_is_left_alone(world: World) -> None:

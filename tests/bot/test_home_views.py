@@ -139,7 +139,7 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
         (-4, 2, 0, "█" * 20),
     ],
 )
-def test_the_bar_shows_what_was_taken_waits_and_is_left(
+def test_the_bar_shows_taken_pending_and_remaining_days(
     entitled: int, taken: int, pending: int, drawn: str
 ) -> None:
     assert home_balance.bar(balance(entitled, taken, pending)) == drawn

@@ -25,9 +25,7 @@ from tests.bot.world import ADA, World
         ({"timestamp": "-1"}, 401),
     ],
 )
-def test_what_is_not_signed_by_slack_is_refused(
-    world: World, how: dict[str, Any], status: int
-) -> None:
+def test_an_unsigned_request_is_refused(world: World, how: dict[str, Any], status: int) -> None:
     answer = world.slack.command(ADA, "/timeoff", **how)
 
     assert answer.status == status

@@ -25,7 +25,7 @@ from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
 from storage.events import audit_log
 from storage.slack import slack_installations, slack_workspaces
-from tests.bot.browser import Browser, by_oauth, said
+from tests.bot.browser import Browser, by_oauth, page_text
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World
 from tests.builders import NOW, Acme, a_person, a_request, a_slack_installation, a_slack_profile
@@ -93,7 +93,7 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
         "active",
         INA,
     )
-    assert said(answer) == (
+    assert page_text(answer) == (
         "Hiatus is installed Umbrella is set up. You're the owner. Public holidays follow Germany, "
         "and the time zone is Europe/Berlin. You can change both, and choose a region, in the "
         "organisation settings. In Slack, type /timeoff to get started."
@@ -143,15 +143,15 @@ def test_the_token_is_stored_encrypted_and_is_not_in_the_audit_trail(world: Worl
 
     token = world.slack.team("T2").token
     assert token is not None
-    found = world.database.read_now(slack_installations.find, "T2")
-    assert found is not None
-    assert found.bot_token == token
-    assert token not in repr(found)
+    installation = world.database.read_now(slack_installations.find, "T2")
+    assert installation is not None
+    assert installation.bot_token == token
+    assert token not in repr(installation)
     stored = world.database.read_now(_stored_tokens)
     assert len(stored) == 1
     assert token not in stored[0]
     by = Caller(
-        organisation_id=found.organisation_id,
+        organisation_id=installation.organisation_id,
         user_id=None,
         role="owner",
         scopes=frozenset(),
@@ -203,14 +203,14 @@ def test_installing_again_renews_the_token_and_changes_nothing_else(world: World
 
     answer = Browser(world).install(world.slack, INA, "T2")
 
-    found = world.database.read_now(slack_installations.find, "T2")
+    installation = world.database.read_now(slack_installations.find, "T2")
     again = organisation_of(world, "T2")
-    assert found is not None
+    assert installation is not None
     assert first is not None
     assert again is not None
-    assert found.bot_token == world.slack.team("T2").token != old
+    assert installation.bot_token == world.slack.team("T2").token != old
     assert again.id == first.id
-    assert "is connected to Umbrella again" in said(answer)
+    assert "is connected to Umbrella again" in page_text(answer)
 
 
 def test_a_workspace_that_an_operator_linked_stays_with_its_organisation(world: World) -> None:
@@ -219,10 +219,10 @@ def test_a_workspace_that_an_operator_linked_stays_with_its_organisation(world: 
 
     answer = Browser(world).install(world.slack, INA, "T2")
 
-    found = organisation_of(world, "T2")
-    assert found is not None
-    assert found.id == ours.id
-    assert "is connected to Umbrella Ltd again" in said(answer)
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    assert organisation.id == ours.id
+    assert "is connected to Umbrella Ltd again" in page_text(answer)
 
 
 @pytest.mark.parametrize("role", ["admin", "owner"])
@@ -240,10 +240,10 @@ def test_an_admin_with_an_address_of_the_domain_links_the_organisation(
 
     answer = Browser(world).install(world.slack, INA, "T2")
 
-    found = organisation_of(world, "T2")
-    assert found is not None
-    assert found.id == ours.id
-    assert "now belongs to Umbrella Ltd, because you are one of its admins" in said(answer)
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    assert organisation.id == ours.id
+    assert "now belongs to Umbrella Ltd, because you are one of its admins" in page_text(answer)
     ina = world.database.read_now(find_by_email, ours.id, "ina@umbrella.example")
     assert ina is not None
     assert (ina.role, ina.status, ina.slack_user_id) == (role, "active", INA)
@@ -282,7 +282,9 @@ def test_an_installation_without_proof_links_and_creates_nothing(world: World, w
     answer = Browser(world).install(world.slack, INA, "T2")
 
     assert answer.status_code == 403
-    assert "An organisation with addresses at umbrella.example already uses Hiatus." in said(answer)
+    assert "An organisation with addresses at umbrella.example already uses Hiatus." in page_text(
+        answer
+    )
     assert organisation_of(world, "T2") is None
     assert world.database.read_now(slack_installations.find, "T2") is None
     assert world.database.read_now(organisations.count) == count
@@ -294,9 +296,9 @@ def test_an_organisation_with_a_workspace_is_not_linked_to_another(world: World)
 
     Browser(world).install(world.slack, INA, "T2")
 
-    found = organisation_of(world, "T2")
-    assert found is not None
-    assert found.id != ours.id
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    assert organisation.id != ours.id
 
 
 def test_an_address_of_a_public_provider_links_nothing(world: World) -> None:
@@ -305,10 +307,10 @@ def test_an_address_of_a_public_provider_links_nothing(world: World) -> None:
 
     Browser(world).install(world.slack, INA, "T2")
 
-    found = organisation_of(world, "T2")
-    assert found is not None
-    assert found.id != ours.id
-    assert found.domain is None
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    assert organisation.id != ours.id
+    assert organisation.domain is None
 
 
 @pytest.mark.parametrize("flags", [{"is_restricted": True}, {"home_team_id": "T9"}])
@@ -341,19 +343,19 @@ def test_an_enterprise_installation_is_refused_and_its_token_revoked(world: Worl
     answer = browser.come_back(state=state, code="any")
 
     assert answer.status_code == 400
-    assert "Choose a single workspace" in said(answer)
+    assert "Choose a single workspace" in page_text(answer)
     assert [call.token for call in world.slack.calls("auth.revoke")] == ["xoxb-enterprise"]
 
 
 def test_the_consent_page_has_the_manifests_scopes_and_the_redirect_url(world: World) -> None:
-    asked = Browser(world).begin()
+    query = Browser(world).begin()
 
-    assert asked["scope"] == (
+    assert query["scope"] == (
         "commands,chat:write,channels:read,groups:read,users:read,users:read.email"
     )
-    assert asked["user_scope"] == ""
-    assert asked["client_id"] == world.slack.client_id
-    assert asked["redirect_uri"] == f"{world.slack.app_url}/slack/oauth_redirect"
+    assert query["user_scope"] == ""
+    assert query["client_id"] == world.slack.client_id
+    assert query["redirect_uri"] == f"{world.slack.app_url}/slack/oauth_redirect"
 
 
 @pytest.mark.both_engines
@@ -388,7 +390,7 @@ def test_a_state_is_valid_only_in_the_browser_that_started(world: World, cookie:
     answer = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
 
     assert answer.status_code == 400
-    assert "started in another browser" in said(answer)
+    assert "started in another browser" in page_text(answer)
     assert world.slack.calls("oauth.v2.access") == []
 
 
@@ -428,7 +430,7 @@ def test_a_refused_installation_is_explained(world: World) -> None:
     answer = browser.come_back(state=state, error="access_denied")
 
     assert answer.status_code == 200
-    assert "You declined the permissions" in said(answer)
+    assert "You declined the permissions" in page_text(answer)
 
 
 @pytest.mark.parametrize("method", ["oauth.v2.access", "auth.test", "users.info"])
@@ -440,7 +442,7 @@ def test_an_error_of_slack_installs_nothing(world: World, method: str, how: dict
     answer = Browser(world).install(world.slack, INA, "T2")
 
     assert answer.status_code in (400, 502)
-    assert "Hiatus is not installed" in said(answer)
+    assert "Hiatus is not installed" in page_text(answer)
     assert organisation_of(world, "T2") is None
 
 
@@ -591,10 +593,10 @@ def test_two_concurrent_installations_link_an_organisation_once(world: World) ->
         lambda: world.database.write_now(slack_installations.install, second, now=NOW),
     )
 
-    found = world.database.read_now(slack_installations.find, "T2")
+    installation = world.database.read_now(slack_installations.find, "T2")
     assert codes == []
-    assert found is not None
-    assert (found.organisation_id, found.bot_token) == (ours.id, "xoxb-2")
+    assert installation is not None
+    assert (installation.organisation_id, installation.bot_token) == (ours.id, "xoxb-2")
     by = Caller(
         organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
     )

@@ -132,7 +132,9 @@ def _active_intruders(tmp_path: Path) -> int:
 
 
 def _shown(world: World) -> dict[str, list[str]]:
-    return {who: [one.visible_text for one in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)}
+    return {
+        who: [message.visible_text for message in world.slack.dm(who)] for who in (ADA, GRACE, HEDY)
+    }
 
 
 def test_the_same_payloads_work_in_their_own_workspace(world: World, tmp_path: Path) -> None:
@@ -148,9 +150,9 @@ def test_the_same_payloads_work_in_their_own_workspace(world: World, tmp_path: P
 
 def test_uninstalling_one_workspace_leaves_the_other(world: World) -> None:
     uninstalled = LISTENERS["event:app_uninstalled"]
-    found = world.database.read_now(slack_installations.find, "T1")
+    installation = world.database.read_now(slack_installations.find, "T1")
 
     send_all(world.slack, uninstalled, "UMALLORY", subject(world), team_id="T2")
 
-    assert world.database.read_now(slack_installations.find, "T1") == found
+    assert world.database.read_now(slack_installations.find, "T1") == installation
     assert world.database.read_now(slack_installations.find, "T2") is None

@@ -26,7 +26,7 @@ def forms(value: Any) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_catalogue_has_what_the_code_says_and_nothing_else(name: str) -> None:
+def test_a_catalogue_has_exactly_the_sentences_of_the_code(name: str) -> None:
     have = {forms(message.id) for message in catalogues.read(name) if message.id}
     said = {forms(message.id) for message in catalogues.messages() if message.id}
 
@@ -89,7 +89,7 @@ def test_dates_amounts_and_names_in_german() -> None:
         assert words.moment(at, "Asia/Tokyo") == "1. Juni 2026, 18:00"
 
 
-def test_what_people_typed_is_never_read_as_a_placeholder() -> None:
+def test_user_input_is_never_read_as_a_placeholder() -> None:
     assert gettext("Note: {note}", note="{names} {0} {") == "Note: {names} {0} {"
     assert ngettext("{days} day", "{days} days", 1, days="{count}") == "{count} day"
     assert gettext("") == ""
@@ -131,7 +131,7 @@ def test_the_form_its_refusals_and_the_help_are_in_the_persons_language(world: W
     assert "öffnet das Antragsformular" in world.told(ADA)[-1]
 
 
-def test_a_click_is_answered_in_the_language_of_who_clicked(world: World) -> None:
+def test_a_click_is_answered_in_the_clicking_users_language(world: World) -> None:
     world.slack.change_person(GRACE, locale="de-DE")
     world.a_request()
     card = world.slack.dm(GRACE)[-1]

@@ -21,7 +21,7 @@ from storage.events import organisation_config
 from storage.leave import caller_leave, leave_requests
 from storage.leave.drafts import Draft
 from tests.bot.test_settings_access import click, settings
-from tests.bot.test_settings_admin import ADMIN, admin, found, person
+from tests.bot.test_settings_admin import ADMIN, admin, person, search_result
 from tests.bot.world import FIRST_DAY, World
 from tests.builders import caller_for
 from tests.fakes.slack import Answer, View
@@ -65,9 +65,9 @@ def crowd(world: World, admin: User) -> None:
             is_update=False,
             progress=lambda _: None,
         )
-        found = people_rows.find_by_email(tx, world.acme.id, boss.email)
-        assert found is not None
-        return people_changes.activate(tx, found, by=world.acme.caller, now=world.clock())
+        person = people_rows.find_by_email(tx, world.acme.id, boss.email)
+        assert person is not None
+        return people_changes.activate(tx, person, by=world.acme.caller, now=world.clock())
 
     world.people[BOSS] = world.database.write_now(bring_in)
     world.slack.add_person(BOSS, boss.email, "Bea Boss")
@@ -113,7 +113,7 @@ def quick(answer: Answer) -> Answer:
 def form_of(world: World, who: str) -> View:
     search = settings(world, ADMIN, ids.PEOPLE)
     user = world.people[who]
-    picked = found(world, search, ids.PEOPLE_PICK, user.email, user.id)
+    picked = search_result(world, search, ids.PEOPLE_PICK, user.email, user.id)
     quick(world.slack.pick(ADMIN, search, None, ids.PEOPLE_PICK, picked))
     world.settled()
     return world.slack.open_modal(ADMIN, ids.PERSON_FORM)
@@ -166,8 +166,8 @@ def test_departments_are_paginated(world: World) -> None:
             break
         shown = click(world, ADMIN, shown, ids.DEPARTMENTS_MORE)
 
-    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
-    assert names == len(known.departments) == DEPARTMENTS + 1
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    assert names == len(config.departments) == DEPARTMENTS + 1
 
 
 def test_the_effects_of_a_manager_leaving_fit_in_a_question(world: World) -> None:
@@ -184,7 +184,7 @@ def test_the_effects_of_a_manager_leaving_fit_in_a_question(world: World) -> Non
     assert world.audited("leave_request.rerouted") == 100
 
 
-def test_what_the_organisations_other_week_does_is_told_in_time(world: World) -> None:
+def test_a_new_working_week_shows_its_effects_before_it_is_saved(world: World) -> None:
     requests(world, 1_000)
     form = settings(world, ADMIN, ids.ORGANISATION)
 

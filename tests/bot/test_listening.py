@@ -119,7 +119,7 @@ class Hanging:
 
 
 @pytest.mark.parametrize("act", [ack_and_break, break_at_once])
-def test_a_broken_command_is_acknowledged_and_the_person_told(
+def test_a_broken_command_is_acknowledged_and_shows_an_error(
     database: Database, slack: LoopbackSlack, logs: list[Any], act: Any
 ) -> None:
     with World(
@@ -152,7 +152,7 @@ def test_a_slow_command_is_acknowledged_and_answered_later(
     assert world.told(ADA) == ["Done at last."]
 
 
-def test_a_broken_form_stays_open_with_what_was_typed(
+def test_a_broken_form_stays_open_with_the_typed_values(
     database: Database, slack: LoopbackSlack, logs: list[Any]
 ) -> None:
     broken = Broken(database)
@@ -168,7 +168,7 @@ def test_a_broken_form_stays_open_with_what_was_typed(
         assert [one["event"] for one in logs] == ["slack.listener_failed"]
 
 
-def test_a_database_that_does_not_answer_is_told(
+def test_an_unavailable_database_is_reported(
     database: Database, slack: LoopbackSlack, logs: list[Any]
 ) -> None:
     away = Away(database)
@@ -255,7 +255,7 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
     ],
     ids=lambda given: str(given) if isinstance(given, dict) else "",
 )
-def test_a_form_that_slack_does_not_open_is_told_with_the_reason(
+def test_a_form_that_slack_does_not_open_is_reported_with_the_reason(
     world: World, logs: list[Any], failure: dict[str, Any], sentence: str
 ) -> None:
     world.app.services.open_seconds = ANSWER_SECONDS
@@ -332,7 +332,7 @@ def test_a_card_is_redrawn_later_where_slack_fails_at_the_click(world: World) ->
     assert [button.action_id for button in world.card(GRACE).buttons] == [ids.RECONSIDER]
 
 
-def test_what_was_begun_is_finished_before_the_process_ends(
+def test_running_interactions_finish_before_the_process_ends(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slow = Slow(database)

@@ -28,7 +28,7 @@ def names(kind: str) -> set[str]:
     return {listener.name for listener in LISTENERS if listener.kind == kind}
 
 
-def test_the_file_is_what_the_code_prints() -> None:
+def test_the_manifest_in_the_repository_is_the_rendered_one() -> None:
     printed = manifest.render(manifest.EXAMPLE_URL)
 
     assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == printed, (
@@ -183,7 +183,7 @@ def test_the_command_follows_the_setting() -> None:
         ("--socket-mode", "--command", "/" + "a" * 32),
     ],
 )
-def test_what_slack_would_refuse_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+def test_invalid_options_are_usage_errors(arguments: tuple[str, ...]) -> None:
     code, _ = printed(*arguments)
 
     assert code == 2

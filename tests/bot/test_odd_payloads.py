@@ -228,9 +228,7 @@ def test_slack_may_say_that_it_sends_fewer_events(world: World, logged: Logged) 
     assert "1518467820" in line
 
 
-def test_a_click_without_what_its_listener_needs_is_told_to_the_person(
-    world: World, logged: Logged
-) -> None:
+def test_a_click_without_a_needed_member_shows_an_error(world: World, logged: Logged) -> None:
     world.a_request()
     card = world.card(GRACE)
     in_a_view = {"type": "view"}

@@ -142,7 +142,7 @@ def test_requests_search_slack_at_most_every_ten_minutes(world: World) -> None:
     assert len(world.slack.calls("users.list")) == before + 1
 
 
-def test_an_unconfirmed_account_is_not_asked(world: World) -> None:
+def test_an_unconfirmed_account_gets_no_card(world: World) -> None:
     imported(world)
     world.slack.add_person(MONA, "mona@example.com", "Mallory", is_email_confirmed=False)
     scheduler_runs(world)

@@ -47,7 +47,7 @@ def test_only_full_members_get_in(world: World, flags: dict[str, Any]) -> None:
     assert world.database.read_now(find_by_slack_id, world.acme.id, "UGUEST") is None
 
 
-def test_a_guest_by_shortcut_is_told_in_a_modal(world: World) -> None:
+def test_a_guests_shortcut_opens_a_modal_with_the_reason(world: World) -> None:
     world.slack.add_person("UGUEST", "guest@example.com", "Guy Guest", is_restricted=True)
 
     world.slack.shortcut("UGUEST", ids.REQUEST_SHORTCUT)
@@ -97,7 +97,7 @@ def test_an_account_with_an_unconfirmed_address_is_not_matched(world: World) -> 
     assert world.database.read_now(find_by_slack_id, world.acme.id, "UMAL") is None
 
 
-def test_a_second_account_with_a_persons_address_is_told_what_to_do(world: World) -> None:
+def test_a_second_account_with_a_persons_address_gets_instructions(world: World) -> None:
     world.open_form(ADA)
     world.slack.add_person("UADA2", world.people[ADA].email, "Ada Again")
 

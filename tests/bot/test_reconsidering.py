@@ -68,7 +68,7 @@ def test_a_refusal_is_approved_instead(world: World) -> None:
     )
 
 
-def test_what_takes_its_place_meanwhile_stands_against_it(world: World) -> None:
+def test_overlapping_leave_prevents_the_reversal(world: World) -> None:
     declined(world)
     world.click(GRACE, ids.RECONSIDER)
     form = world.slack.open_modal(GRACE)

@@ -34,12 +34,12 @@ def tick(world: World, at: datetime) -> None:
 
 
 def reminded(world: World, who: str) -> int:
-    return sum(one.text.startswith("Still waiting") for one in world.slack.dm(who))
+    return sum(message.text.startswith("Still waiting") for message in world.slack.dm(who))
 
 
 def cards(world: World, who: str) -> list[Message]:
     """Reminders have no blocks."""
-    return [one for one in world.cards(who) if one.blocks]
+    return [card for card in world.cards(who) if card.blocks]
 
 
 def test_reminders_follow_after_one_three_and_five_working_days(
@@ -65,7 +65,9 @@ def test_a_reminder_replies_to_the_card_with_the_pending_request(world: World) -
     tick(world, TUESDAY)
     tick(world, TUESDAY + timedelta(minutes=1))
 
-    (reminder,) = [one for one in world.slack.dm(GRACE) if one.text.startswith("Still waiting")]
+    (reminder,) = [
+        message for message in world.slack.dm(GRACE) if message.text.startswith("Still waiting")
+    ]
     assert reminder.thread_ts == card.ts
     assert reminder.text == STILL + "Mon 3 August to Wed 5 August 2026, 3 days."
 
@@ -150,7 +152,9 @@ def test_an_approver_of_more_than_five_requests_gets_one_summary_a_working_day(
     for hour in range(24 * 7):
         tick(world, TUESDAY + timedelta(hours=hour))
 
-    summaries = [one for one in world.slack.dm(GRACE) if "waiting for your decision:" in one.text]
+    summaries = [
+        message for message in world.slack.dm(GRACE) if "waiting for your decision:" in message.text
+    ]
     assert reminded(world, GRACE) == 0
     # Tuesday to Friday, and Monday.
     assert len(summaries) == 5
@@ -180,7 +184,9 @@ def test_a_summary_omits_requests_that_await_other_approvers(world: World) -> No
 
     tick(world, TUESDAY)
 
-    (told,) = [one for one in world.slack.dm(GRACE) if "waiting for your decision:" in one.text]
+    (told,) = [
+        message for message in world.slack.dm(GRACE) if "waiting for your decision:" in message.text
+    ]
     assert told.text.startswith("6 requests are waiting for your decision:")
     assert "Alan" not in told.text
 

@@ -19,7 +19,7 @@ def test_the_command_opens_a_form_with_the_types_in_use(world: World) -> None:
 
     options = form.blocks[0]["element"]["options"]
     assert answer.ok
-    assert [one["text"]["text"] for one in options] == [
+    assert [option["text"]["text"] for option in options] == [
         ":palm_tree: Annual leave",
         ":dove_of_peace: Compassionate leave",
         ":baby: Parental leave",
@@ -81,7 +81,7 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert "Note: Wedding &lt;!here&gt; &amp; party" in card.text
     assert "Mon 3 August to Wed 5 August 2026, 3 days." in card.text
     assert world.card(HEDY).visible_text == card.visible_text
-    assert [one.text for one in world.slack.dm(ADA)] == [
+    assert [message.text for message in world.slack.dm(ADA)] == [
         "Your request was sent to Grace Hopper and Hedy Lamarr for approval. "
         "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
     ]
@@ -135,7 +135,7 @@ def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown:
         ),
     ],
 )
-def test_what_a_rule_refuses_stands_at_the_field(
+def test_a_broken_rule_is_shown_at_its_field(
     world: World, filled: dict[str, str], errors: dict[str, str]
 ) -> None:
     answer = world.send_form(**filled)
@@ -175,7 +175,7 @@ def test_several_broken_rules_stand_at_their_fields(world: World) -> None:
     }
 
 
-def test_broken_rules_are_told_in_german_with_german_figures(world: World) -> None:
+def test_broken_rules_are_shown_in_german_with_german_figures(world: World) -> None:
     world.slack.change_person(ADA, locale="de-DE")
     strict = a_leave_type(
         world.database, world.acme, name="Sabbatical", min_notice_days=365, max_consecutive_days=1
@@ -195,10 +195,10 @@ def test_broken_rules_are_told_in_german_with_german_figures(world: World) -> No
     }
 
 
-def test_leave_that_needs_no_approval_is_told_as_approved(world: World) -> None:
+def test_leave_that_needs_no_approval_is_reported_as_approved(world: World) -> None:
     world.a_request(leave_type_id=world.leave_type("sick"))
 
-    assert [one.text for one in world.slack.dm(ADA)] == [
+    assert [message.text for message in world.slack.dm(ADA)] == [
         "Your request was approved automatically. "
         "Sick leave, Mon 3 August to Wed 5 August 2026, 3 days."
     ]
@@ -232,5 +232,5 @@ def test_a_pending_user_becomes_active_by_using_slack(world: World) -> None:
 
     world.open_form("UZOE")
 
-    found = world.database.read_now(people_rows.get, zoe.id, by=world.acme.caller)
-    assert (zoe.status, found.status, found.slack_user_id) == ("pending", "active", "UZOE")
+    person = world.database.read_now(people_rows.get, zoe.id, by=world.acme.caller)
+    assert (zoe.status, person.status, person.slack_user_id) == ("pending", "active", "UZOE")

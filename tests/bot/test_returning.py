@@ -207,12 +207,12 @@ def test_reinstalling_while_the_old_token_is_refused_keeps_the_installation(worl
         lambda: is_gone.append(world.run(lambda: workspaces.token_refused(old))),
     )
 
-    found = world.database.read_now(slack_installations.find, "T1")
-    assert (found and found.bot_token, is_gone) == ("xoxb-new", [False])
+    installation = world.database.read_now(slack_installations.find, "T1")
+    assert (installation and installation.bot_token, is_gone) == ("xoxb-new", [False])
 
 
 def test_pending_requests_are_shown_after_the_app_is_reinstalled(world: World) -> None:
-    known = world.a_request()
+    request = world.a_request()
     card = world.card(GRACE)
     uninstall(world)
     world.clock.advance(minutes=1)
@@ -222,14 +222,14 @@ def test_pending_requests_are_shown_after_the_app_is_reinstalled(world: World) -
     install(world)
     world.deliver()
 
-    first, second = [one for one in world.cards(GRACE) if to_decide(one)]
-    assert (first.ts, first.buttons[0].value) == (card.ts, known.id)
+    first, second = [card for card in world.cards(GRACE) if to_decide(card)]
+    assert (first.ts, first.buttons[0].value) == (card.ts, request.id)
     assert second.buttons[0].value == unseen.id
     assert world.slack.dm(ADA)[-1].text.startswith("Your request was sent to Grace Hopper")
     assert world.slack.open_home(GRACE).ok
     world.settled()
     waiting = [one for one in world.slack.home(GRACE).buttons if one.action_id == ids.HOME_APPROVE]
-    assert {one.value for one in waiting} == {known.id, unseen.id}
+    assert {one.value for one in waiting} == {request.id, unseen.id}
     world.click(GRACE, ids.APPROVE, second)
     assert notices_to_people(world, "failed") == []
 
@@ -277,7 +277,7 @@ def test_decisions_before_the_uninstallation_are_not_notified_again(world: World
     world.deliver()
     world.clock.advance(minutes=11)
     world.deliver()
-    said = [one.text for one in world.slack.dm(ADA)]
+    said = [message.text for message in world.slack.dm(ADA)]
     world.clock.advance(minutes=1)
     uninstall(world)
 
@@ -285,7 +285,7 @@ def test_decisions_before_the_uninstallation_are_not_notified_again(world: World
     install(world)
 
     assert world.deliver() == 0
-    assert [one.text for one in world.slack.dm(ADA)] == said
+    assert [message.text for message in world.slack.dm(ADA)] == said
 
 
 def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
@@ -299,14 +299,18 @@ def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
     world.deliver()
     world.run(world.app.periodic_jobs.run_due)
     world.deliver()
-    at_once = [one.text for one in world.slack.dm(GRACE) if one.text.startswith("Still")]
+    at_once = [
+        message.text for message in world.slack.dm(GRACE) if message.text.startswith("Still")
+    ]
     world.clock.advance(days=1)
     world.run(world.app.periodic_jobs.run_due)
     world.deliver()
 
     assert meanwhile == {(0, False)}
     assert at_once == []
-    assert len([one for one in world.slack.dm(GRACE) if one.text.startswith("Still")]) == 1
+    assert (
+        len([message for message in world.slack.dm(GRACE) if message.text.startswith("Still")]) == 1
+    )
     assert world.audited("leave_request.next_step_asked") == 0
 
 

@@ -13,7 +13,7 @@ from storage.base.values import User
 from storage.db.pages import PageOf
 from storage.directory import people_lists, people_search
 from tests.bot.test_settings_access import as_sent, click, settings
-from tests.bot.test_settings_admin import ADMIN, admin, form_of, found, person
+from tests.bot.test_settings_admin import ADMIN, admin, form_of, person, search_result
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person, a_request, personal_token
 from tests.fakes.slack import View
@@ -55,7 +55,7 @@ def demote_the_admin(world: World) -> None:
 def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     form = adding(world)
     sales = a_department(world.database, world.acme, name="Sales")
-    grace = found(world, form, ids.PERSON_SEARCH, "grace", world.people[GRACE].id)
+    grace = search_result(world, form, ids.PERSON_SEARCH, "grace", world.people[GRACE].id)
 
     first = world.slack.submit(
         ADMIN, form, {"slack_user_id": NEW, "role": "approver", "manager_id": grace}
@@ -95,7 +95,7 @@ def test_a_person_is_added_by_address_and_name(world: World) -> None:
     assert world.audited("user.created") == len(all_users(world))
 
 
-def test_what_is_typed_goes_before_what_slack_says(world: World) -> None:
+def test_typed_values_win_over_the_slack_profile(world: World) -> None:
     form = adding(world)
     world.slack.change_person(NEW, real_name="Emmy", email=None)
 
@@ -166,7 +166,7 @@ def test_a_linked_slack_account_is_not_added_by_another_address(world: World) ->
     assert all_users(world) == before
 
 
-def test_an_error_is_said_in_the_admins_language_and_names_no_field_of_ours(world: World) -> None:
+def test_an_error_is_in_the_admins_language_and_names_no_internal_field(world: World) -> None:
     world.slack.change_person(ADMIN, locale="de-DE")
     values = {"email": "lise", "first_name": " ", "last_name": "Meitner"}
 
@@ -178,7 +178,7 @@ def test_an_error_is_said_in_the_admins_language_and_names_no_field_of_ours(worl
     }
 
 
-def test_slack_that_does_not_answer_is_said_in_the_form(world: World) -> None:
+def test_a_timeout_of_slack_is_shown_in_the_form(world: World) -> None:
     form, before = adding(world), all_users(world)
     world.slack.fail_next("users.info", error="internal_error")
 
@@ -203,7 +203,7 @@ def test_a_former_admin_cannot_add_people(world: World) -> None:
 # Archiving
 
 
-def test_archiving_shows_what_follows_and_does_it_once(world: World) -> None:
+def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     database, now = world.database, world.clock()
     report = a_person(database, world.acme, first_name="Rae", manager_id=world.people[GRACE].id)
     a_request(database, world.acme, report)
@@ -289,7 +289,7 @@ def test_an_owner_is_beyond_an_admin(world: World, question: str) -> None:
     assert person(world, "UOLIVE").status == "active"
 
 
-def test_what_cannot_be_done_any_more_is_told_in_its_place(world: World) -> None:
+def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world: World) -> None:
     """Promoted to an owner between the question and the answer."""
     asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
     world.database.write_now(

@@ -50,17 +50,17 @@ def leave_types_of(world: World) -> list[LeaveType]:
     return world.database.read_now(leave_types.page, PageOf(limit=100), by=world.acme.caller).items
 
 
-def found(world: World, view: View, action_id: str, typed: str, value: str) -> Any:
+def search_result(world: World, view: View, action_id: str, typed: str, value: str) -> Any:
     """The option of that value, searched for by what is typed."""
     offered = world.slack.suggest(ADMIN, view, action_id, typed).body["options"]
-    return next(one for one in offered if one["value"] == value)
+    return next(option for option in offered if option["value"] == value)
 
 
 def form_of(world: World, who: str = ADA) -> Any:
     """The form of a person, found by searching."""
     search = settings(world, ADMIN, ids.PEOPLE)
     user = world.people[who]
-    picked = found(world, search, ids.PEOPLE_PICK, user.first_name, user.id)
+    picked = search_result(world, search, ids.PEOPLE_PICK, user.first_name, user.id)
     world.slack.pick(ADMIN, search, None, ids.PEOPLE_PICK, picked)
     world.settled()
     return world.slack.open_modal(ADMIN, ids.PERSON_FORM)
@@ -146,11 +146,11 @@ def test_everything_of_a_person_is_saved(world: World) -> None:
         {
             "role": "approver",
             "department_id": sales.id,
-            "manager_id": found(world, form, ids.PERSON_SEARCH, "grace", grace),
+            "manager_id": search_result(world, form, ids.PERSON_SEARCH, "grace", grace),
             "working_days": ["monday", "friday:am"],
             "leave_allowance": "12.5",
             "start_date": "2026-02-01",
-            "public_holiday_country_code": found(
+            "public_holiday_country_code": search_result(
                 world, form, ids.COUNTRY_SEARCH, "scotland", "GB-SCT"
             ),
         },
@@ -168,7 +168,7 @@ def test_everything_of_a_person_is_saved(world: World) -> None:
     assert ada.public_holiday_country_code == "GB-SCT"
 
 
-def test_what_was_saved_stands_in_the_form_and_saving_again_changes_nothing(world: World) -> None:
+def test_the_form_shows_the_saved_person_and_saving_again_changes_nothing(world: World) -> None:
     before = person(world, ADA)
 
     assert world.slack.submit(ADMIN, form_of(world)).errors == {}
@@ -184,7 +184,7 @@ def test_what_was_saved_stands_in_the_form_and_saving_again_changes_nothing(worl
         ({"role": "owner"}, "role"),
     ],
 )
-def test_what_is_wrong_with_a_person_is_said_at_the_field(
+def test_an_invalid_person_is_reported_at_its_field(
     world: World, filled: dict[str, Any], field: str
 ) -> None:
     answer = world.slack.submit(ADMIN, form_of(world), filled)
@@ -192,7 +192,7 @@ def test_what_is_wrong_with_a_person_is_said_at_the_field(
     assert list(answer.errors) == [field]
 
 
-def test_deactivating_tells_what_follows_and_can_be_taken_back(world: World) -> None:
+def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> None:
     world.database.write_now(
         api_keys.create_key,
         for_user=world.people[ADA].id,
@@ -378,7 +378,7 @@ def test_leave_types_are_added_changed_archived_and_brought_back(world: World) -
         ({"name": "annual LEAVE"}, "name"),
     ],
 )
-def test_what_is_wrong_with_a_type_is_said_at_the_field(
+def test_an_invalid_leave_type_is_reported_at_its_field(
     world: World, filled: dict[str, str], field: str
 ) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
@@ -397,7 +397,7 @@ def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
 ) -> None:
     form = settings(world, ADMIN, ids.ORGANISATION)
 
-    (field,) = [one for one in form.blocks if one["block_id"] == "digest_channel"]
+    (field,) = [block for block in form.blocks if block["block_id"] == "digest_channel"]
     assert field["element"]["type"] == "conversations_select"
     assert field["element"]["filter"] == {
         "include": ["public", "private"],
@@ -414,8 +414,8 @@ def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
         form,
         {
             "name": "Acme GmbH",
-            "country_code": found(world, form, ids.COUNTRY_SEARCH, "DE-BY", "DE-BY"),
-            "timezone": found(world, form, ids.TIMEZONE_SEARCH, "berlin", "Europe/Berlin"),
+            "country_code": search_result(world, form, ids.COUNTRY_SEARCH, "DE-BY", "DE-BY"),
+            "timezone": search_result(world, form, ids.TIMEZONE_SEARCH, "berlin", "Europe/Berlin"),
             "leave_year_type": "fiscal",
             "leave_year_start_month": "4",
             "default_leave_allowance": "30",
@@ -437,12 +437,12 @@ def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
     assert (after.default_leave_allowance_half_days, after.carry_over_half_days) == (60, 10)
     assert (after.carry_over_expiry_month, after.digest_channel) == (6, "C0DIGEST01")
     assert after.slack_members_join is False
-    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
-    assert "DE-BY" in {one.country_code for one in known.holiday_sets.values()}
-    assert public_holidays.holiday_count(known, "DE-BY", 2026) > 0
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    assert "DE-BY" in {holiday_set.country_code for holiday_set in config.holiday_sets.values()}
+    assert public_holidays.holiday_count(config, "DE-BY", 2026) > 0
 
 
-def test_saving_what_stands_there_changes_nothing(world: World) -> None:
+def test_saving_an_unchanged_form_changes_nothing(world: World) -> None:
     before = organisation(world)
 
     assert world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION)).errors == {}
@@ -450,14 +450,27 @@ def test_saving_what_stands_there_changes_nothing(world: World) -> None:
     assert organisation(world) == before
 
 
-def test_a_country_with_regions_says_what_it_alone_means(world: World) -> None:
+def test_a_country_with_regions_is_labelled_as_national(world: World) -> None:
     form = settings(world, ADMIN, ids.ORGANISATION)
 
     offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "united kingdom").body["options"]
 
-    labels = {one["value"]: one["text"]["text"] for one in offered}
+    labels = {option["value"]: option["text"]["text"] for option in offered}
     assert labels["GB"] == "United Kingdom (GB), national holidays only"
     assert labels["GB-SCT"] == "United Kingdom: Scotland (GB-SCT)"
+
+
+def test_the_chosen_country_is_shown_by_name(world: World) -> None:
+    world.slack.change_person(ADMIN, locale="de-DE")
+
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    (country,) = (block for block in form.body["blocks"] if block.get("block_id") == "country_code")
+    option = country["element"]["initial_option"]
+    assert option == {
+        "text": {"type": "plain_text", "text": "Vereinigtes Königreich (GB)", "emoji": True},
+        "value": "GB",
+    }
 
 
 def test_countries_are_offered_in_the_readers_language(world: World) -> None:
@@ -478,7 +491,7 @@ def test_countries_are_offered_in_the_readers_language(world: World) -> None:
         ({"default_leave_allowance": "0.3"}, "default_leave_allowance"),
     ],
 )
-def test_what_is_wrong_with_the_organisation_is_said_at_the_field(
+def test_an_invalid_setting_of_the_organisation_is_reported_at_its_field(
     world: World, filled: dict[str, Any], field: str
 ) -> None:
     before = organisation(world)

@@ -44,20 +44,24 @@ def webhooks_of(world: World) -> list[Webhook]:
 
 
 def codes(world: World) -> list[str]:
-    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
-    return sorted(one.country_code for one in known.holiday_sets.values())
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    return sorted(holiday_set.country_code for holiday_set in config.holiday_sets.values())
 
 
 def overrides_of(world: World) -> list[HolidayOverride]:
-    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
-    (set_id,) = [one.id for one in known.holiday_sets.values() if one.country_code == "GB"]
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    (set_id,) = [
+        holiday_set.id
+        for holiday_set in config.holiday_sets.values()
+        if holiday_set.country_code == "GB"
+    ]
     page = world.database.read_now(
         holiday_overrides.page, set_id, PageOf(limit=100), by=world.acme.caller
     )
     return page.items
 
 
-def test_members_open_none_of_it(world: World) -> None:
+def test_members_cannot_open_admin_settings(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
     home = world.slack.home(ADA)
@@ -122,7 +126,7 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
     ("filled", "field"),
     [({"date": "2026-08-04"}, "name"), ({"date": "2300-08-04", "name": "Far"}, "date")],
 )
-def test_what_is_wrong_with_a_day_is_said_at_the_field(
+def test_an_invalid_day_is_reported_at_its_field(
     world: World, filled: dict[str, str], field: str
 ) -> None:
     days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
@@ -131,7 +135,7 @@ def test_what_is_wrong_with_a_day_is_said_at_the_field(
     assert list(world.slack.submit(ADMIN, form, filled).errors) == [field]
 
 
-def test_the_same_day_twice_is_said_at_the_day_in_the_persons_language(world: World) -> None:
+def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: World) -> None:
     world.slack.change_person(ADMIN, locale="de-DE")
     values = {"date": "2026-08-04", "name": "Founders' day"}
     days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
@@ -244,7 +248,7 @@ def form_of(world: World) -> View:
     return form
 
 
-def test_where_it_is_and_what_it_hears_of_is_changed_once(world: World) -> None:
+def test_a_webhooks_url_and_events_are_changed_once(world: World) -> None:
     form = form_of(world)
     values = {"url": URL + "/moved", "events": ["leave_request.approved"]}
 
@@ -300,7 +304,7 @@ def test_saving_a_webhook_as_it_is_changes_nothing(world: World) -> None:
     assert webhooks_of(world)[0].version == 1
 
 
-def test_one_that_was_deleted_meanwhile_is_said_at_its_form(world: World) -> None:
+def test_a_webhook_deleted_meanwhile_is_reported_in_its_form(world: World) -> None:
     form = form_of(world)
     (made,) = webhooks_of(world)
     world.database.write_now(webhooks.delete, made.id, by=world.acme.caller, now=world.clock())

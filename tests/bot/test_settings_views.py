@@ -18,6 +18,7 @@ from bot.admin_views import (
     people,
     webhooks,
 )
+from bot.admin_views import countries as countries_views
 from bot.admin_views import (
     organisation as organisation_views,
 )
@@ -129,7 +130,7 @@ def test_forms_of_people_and_departments(
     for drawn in (
         people.people(),
         people.new_person(many),
-        people.person(employee, employee, many),
+        people.person(employee, employee, many, "United Kingdom (Scotland)"),
         departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
         departments.department(None, None),
         *(departments.department(one, employee) for one in many[:1]),
@@ -139,13 +140,11 @@ def test_forms_of_people_and_departments(
     assert len(people.department_options(many, "")) <= 100
     offered: Any = people.person_options([employee] * 99, with_no_one=True)
     assert len(offered) <= 100
-    assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
+    assert all(1 <= len(option["text"]["text"]) <= 75 for option in offered)
 
 
 @given(text(200), text(200), st.integers(0, 12), st.sampled_from(["pending", "cancelled"]))
-def test_questions_about_what_follows(
-    name: str, other: str, number: int, status: LeaveStatus
-) -> None:
+def test_confirmations_of_effects(name: str, other: str, number: int, status: LeaveStatus) -> None:
     employee = replace(user(name, other), id=REQUEST_ID, email="ada@example.com")
     before = LeaveRequest(
         **dict.fromkeys(field_names(LeaveRequest))  # type: ignore[arg-type]
@@ -221,7 +220,7 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
         max_consecutive_days=366,
     )
     for drawn in (
-        organisation_views.organisation(organisation),
+        organisation_views.organisation(organisation, "United Kingdom (Scotland)"),
         leave_types.leave_type(None),
         leave_types.leave_type(study),
         leave_types.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
@@ -235,12 +234,12 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
     countries = holiday_calendar.all_countries()
     offered: Any
     for offered in (
-        organisation_views.country_options(countries, typed),
+        countries_views.country_options(countries, typed),
         organisation_views.timezone_options(available_timezones(), typed),
     ):
         assert len(offered) <= 100
-        assert all(1 <= len(one["text"]["text"]) <= 75 for one in offered)
-        assert all(1 <= len(one["value"]) <= 75 for one in offered)
+        assert all(1 <= len(option["text"]["text"]) <= 75 for option in offered)
+        assert all(1 <= len(option["value"]) <= 75 for option in offered)
 
 
 def test_a_menu_groups_more_than_a_hundred_options() -> None:

@@ -186,7 +186,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
 
 
 @given(drawn_cards(), st.sampled_from(EVENT_TYPES))
-def test_what_requesters_hear_is_within_limits_and_harmless(
+def test_messages_to_requesters_are_within_limits_and_harmless(
     card: ApprovalCard, event_type: Any
 ) -> None:
     message = requester_messages.notification(card, event_type)
@@ -365,7 +365,7 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
 
 
 @given(text(4_000, least=0))
-def test_help_repeats_what_was_typed_harmlessly(typed: str) -> None:
+def test_help_repeats_typed_words_without_markup(typed: str) -> None:
     assert is_harmless({"text": replies.help_text("/timeoff", typed)})
     assert problems_of_view(notice.view("A title that is far too long for Slack", typed)) == []
 

@@ -31,7 +31,7 @@ def approved(world: World, who: str, **fields: object) -> None:
         )
 
 
-def test_balance_tells_what_is_left_and_how_that_comes_about(world: World) -> None:
+def test_balance_shows_the_remaining_days_and_their_parts(world: World) -> None:
     world.a_request()
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
 
@@ -41,7 +41,7 @@ def test_balance_tells_what_is_left_and_how_that_comes_about(world: World) -> No
     )
 
 
-def test_out_tells_who_is_off_team_first_and_hides_private_types(world: World) -> None:
+def test_out_lists_the_team_first_and_hides_private_types(world: World) -> None:
     today, friday = _day("2026-06-01"), _day("2026-06-05")
     approved(world, GRACE, start_date=today, end_date=friday)
     sick = world.leave_type("sick")
@@ -76,7 +76,7 @@ def test_mine_lists_ones_own_leave(world: World) -> None:
     )
 
 
-def test_cancel_lists_leave_with_buttons_and_what_is_left_of_it(world: World) -> None:
+def test_cancel_lists_leave_with_buttons_and_refreshes_the_list(world: World) -> None:
     world.a_request()
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
     listed = answer(world, "cancel")
@@ -97,7 +97,7 @@ def test_cancel_lists_leave_with_buttons_and_what_is_left_of_it(world: World) ->
     assert gone.visible_text == ("Cancelled. You have no upcoming leave or pending requests.")
 
 
-def test_a_stale_list_says_what_happened_and_is_repaired(world: World) -> None:
+def test_a_click_in_a_stale_list_shows_the_status_and_refreshes_it(world: World) -> None:
     world.a_request()
     listed = answer(world, "cancel")
     world.slack.click(ADA, listed, ids.CANCEL_LISTED)
@@ -122,7 +122,7 @@ def test_buttons_of_a_list_are_good_for_ones_own_leave_alone(world: World) -> No
 
 
 @pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
-def test_other_words_are_asked_about(world: World, text: str) -> None:
+def test_unknown_words_get_the_help(world: World, text: str) -> None:
     assert answer(world, text).text.startswith(f"Sorry, I didn't understand “{text}”.")
 
 

@@ -283,7 +283,7 @@ class World:
         return self.slack.wait_for_dm(who, showing=" requested ")
 
     def cards(self, who: str) -> list[Message]:
-        return [one for one in self.slack.dm(who) if " requested " in one.text]
+        return [message for message in self.slack.dm(who) if " requested " in message.text]
 
     def told(self, who: str) -> list[str]:
         """Ephemeral messages to this user, oldest first."""
@@ -293,13 +293,13 @@ class World:
         return caller_for(self.acme, self.people[who])
 
     def leave_type(self, code: str) -> str:
-        known = self.database.read_now(organisation_config.of_organisation, self.acme.id)
-        return next(one.id for one in known.leave_types.values() if one.code == code)
+        config = self.database.read_now(organisation_config.of_organisation, self.acme.id)
+        return next(one.id for one in config.leave_types.values() if one.code == code)
 
     def request(self, who: str = ADA) -> LeaveRequest:
         """The person's newest request."""
-        found = self.database.read_now(leave_lists.page, PageOf(limit=1), by=self.caller(who))
-        return found.items[0]
+        page = self.database.read_now(leave_lists.page, PageOf(limit=1), by=self.caller(who))
+        return page.items[0]
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:
         """Ask for three days of annual leave as REST does."""
