@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, Unpack
 
 import structlog
@@ -19,54 +18,20 @@ from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, Values
 from bot.blocks import text
 from bot.client import slack_web
-from bot.client.modal_updates import ModalRefreshes
-from bot.client.workspaces import Workspace, Workspaces
+from bot.client.workspaces import Workspace
 from bot.interaction import errors
+from bot.interaction.services import Services
 from bot.views import notice
-from storage.db.database import Database
 from storage.slack.join_policy import NotAMember
 
-# Of the three seconds that Slack waits, this leaves 0.5 s for the network.
-ANSWER_SECONDS: Final = 2.5
-# Stopping the process waits this long for unfinished interactions.
-FINISH_SECONDS: Final = 10.0
 # The key in Bolt's context under which ``authorize`` stores ``Interaction.workspace``.
 WORKSPACE: Final = "hiatus_workspace"
 
 # Slack's kinds; "action" is a click or a selection, "options" a search in a select menu.
 Kind = Literal["command", "shortcut", "action", "options", "view", "view_closed", "event"]
 
-CheckUrl = Callable[[str], Awaitable[object]]
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
-
-
-@dataclass
-class Services:
-    """What every listener may use; ``interactions`` are the running ones.
-
-    ``slack`` has no token, but the session of all clients. ``base_url`` is the public URL, without
-    a trailing slash. ``check_webhook_url`` raises InvalidInput for forbidden addresses, as in REST.
-    After ``answer_seconds`` a slow interaction is acknowledged; ``open_seconds`` is the limit for
-    opening a modal. ``install_url`` is the page that installs the app, None with one bot token.
-    """
-
-    database: Database
-    slack: AsyncWebClient
-    workspaces: Workspaces
-    clock: Callable[[], datetime]
-    base_url: str
-    check_webhook_url: CheckUrl
-    install_url: str | None = None
-    interactions: set[asyncio.Task[object]] = field(default_factory=set)
-    refreshes: ModalRefreshes = field(default_factory=ModalRefreshes)
-    answer_seconds: float = ANSWER_SECONDS
-    open_seconds: float = ANSWER_SECONDS
-
-    async def finish(self) -> None:
-        """Wait for running interactions, which Slack believes to be handled."""
-        if self.interactions:
-            await asyncio.wait(self.interactions, timeout=FINISH_SECONDS)
 
 
 class Acknowledgement(TypedDict, total=False):

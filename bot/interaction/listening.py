@@ -24,7 +24,8 @@ from bot.base.language import gettext
 from bot.base.payloads import Body, UnexpectedPayload
 from bot.client import slack_web
 from bot.interaction import errors, slack_errors
-from bot.interaction.interaction import Interaction, Kind, Services
+from bot.interaction.interaction import Interaction, Kind
+from bot.interaction.services import Services
 from bot.views import notice
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
 from storage.slack import slack_events

@@ -122,14 +122,14 @@ class Notifier:
             return Outcome(verdict="delivered")
         data = await self._database.read(notification_data.load, notification, now=self._clock())
         if data is None:
-            gone = "the request is gone"
+            reason = "the request no longer exists"
             _log.warning(
                 "slack.notification_failed",
                 notification_id=notification.id,
                 kind=notification.kind,
-                reason=gone,
+                reason=reason,
             )
-            return Outcome(verdict="failed", error=gone)
+            return Outcome(verdict="failed", error=reason)
         return await self._attempt(
             notification, data.team_id, data.locale, partial(self._leave.send, data)
         )

@@ -16,10 +16,13 @@ from starlette.routing import Route
 from bot.base.language import gettext_noop
 from bot.base.settings import SlackSettings
 from bot.client import slack_web
-from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
+from bot.client.installed_workspaces import InstalledWorkspaces
+from bot.client.one_workspace import OneWorkspace
+from bot.client.workspaces import Workspaces
 from bot.interaction import errors
-from bot.interaction.interaction import WORKSPACE, CheckUrl, Services
+from bot.interaction.interaction import WORKSPACE
 from bot.interaction.listening import Listener, register
+from bot.interaction.services import CheckUrl, Services
 from bot.listeners import registered, unknown
 from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.client.workspaces import InstalledWorkspaces
+from bot.client.installed_workspaces import InstalledWorkspaces
 from bot.messages.directory_sync import MAX_CONCURRENT, DirectorySync
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
