@@ -132,6 +132,18 @@ def test_simultaneous_requests_show_on_each_others_cards(world: World) -> None:
     assert "• Ada Lovelace: Mon 3 August to Wed 5 August 2026" in cards["Hedy"]
 
 
+@pytest.mark.parametrize("day", [date(2026, 8, 3), date(2026, 8, 5)], ids=["first", "last"])
+def test_a_colleagues_leave_on_one_date_of_the_request_is_on_the_card(
+    world: World, day: date
+) -> None:
+    world.a_request()
+
+    world.submit_over_rest(HEDY, start_date=day, end_date=day)
+    deliver_all(world)
+
+    assert "Hedy" in shown(world).partition("Awaiting")[0]
+
+
 def test_cards_of_other_days_and_other_teams_are_left_alone(world: World) -> None:
     world.a_request()
     before = refreshes(world)
