@@ -92,7 +92,8 @@ def test_a_query_that_hangs_does_not_hold_up_later_requests(database: Database) 
         lookup = SharedLookup(find_all)
         hanging = asyncio.create_task(lookup.find("hanging"))
         await asyncio.sleep(0.01)
-        owner = await lookup.find(token)
+        async with asyncio.timeout(5):
+            owner = await lookup.find(token)
         assert not hanging.done()
         hangs.set()
         await hanging
