@@ -18,7 +18,7 @@ from storage.base.values import HalfDay, as_dict
 from storage.db.database import Transaction
 from storage.directory import public_holidays
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules.halves import AFTERNOON, MORNING
 
 # Feeds show twelve months back and twenty-four ahead.
@@ -63,10 +63,8 @@ def load_view(tx: Transaction, subscription: Subscription, owner: FeedOwner, bas
     """Everything that the feed shows; ``owner`` is the feed's owner."""
     scope, today = subscription.scope, subscription.today
     first_day, last_day = today - _DAYS_BACK, today + _DAYS_AHEAD
-    reference = organisation_config.of_organisation(
-        tx, owner.organisation_id, owner.reference_version
-    )
-    organisation = reference.organisation
+    config = organisation_config.of_organisation(tx, owner.organisation_id, owner.reference_version)
+    organisation = config.organisation
     hours = WorkingHours(
         day_starts_at=organisation.day_starts_at,
         midday_at=organisation.midday_at,
@@ -75,7 +73,7 @@ def load_view(tx: Transaction, subscription: Subscription, owner: FeedOwner, bas
     visible = absences.visible(
         tx, owner, scope, first_day=first_day, last_day=last_day, now=midnight(today)
     )
-    holidays = _holidays(reference, owner, first_day, last_day) if scope == "personal" else ()
+    holidays = _holidays(config, owner, first_day, last_day) if scope == "personal" else ()
     query = "" if scope == "personal" else f"?scope={scope}"
     return View(
         feed=Feed(name=_name(owner, scope), source_url=f"{base_url}/cal{query}"),
@@ -100,16 +98,16 @@ def _name(owner: FeedOwner, scope: FeedScope) -> str:
 
 
 def _holidays(
-    reference: Reference, owner: FeedOwner, first_day: date, last_day: date
+    config: OrganisationConfig, owner: FeedOwner, first_day: date, last_day: date
 ) -> Iterator[PublicHoliday]:
     country_code = owner.holiday_country_code
     created_at = {
-        holidays.country_code: holidays.created_at for holidays in reference.holiday_sets.values()
+        holidays.country_code: holidays.created_at for holidays in config.holiday_sets.values()
     }
     updated_at = max(
-        created_at.get(country_code, reference.organisation.created_at), owner.sequence_at
+        created_at.get(country_code, config.organisation.created_at), owner.sequence_at
     )
-    by_day = public_holidays.holidays_between(reference, country_code, first_day, last_day)
+    by_day = public_holidays.holidays_between(config, country_code, first_day, last_day)
     for day, holiday in sorted(by_day.items()):
         yield PublicHoliday(
             country_code=country_code,

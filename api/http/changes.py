@@ -77,10 +77,10 @@ def dry_run(
     assert operation.show_effects is not None
     if inputs.read_only and served.resource is not None:
         _check_read_only(inputs, to_json(_read_resource(tx, served.resource, context)))
-    reference = organisation_config.of_organisation(tx, context.caller.organisation_id)
+    config = organisation_config.of_organisation(tx, context.caller.organisation_id)
     recorder = EffectsRecorder()
     operation.run(tx, replace(context, recorder=recorder), inputs)
-    return operation.show_effects(reference, recorder.effects)
+    return operation.show_effects(config, recorder.effects)
 
 
 def _read_resource(tx: Transaction, resource: Operation, context: RequestContext) -> object:

@@ -23,7 +23,7 @@ from storage.base.errors import DomainError, InsufficientScope, InvalidInput, No
 from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import roles
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
@@ -34,8 +34,8 @@ def lock_organisation(tx: Transaction, context: RequestContext) -> None:
     locks.organisation(tx, context.caller.organisation_id)
 
 
-# The body of a dry run's response; the reference data is from before the change.
-ShowEffects = Callable[[Reference, Effects], object]
+# The body of a dry run's response; the configuration is from before the change.
+ShowEffects = Callable[[OrganisationConfig, Effects], object]
 Preparation = Callable[[Body, Services], Awaitable[None]]
 
 

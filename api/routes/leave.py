@@ -16,7 +16,7 @@ from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 
@@ -37,7 +37,7 @@ def list_visible(
         starts_after=query.start_date,
         starts_before=query.end_date,
     )
-    types = _reference(tx, context).leave_types
+    types = _config(tx, context).leave_types
     requests = [
         leave_records.leave(request, types[request.leave_type_id].code) for request in page.items
     ]
@@ -47,7 +47,7 @@ def list_visible(
 
 
 def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[LeaveRecord]:
-    leave_type = leave_types.by_word(_reference(tx, context), body.leave_type)
+    leave_type = leave_types.by_word(_config(tx, context), body.leave_type)
     draft = Draft(
         leave_type_id=leave_type.id,
         start_date=body.start_date,
@@ -78,11 +78,11 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
 def _shown(tx: Transaction, context: RequestContext, request: LeaveRequest) -> LeaveRecord:
     return leave_records.leave(
-        request, _reference(tx, context).leave_types[request.leave_type_id].code
+        request, _config(tx, context).leave_types[request.leave_type_id].code
     )
 
 
-def _reference(tx: Transaction, context: RequestContext) -> Reference:
+def _config(tx: Transaction, context: RequestContext) -> OrganisationConfig:
     return organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )

@@ -42,10 +42,10 @@ def page_of_sets(
 
 
 def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
-    reference = organisation_config.of_organisation(
+    config = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
-    return _shown(tx, context)(holiday_sets.get(reference, context.id))
+    return _shown(tx, context)(holiday_sets.get(config, context.id))
 
 
 def add_set(
@@ -59,7 +59,7 @@ def add_set(
 
 
 def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], HolidaySetRecord]:
-    reference = organisation_config.of_organisation(
+    config = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
     year = context.now.year
@@ -71,7 +71,7 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], H
             "country_code": code,
             "country_name": holiday_calendar.country_name(code),
             "has_regions": holiday_calendar.has_regions(code),
-            "holiday_count": public_holidays.holiday_count(reference, code, year),
+            "holiday_count": public_holidays.holiday_count(config, code, year),
             "created_at": holiday_set.created_at,
         }
 

@@ -30,12 +30,12 @@ _TAG = "Public holiday sets"
 def holidays(
     tx: Transaction, context: RequestContext, query: HolidaysOfYear
 ) -> Listing[HolidayRecord]:
-    reference = organisation_config.of_organisation(
+    config = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
-    holiday_set = holiday_sets.get(reference, context.id)
-    year = query.year or local_day(context.now, reference.organisation.timezone).year
-    holidays = public_holidays.year_of(reference, holiday_set.country_code, year)
+    holiday_set = holiday_sets.get(config, context.id)
+    year = query.year or local_day(context.now, config.organisation.timezone).year
+    holidays = public_holidays.year_of(config, holiday_set.country_code, year)
     return _whole(list(map(holiday_records.holiday, holidays)))
 
 

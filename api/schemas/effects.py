@@ -15,7 +15,7 @@ from storage.base import records
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import LeaveEffect, LeaveStatus, Reassignment
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 
 # Of each list; the totals count everything.
@@ -132,8 +132,8 @@ class EffectsRecord(TypedDict):
     ]
 
 
-def shown(reference: Reference, changes: Effects) -> EffectsRecord:
-    """The effects as a response; ``reference`` is from before the change."""
+def shown(config: OrganisationConfig, changes: Effects) -> EffectsRecord:
+    """The effects as a response; ``config`` is from before the change."""
     leave = changes.leave
     return {
         "dry_run": True,
@@ -149,7 +149,7 @@ def shown(reference: Reference, changes: Effects) -> EffectsRecord:
             "departments": len(changes.departments),
             "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
         },
-        "leave_requests": [_leave(reference, effect) for effect in leave[:_MAX_SHOWN]],
+        "leave_requests": [_leave(config, effect) for effect in leave[:_MAX_SHOWN]],
         "rerouted": list(map(_rerouted, changes.reassigned[:_MAX_SHOWN])),
         "balances": list(map(_balance, changes.balances)),
         "has_more": max(map(len, (leave, changes.reassigned, changes.overdrawn))) > _MAX_SHOWN,
@@ -157,7 +157,7 @@ def shown(reference: Reference, changes: Effects) -> EffectsRecord:
     }
 
 
-def _leave(reference: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
+def _leave(config: OrganisationConfig, effect: LeaveEffect) -> LeaveEffectRecord:
     before, after = effect.before, effect.after
     return {
         "leave_request_id": before.id,
@@ -172,7 +172,7 @@ def _leave(reference: Reference, effect: LeaveEffect) -> LeaveEffectRecord:
         "days_after": days_of(_half_days_after(effect)),
         "balance_changes": [
             {"leave_year": year.name, "days": days_of(half_days)}
-            for year, half_days in effects.balance_changes(reference, effect)
+            for year, half_days in effects.balance_changes(config, effect)
         ],
         "warnings": ["counts_nothing"] if _counts_nothing(effect) else [],
     }

@@ -23,7 +23,7 @@ from storage.base.values import Caller, LeaveRequest, as_dict
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.previews import Preview
 from storage.rules import working_week
@@ -35,7 +35,7 @@ _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 class _Form:
     """The data of the form. ``edited`` is the request that it edits."""
 
-    reference: Reference
+    config: OrganisationConfig
     filled: Filled
     preview: Preview | None
     edited: LeaveRequest | None = None
@@ -43,7 +43,7 @@ class _Form:
     def view(self, asides: list[Block]) -> View:
         problems = errors.before_sending(self.preview.refusals) if self.preview else []
         return request_form.view(
-            self.reference.leave_types.values(),
+            self.config.leave_types.values(),
             self.filled,
             live_line.blocks(self.preview, problems),
             asides,
@@ -138,7 +138,7 @@ async def _open_filled_in(interaction: Interaction, by: Caller, leave: ParsedLea
     form = await interaction.services.database.read(
         _form_of_typed, leave, by=by, now=interaction.now
     )
-    if not request_form.requestable(form.reference.leave_types.values()):
+    if not request_form.requestable(form.config.leave_types.values()):
         await interaction.tell(gettext(_NO_TYPES))
         return
     await interaction.open(form.view(typed_problems.asides(leave.problems)))
@@ -173,10 +173,8 @@ def _form_of_typed(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: date
 
 
 def _form_of_values(tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime) -> _Form:
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    return _Form(
-        reference=reference, filled=filled, preview=_preview(tx, filled, None, by=by, now=now)
-    )
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    return _Form(config=config, filled=filled, preview=_preview(tx, filled, None, by=by, now=now))
 
 
 def _edit_form(
@@ -187,12 +185,12 @@ def _edit_form(
     Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
     """
     request = leave_requests.editable(tx, request_id, by=by, now=now)
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     shown = Filled.with_request(request)
     if filled is not None:
         shown = replace(filled, leave_type_id=request.leave_type_id)
     return _Form(
-        reference=reference,
+        config=config,
         filled=shown,
         preview=_preview(tx, shown, request.id, by=by, now=now),
         edited=request,

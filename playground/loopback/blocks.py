@@ -1,6 +1,6 @@
 """Block Kit as a person reads it, and the state of fields in views.
 
-Shapes: docs.slack.dev/reference/block-kit and /reference/views. Limits are in `limits`.
+Shapes: docs.slack.dev/config/block-kit and /config/views. Limits are in `limits`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Slack's limits on views and messages. Every function returns problems as sentences.
 
-Sources: @slack/types 3.2.0, docs.slack.dev/reference/block-kit, and the validation of
+Sources: @slack/types 3.2.0, docs.slack.dev/config/block-kit, and the validation of
 `slack_sdk.models`.
 """
 

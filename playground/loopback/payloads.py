@@ -1,6 +1,6 @@
 """The payloads that Slack sends to an app, built from the state of a `Workspace`.
 
-Shapes: docs.slack.dev/interactivity and /reference/interaction-payloads, /apis/events-api.
+Shapes: docs.slack.dev/interactivity and /config/interaction-payloads, /apis/events-api.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Slack's Web API over a `Workspace`, without HTTP: tokens, scopes, arguments, limits.
 
 `message_methods` and `web_methods` register a function for each method of
-docs.slack.dev/reference/methods.
+docs.slack.dev/config/methods.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, managers, people_changes, people_rows
 from storage.events import audit, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
 from storage.rules import roles
 
@@ -82,14 +82,14 @@ def update(
     before, after = _checked_update(tx, department_id, changes, by=by)
     if after == before:
         return before
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    pending = _pending_with_other_approvers(tx, reference, before, after)
-    approvers_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    pending = _pending_with_other_approvers(tx, config, before, after)
+    approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
     members: list[User] = []
     if recorder is not None:
         members = _members_with_its_allowance(tx, before, after, by=by)
-        today = local_day(now, reference.organisation.timezone)
-        recorder.read_balances_before(tx, reference, members, today=today)
+        today = local_day(now, config.organisation.timezone)
+        recorder.read_balances_before(tx, config, members, today=today)
     after = replace(after, updated_at=now, version=before.version + 1)
     changed = tx.update(
         DepartmentRow,
@@ -107,13 +107,13 @@ def update(
     if not changed:
         raise people_changes.ChangedMeanwhile
     record(tx, "department.updated", before, after, by=by, now=now)
-    approvers_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    approvers_after = reassignment.approvers_by_requester(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)
-    reassignment.apply(tx, reference, reassigned, by=by, now=now)
-    _refresh_cards(tx, reference, before, after, now)
+    reassignment.apply(tx, config, reassigned, by=by, now=now)
+    _refresh_cards(tx, config, before, after, now)
     if recorder is not None:
-        reference = organisation_config.of_organisation(tx, by.organisation_id)
-        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, members))
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, config, members))
         recorder.effects = replace(
             recorder.effects,
             reassigned=tuple(reassigned),
@@ -141,15 +141,19 @@ def _members_with_its_allowance(
 
 
 def _refresh_cards(
-    tx: Transaction, reference: Reference, before: Department, after: Department, now: datetime
+    tx: Transaction,
+    config: OrganisationConfig,
+    before: Department,
+    after: Department,
+    now: datetime,
 ) -> None:
     """Refresh open cards whose balance or colleagues the change alters."""
     other_manager = after.manager_id != before.manager_id
     if other_manager or _has_other_allowance(before, after):
-        card_refreshes.enqueue(tx, reference=reference, now=now, department_id=before.id)
+        card_refreshes.enqueue(tx, config=config, now=now, department_id=before.id)
     if other_manager:
         manager_ids = {id for id in (before.manager_id, after.manager_id) if id}
-        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=manager_ids)
+        card_refreshes.enqueue(tx, config=config, now=now, user_ids=manager_ids)
 
 
 def _checked_update(
@@ -174,12 +178,12 @@ def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
 
 
 def _pending_with_other_approvers(
-    tx: Transaction, reference: Reference, before: Department, after: Department
+    tx: Transaction, config: OrganisationConfig, before: Department, after: Department
 ) -> list[LeaveRequest]:
     """Pending requests that the change may give other approvers: the members' requests."""
     if after.manager_id == before.manager_id:
         return []
-    return reassignment.pending_of(tx, reference, department_id=before.id)
+    return reassignment.pending_of(tx, config, department_id=before.id)
 
 
 def record(

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 
 from storage.base.values import LeaveEffect, Reassignment, User
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
 from storage.rules import leave_years
 from storage.rules.leave_years import LeaveYear
@@ -61,15 +61,15 @@ class Effects:
         return bool(self.leave or self.reassigned or self.overdrawn)
 
 
-def balance_changes(reference: Reference, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
+def balance_changes(config: OrganisationConfig, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:
     """The change of each leave year's balance by one request, in half-days, oldest first.
 
     Only years that change; none for a type that does not deduct.
     """
     before, after = effect.before, effect.after
-    if not reference.leave_types[before.leave_type_id].deducts_allowance:
+    if not config.leave_types[before.leave_type_id].deducts_allowance:
         return []
-    rule = balances.leave_year_rule(reference, effect.user)
+    rule = balances.leave_year_rule(config, effect.user)
     years = leave_years.leave_years_touched(rule, before.start_date, before.end_date)
     is_cancelled = after.status == "cancelled"
     changes = [

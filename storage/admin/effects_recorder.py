@@ -10,7 +10,7 @@ from typing import Final
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base.values import User
 from storage.db.database import Transaction
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, bookings
 from storage.leave.bookings import Bookings
 from storage.rules import year_balances
@@ -28,30 +28,30 @@ class EffectsRecorder:
         self._before: dict[str, _Before] = {}
 
     def read_balances_before(
-        self, tx: Transaction, reference: Reference, users: Iterable[User], *, today: date
+        self, tx: Transaction, config: OrganisationConfig, users: Iterable[User], *, today: date
     ) -> None:
         """Read the balances of these people; call it before their leave or settings change.
 
         All leave years from today's to that of their last leave, as of today or, for later years,
         as of their first day.
         """
-        for user, booked in _with_bookings(tx, reference, users, today):
+        for user, booked in _with_bookings(tx, config, users, today):
             last_day = max([today, *(request.end_date for request in booked.leave)])
-            remaining = _remaining(reference, user, booked, today, last_day)
+            remaining = _remaining(config, user, booked, today, last_day)
             self._before[user.id] = _Before(today=today, last_day=last_day, remaining=remaining)
 
     def balance_changes(
-        self, tx: Transaction, reference: Reference, users: Iterable[User]
+        self, tx: Transaction, config: OrganisationConfig, users: Iterable[User]
     ) -> tuple[BalanceEffect, ...]:
         """The balances of these people that changed since they were read, in their order."""
         people = list(users)
         if not people:
             return ()
         changes: list[BalanceEffect] = []
-        for user, booked in _with_bookings(tx, reference, people, self._before[people[0].id].today):
+        for user, booked in _with_bookings(tx, config, people, self._before[people[0].id].today):
             before = self._before[user.id]
             old = before.remaining
-            new = _remaining(reference, user, booked, before.today, before.last_day)
+            new = _remaining(config, user, booked, before.today, before.last_day)
             changes += [
                 BalanceEffect(
                     user_id=user.id,
@@ -76,26 +76,26 @@ class _Before:
 
 
 def _with_bookings(
-    tx: Transaction, reference: Reference, users: Iterable[User], today: date
+    tx: Transaction, config: OrganisationConfig, users: Iterable[User], today: date
 ) -> Iterator[tuple[User, Bookings]]:
     """Each person with their bookings since the first day that counts for ``today``'s balance."""
     people = list(users)
     for start in range(0, len(people), _BATCH):
         batch = people[start : start + _BATCH]
-        begin = min(balances.accrual_start(reference, user, today) for user in batch)
+        begin = min(balances.accrual_start(config, user, today) for user in batch)
         user_ids = [user.id for user in batch]
-        bookings_by_id = bookings.of_people(tx, reference.organisation.id, user_ids, begin)
+        bookings_by_id = bookings.of_people(tx, config.organisation.id, user_ids, begin)
         for user in batch:
             yield user, bookings_by_id.get(user.id, Bookings(leave=[], adjustments=[]))
 
 
 def _remaining(
-    reference: Reference, user: User, booked: Bookings, first_day: date, last_day: date
+    config: OrganisationConfig, user: User, booked: Bookings, first_day: date, last_day: date
 ) -> dict[LeaveYear, int]:
     """Remaining half-days of each leave year between the two days, as of the first or later."""
-    account = balances.account(reference, user, booked.adjustments)
+    account = balances.account(config, user, booked.adjustments)
     years = year_balances.of_years(
-        account, balances.deducting(reference, booked.leave), first_day, last_day
+        account, balances.deducting(config, booked.leave), first_day, last_day
     )
     return {
         each.year: each.remaining_half_days(max(first_day, each.year.first_day)) for each in years

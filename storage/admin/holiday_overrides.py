@@ -25,7 +25,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets, public_holidays
 from storage.events import audit, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 
 # All of them are kept in memory, and every count of days reads them.
@@ -72,8 +72,8 @@ def add(
     There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
     AlreadyExists or TooManyOverrides; then nothing has changed.
     """
-    reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
-    override = _checked(reference, holiday_set, new, now)
+    config, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
+    override = _checked(config, holiday_set, new, now)
     try:
         tx.insert(
             HolidayOverrideRow,
@@ -84,7 +84,7 @@ def add(
     except DuplicateRow as error:
         raise _taken(new.date) from error
     _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
-    _recalculate(tx, reference, holiday_set, override.date, by=by, now=now, recorder=recorder)
+    _recalculate(tx, config, holiday_set, override.date, by=by, now=now, recorder=recorder)
     return override
 
 
@@ -101,17 +101,17 @@ def remove(
 
     Returns the override as it was. Raises NotFound or InsufficientRole; then nothing has changed.
     """
-    reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
+    config, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     override = _get(tx, holiday_set, override_id, by=by)
     tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
-    _recalculate(tx, reference, holiday_set, override.date, by=by, now=now, recorder=recorder)
+    _recalculate(tx, config, holiday_set, override.date, by=by, now=now, recorder=recorder)
     return override
 
 
 def _recalculate(
     tx: Transaction,
-    before: Reference,
+    before: OrganisationConfig,
     holiday_set: HolidaySet,
     day: date,
     *,
@@ -120,37 +120,37 @@ def _recalculate(
     recorder: EffectsRecorder | None,
 ) -> None:
     """Recalculate the leave on a day whose override changed; ``before`` has the old one."""
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     code = holiday_set.country_code
     affected = recalculation.AffectedPeople(
-        own_country=code, default_country=code == reference.organisation.country_code
+        own_country=code, default_country=code == config.organisation.country_code
     )
     users = recalculation.lock_people(tx, by.organisation_id, affected)
-    leave = recalculation.plan(tx, reference, users, now=now, first_day=day, last_day=day)
+    leave = recalculation.plan(tx, config, users, now=now, first_day=day, last_day=day)
     owners = effects.owners(leave)
     if recorder is not None:
-        today = local_day(now, reference.organisation.timezone)
+        today = local_day(now, config.organisation.timezone)
         recorder.read_balances_before(tx, before, owners, today=today)
-    cause = _cause(before, reference, code, day)
-    recalculation.apply(tx, reference, leave, cause, by=by, now=now)
+    cause = _cause(before, config, code, day)
+    recalculation.apply(tx, config, leave, cause, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
-            balances=recorder.balance_changes(tx, reference, owners),
+            balances=recorder.balance_changes(tx, config, owners),
         )
 
 
 def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
     """One override of a set. Raises NotFound."""
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    return _get(tx, holiday_sets.get(reference, set_id), override_id, by=by)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    return _get(tx, holiday_sets.get(config, set_id), override_id, by=by)
 
 
 def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[HolidayOverride]:
     """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    holiday_set = holiday_sets.get(reference, set_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    holiday_set = holiday_sets.get(config, set_id)
     bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
     after = position(tx, page, *bound_to)
     page_rows = tx.all(
@@ -177,7 +177,9 @@ def _get(
     return _value(row)
 
 
-def _cause(before: Reference, after: Reference, code: str, day: date) -> recalculation_causes.Cause:
+def _cause(
+    before: OrganisationConfig, after: OrganisationConfig, code: str, day: date
+) -> recalculation_causes.Cause:
     old = public_holidays.holidays_between(before, code, day, day).get(day)
     new = public_holidays.holidays_between(after, code, day, day).get(day)
     kind: recalculation_causes.CauseCode = "public_holiday_changed"
@@ -190,7 +192,7 @@ def _cause(before: Reference, after: Reference, code: str, day: date) -> recalcu
 
 
 def _checked(
-    reference: Reference, holiday_set: HolidaySet, new: NewOverride, now: datetime
+    config: OrganisationConfig, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
     """The override, checked."""
     public_holidays.check_year(new.date.year, "date")
@@ -205,7 +207,7 @@ def _checked(
         name = "Working day" if holiday is None else holiday.name
     if name is None:
         raise InvalidInput.of("name", "required", "Enter the name of the public holiday.")
-    others = reference.overrides.get(code, [])
+    others = config.overrides.get(code, [])
     if any(other.date == new.date.isoformat() for other in others):
         raise _taken(new.date)
     if len(others) >= MAX_OVERRIDES:

@@ -15,7 +15,7 @@ from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
 from storage.directory import holiday_sets
 from storage.events import audit, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 
 
 class HolidaySetInUse(InUse):
@@ -31,9 +31,9 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     No leave is recalculated, since the set is not in use. Raises NotFound, InsufficientRole or
     HolidaySetInUse; then nothing has changed.
     """
-    reference, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
-    _check_unused(tx, reference, holiday_set)
-    overrides = reference.overrides.get(holiday_set.country_code, [])
+    config, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
+    _check_unused(tx, config, holiday_set)
+    overrides = config.overrides.get(holiday_set.country_code, [])
     tx.change(_delete_overrides, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
     tx.change(_delete_set, organisation_id=by.organisation_id, holiday_set_id=holiday_set.id)
     audit.record(
@@ -54,16 +54,16 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
     return holiday_set
 
 
-def _check_unused(tx: Transaction, reference: Reference, holiday_set: HolidaySet) -> None:
+def _check_unused(tx: Transaction, config: OrganisationConfig, holiday_set: HolidaySet) -> None:
     """Raises HolidaySetInUse."""
     code = holiday_set.country_code
-    if code == reference.organisation.country_code:
+    if code == config.organisation.country_code:
         raise HolidaySetInUse(
             "The organisation uses the public holidays of {code}. Choose another country for "
             "the organisation first.",
             code=code,
         )
-    row = tx.first(_users_of, organisation_id=reference.organisation.id, country_code=code)
+    row = tx.first(_users_of, organisation_id=config.organisation.id, country_code=code)
     if row is not None and row.total:
         raise HolidaySetInUse(
             "The public holidays of {code} still apply to people ({count}). Choose other public "

@@ -16,7 +16,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.events import notification_outbox, webhook_outbox
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_rows
 from storage.leave.leave_requests import notify_approvers
 from storage.rules import halves
@@ -25,14 +25,14 @@ _BECAUSE = {"why": "user_archived"}
 
 
 def end_leave(
-    tx: Transaction, reference: Reference, user: User, *, by: Caller, now: datetime
+    tx: Transaction, config: OrganisationConfig, user: User, *, by: Caller, now: datetime
 ) -> tuple[LeaveEffect, ...]:
     """Cancel pending leave, and end approved leave today; returns the changes, by first day.
 
     A request that has begun keeps its days up to today.
     """
-    today = local_day(now, reference.organisation.timezone)
-    standing = leave_rows.current_of(tx, reference.organisation.id, user.id, today)
+    today = local_day(now, config.organisation.timezone)
+    standing = leave_rows.current_of(tx, config.organisation.id, user.id, today)
     ended = [(before, _ended(before, today, now)) for before in standing]
     leave = tuple(
         LeaveEffect(user=user, before=before, after=after)
@@ -41,8 +41,8 @@ def end_leave(
     )
     cancelled = [effect for effect in leave if effect.after.status == "cancelled"]
     shortened = [effect for effect in leave if effect.after.status != "cancelled"]
-    _apply(tx, reference, "leave_request.cancelled", cancelled, by=by, now=now)
-    _apply(tx, reference, "leave_request.shortened", shortened, by=by, now=now)
+    _apply(tx, config, "leave_request.cancelled", cancelled, by=by, now=now)
+    _apply(tx, config, "leave_request.shortened", shortened, by=by, now=now)
     return leave
 
 
@@ -74,7 +74,7 @@ def _ended(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | N
 
 def _apply(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     action: Literal["leave_request.cancelled", "leave_request.shortened"],
     leave: Sequence[LeaveEffect],
     *,
@@ -91,13 +91,13 @@ def _apply(
     notification: NotificationEvent = "leave_request.recounted"
     if action == "leave_request.cancelled":
         event = notification = action
-    webhook_outbox.enqueue_all(tx, event, changed, reference=reference, now=now)
+    webhook_outbox.enqueue_all(tx, event, changed, config=config, now=now)
     notification_outbox.notify_all(
-        tx, notification, [effect.after for effect in leave], reference=reference, now=now
+        tx, notification, [effect.after for effect in leave], config=config, now=now
     )
-    card_refreshes.leave_changed(tx, changes, reference=reference, now=now)
+    card_refreshes.leave_changed(tx, changes, config=config, now=now)
     before = [effect.before for effect in leave]
-    notify_approvers(tx, reference, leave[0].user, before, action, by=by, now=now)
+    notify_approvers(tx, config, leave[0].user, before, action, by=by, now=now)
 
 
 @compiled

@@ -112,9 +112,9 @@ def update(
     if "digest_channel" in changes:
         # Also for the same channel: an admin may have fixed why Slack rejected it.
         digest_queue.retry(tx, by.organisation_id, now=now)
-    reference_before = organisation_config.of_organisation(tx, by.organisation_id)
+    config_before = organisation_config.of_organisation(tx, by.organisation_id)
     if after == before:
-        return reference_before.organisation
+        return config_before.organisation
     differing = {name for name in after if after[name] != before[name]}
     if "country_code" in differing:
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
@@ -122,32 +122,32 @@ def update(
     if not tx.update(OrganisationRow, columns, id=by.organisation_id):
         raise people_changes.ChangedMeanwhile
     _record(tx, "organisation.updated", before, after, by=by, now=now)
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     affected = recalculation.AffectedPeople(
         default_country="country_code" in differing, default_week="working_days" in differing
     )
     users = recalculation.lock_people(tx, by.organisation_id, affected)
-    leave = recalculation.plan(tx, reference, users, now=now)
+    leave = recalculation.plan(tx, config, users, now=now)
     owners = effects.owners(leave)
     granted: list[User] = []
     if recorder is not None:
-        today = local_day(now, reference.organisation.timezone)
+        today = local_day(now, config.organisation.timezone)
         if _may_lower_balances(before, after):
             granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
-        recorder.read_balances_before(tx, reference_before, people_by_id.values(), today=today)
+        recorder.read_balances_before(tx, config_before, people_by_id.values(), today=today)
     cause = recalculation_causes.cause_of_settings(
         other_week=affected.default_week, other_country=affected.default_country
     )
     if cause is not None:
-        recalculation.apply(tx, reference, leave, cause, by=by, now=now)
+        recalculation.apply(tx, config, leave, cause, by=by, now=now)
     if not differing.isdisjoint(_OF_ALLOWANCES):
-        card_refreshes.enqueue(tx, reference=reference, now=now)
+        card_refreshes.enqueue(tx, config=config, now=now)
     if not differing.isdisjoint(_IN_EVENTS):
         feed_changes.raise_sequence(tx, by.organisation_id, now=now)
     if recorder is not None:
-        overdrawn = effects.overdrawn(recorder.balance_changes(tx, reference, granted))
-        balances = recorder.balance_changes(tx, reference, owners)
+        overdrawn = effects.overdrawn(recorder.balance_changes(tx, config, granted))
+        balances = recorder.balance_changes(tx, config, owners)
         # Negative balances first, as the list may be cut off.
         listed = tuple(dict.fromkeys((*overdrawn, *balances)))
         recorder.effects = replace(
@@ -158,7 +158,7 @@ def update(
             changes_allowances=not differing.isdisjoint(_OF_ALLOWANCES),
             overdrawn=overdrawn,
         )
-    return reference.organisation
+    return config.organisation
 
 
 def _may_lower_balances(before: Checked, after: Checked) -> bool:

@@ -20,7 +20,7 @@ from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
 from storage.rules import holiday_calendar, roles, working_week
 
@@ -93,24 +93,24 @@ def update(
     user, after = _checked_update(tx, user_id, changes, by=by)
     if after == user:
         return user
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    pending = _pending_with_other_approvers(tx, reference, user, after, now)
-    approvers_before = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    pending = _pending_with_other_approvers(tx, config, user, after, now)
+    approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
     if recorder is not None:
-        today = local_day(now, reference.organisation.timezone)
-        recorder.read_balances_before(tx, reference, [user], today=today)
+        today = local_day(now, config.organisation.timezone)
+        recorder.read_balances_before(tx, config, [user], today=today)
     after = people_changes.save(tx, user, after, "user.updated", by=by, now=now)
     cause = recalculation_causes.cause_of(user, after)
-    leave = [] if cause is None else recalculation.plan(tx, reference, [after], now=now)
+    leave = [] if cause is None else recalculation.plan(tx, config, [after], now=now)
     if cause is not None:
-        recalculation.apply(tx, reference, leave, cause, by=by, now=now)
-    approvers_after = reassignment.approvers_by_requester(tx, reference, pending, now=now)
+        recalculation.apply(tx, config, leave, cause, by=by, now=now)
+    approvers_after = reassignment.approvers_by_requester(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)
-    reassignment.apply(tx, reference, reassigned, by=by, now=now)
-    _refresh_cards(tx, reference, user, after, now)
+    reassignment.apply(tx, config, reassigned, by=by, now=now)
+    _refresh_cards(tx, config, user, after, now)
     if recorder is not None:
         chosen = after.public_holiday_country_code
-        balances = recorder.balance_changes(tx, reference, [after])
+        balances = recorder.balance_changes(tx, config, [after])
         recorder.effects = replace(
             recorder.effects,
             leave=tuple(leave),
@@ -123,22 +123,22 @@ def update(
 
 
 def _refresh_cards(
-    tx: Transaction, reference: Reference, user: User, after: User, now: datetime
+    tx: Transaction, config: OrganisationConfig, user: User, after: User, now: datetime
 ) -> None:
     """Refresh open cards whose balance or colleagues the change alters."""
     if any(getattr(user, name) != getattr(after, name) for name in _ON_CARDS):
-        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids={user.id})
+        card_refreshes.enqueue(tx, config=config, now=now, user_ids={user.id})
     if user.department_id != after.department_id:
         # The cards of former and new colleagues list this person's leave.
         for department_id in {user.department_id, after.department_id} - {None}:
-            card_refreshes.enqueue(tx, reference=reference, now=now, department_id=department_id)
+            card_refreshes.enqueue(tx, config=config, now=now, department_id=department_id)
     if user.manager_id != after.manager_id:
         managers = {manager for manager in (user.manager_id, after.manager_id) if manager}
-        card_refreshes.enqueue(tx, reference=reference, now=now, user_ids=managers)
+        card_refreshes.enqueue(tx, config=config, now=now, user_ids=managers)
 
 
 def _pending_with_other_approvers(
-    tx: Transaction, reference: Reference, user: User, after: User, now: datetime
+    tx: Transaction, config: OrganisationConfig, user: User, after: User, now: datetime
 ) -> list[LeaveRequest]:
     """Pending requests that the change may give other approvers, read before it.
 
@@ -146,13 +146,13 @@ def _pending_with_other_approvers(
     """
     requests: list[LeaveRequest] = []
     if (after.manager_id, after.department_id) != (user.manager_id, user.department_id):
-        requests += reassignment.pending_of(tx, reference, user_id=user.id)
+        requests += reassignment.pending_of(tx, config, user_id=user.id)
     if _has_other_requesters(user, after):
-        requests += reassignment.assigned_to(tx, reference, user, now=now)
+        requests += reassignment.assigned_to(tx, config, user, now=now)
         if after.role in ("admin", "owner"):
-            requests += reassignment.pending_of(tx, reference)
+            requests += reassignment.pending_of(tx, config)
         elif after.role == "approver" and after.department_id is not None:
-            requests += reassignment.pending_of(tx, reference, department_id=after.department_id)
+            requests += reassignment.pending_of(tx, config, department_id=after.department_id)
     return list({request.id: request for request in requests}.values())
 
 

@@ -19,7 +19,7 @@ from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import roles
 
 
@@ -53,17 +53,17 @@ def archive(
     user = _locked_to_stop(tx, user_id, by=by)
     if user.status == "archived":
         return user
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     if recorder is not None:
-        today = local_day(now, reference.organisation.timezone)
-        recorder.read_balances_before(tx, reference, [user], today=today)
-    reassigned = reassignment.if_inactive(tx, reference, user, now=now)
+        today = local_day(now, config.organisation.timezone)
+        recorder.read_balances_before(tx, config, [user], today=today)
+    reassigned = reassignment.if_inactive(tx, config, user, now=now)
     archived = replace(user, status="archived")
     archived = people_changes.save(tx, user, archived, "user.archived", by=by, now=now)
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
-    leave = offboarding.end_leave(tx, reference, user, by=by, now=now)
-    reassignment.apply(tx, reference, reassigned, by=by, now=now)
+    leave = offboarding.end_leave(tx, config, user, by=by, now=now)
+    reassignment.apply(tx, config, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
@@ -74,10 +74,10 @@ def archive(
             reports=offboarding.reports(tx, by.organisation_id, user_id),
             departments=tuple(
                 department.id
-                for department in reference.departments.values()
+                for department in config.departments.values()
                 if department.manager_id == user.id
             ),
-            balances=recorder.balance_changes(tx, reference, [user]),
+            balances=recorder.balance_changes(tx, config, [user]),
         )
     return archived
 
@@ -101,11 +101,11 @@ def deactivate(
         raise people_checks.UserArchived
     if user.status == "deactivated":
         return user
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassigned = reassignment.if_inactive(tx, reference, user, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    reassigned = reassignment.if_inactive(tx, config, user, now=now)
     deactivated = replace(user, status="deactivated")
     deactivated = people_changes.save(tx, user, deactivated, "user.deactivated", by=by, now=now)
-    reassignment.apply(tx, reference, reassigned, by=by, now=now)
+    reassignment.apply(tx, config, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
             recorder.effects,
@@ -134,8 +134,8 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
         return user
     active = replace(user, status="active")
     active = people_changes.save(tx, user, active, "user.reactivated", by=by, now=now)
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.apply(tx, reference, _returned(tx, reference, active, now), by=by, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.apply(tx, config, _returned(tx, config, active, now), by=by, now=now)
     return active
 
 
@@ -161,21 +161,19 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
         if other is not None and other.status != "archived":
             restored = replace(restored, slack_user_id=None)
     restored = people_changes.save(tx, user, restored, "user.restored", by=by, now=now)
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.apply(tx, reference, _returned(tx, reference, restored, now), by=by, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.apply(tx, config, _returned(tx, config, restored, now), by=by, now=now)
     return restored
 
 
 def _returned(
-    tx: Transaction, reference: Reference, user: User, now: datetime
+    tx: Transaction, config: OrganisationConfig, user: User, now: datetime
 ) -> list[Reassignment]:
     """The requests that are assigned to the person again."""
-    requests = reassignment.assigned_to(tx, reference, user, now=now)
-    before = reassignment.approvers_by_requester(
-        tx, reference, requests, now=now, absent_id=user.id
-    )
+    requests = reassignment.assigned_to(tx, config, user, now=now)
+    before = reassignment.approvers_by_requester(tx, config, requests, now=now, absent_id=user.id)
     return reassignment.difference(
-        requests, before, reassignment.approvers_by_requester(tx, reference, requests, now=now)
+        requests, before, reassignment.approvers_by_requester(tx, config, requests, now=now)
     )
 
 

@@ -16,7 +16,7 @@ from storage.base.values import Caller, LeaveRequest, Reassignment, User
 from storage.db.database import Transaction
 from storage.directory import approval_rule, approvers
 from storage.events import audit, notification_outbox
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import caller_leave, leave_rows
 
 # Requests that one change can reassign.
@@ -26,32 +26,32 @@ ApproversByRequester = dict[str, list[User]]
 
 
 def if_inactive(
-    tx: Transaction, reference: Reference, user: User, *, now: datetime
+    tx: Transaction, config: OrganisationConfig, user: User, *, now: datetime
 ) -> list[Reassignment]:
     """The requests that would be assigned to others if the person were inactive."""
-    requests = assigned_to(tx, reference, user, now=now)
-    before = approvers_by_requester(tx, reference, requests, now=now)
-    after = approvers_by_requester(tx, reference, requests, now=now, absent_id=user.id)
+    requests = assigned_to(tx, config, user, now=now)
+    before = approvers_by_requester(tx, config, requests, now=now)
+    after = approvers_by_requester(tx, config, requests, now=now, absent_id=user.id)
     return difference(requests, before, after)
 
 
 def assigned_to(
-    tx: Transaction, reference: Reference, user: User, *, now: datetime
+    tx: Transaction, config: OrganisationConfig, user: User, *, now: datetime
 ) -> list[LeaveRequest]:
     """Pending requests that are assigned to the person, oldest first."""
     return caller_leave.all_assigned(
         tx,
-        reference.organisation.id,
+        config.organisation.id,
         user.id,
         is_admin=user.role in ("admin", "owner"),
-        today=local_day(now, reference.organisation.timezone),
+        today=local_day(now, config.organisation.timezone),
         limit=MAX_REQUESTS,
     )
 
 
 def pending_of(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     *,
     user_id: str | None = None,
     department_id: str | None = None,
@@ -59,7 +59,7 @@ def pending_of(
     """The pending requests of a person, or of all people in a department."""
     return leave_rows.pending_of(
         tx,
-        reference.organisation.id,
+        config.organisation.id,
         user_id=user_id,
         department_id=department_id,
         limit=MAX_REQUESTS,
@@ -68,7 +68,7 @@ def pending_of(
 
 def approvers_by_requester(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     requests: Sequence[LeaveRequest],
     *,
     now: datetime,
@@ -77,9 +77,9 @@ def approvers_by_requester(
     """The approvers of each requester's leave, by the requester's id, without ``absent_id``."""
     return approvers.of_people(
         tx,
-        reference.organisation.id,
+        config.organisation.id,
         {request.user_id for request in requests},
-        today=local_day(now, reference.organisation.timezone),
+        today=local_day(now, config.organisation.timezone),
         absent_id=absent_id,
     )
 
@@ -104,27 +104,33 @@ def difference(
 
 
 def send_cards_to_linked(
-    tx: Transaction, reference: Reference, before: User, after: User, *, by: Caller, now: datetime
+    tx: Transaction,
+    config: OrganisationConfig,
+    before: User,
+    after: User,
+    *,
+    by: Caller,
+    now: datetime,
 ) -> None:
     """Send a person whose Slack account became known the cards of requests assigned to them.
 
     ``before`` and ``after``: the person without and with the account. A pending person becomes an
     approver by it; an active one was an approver before, whom no card could reach.
     """
-    requests = assigned_to(tx, reference, after, now=now)
+    requests = assigned_to(tx, config, after, now=now)
     if not requests:
         return
     if approval_rule.is_reachable(before):
-        notification_outbox.post_missing_cards(tx, after.id, requests, reference=reference, now=now)
+        notification_outbox.post_missing_cards(tx, after.id, requests, config=config, now=now)
         return
-    approvers_before = approvers_by_requester(tx, reference, requests, now=now, absent_id=after.id)
-    approvers_after = approvers_by_requester(tx, reference, requests, now=now)
-    apply(tx, reference, difference(requests, approvers_before, approvers_after), by=by, now=now)
+    approvers_before = approvers_by_requester(tx, config, requests, now=now, absent_id=after.id)
+    approvers_after = approvers_by_requester(tx, config, requests, now=now)
+    apply(tx, config, difference(requests, approvers_before, approvers_after), by=by, now=now)
 
 
 def apply(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     reassigned: Sequence[Reassignment],
     *,
     by: Caller,
@@ -145,6 +151,6 @@ def apply(
         "leave_request.rerouted",
         [each.request for each in reassigned],
         approvers={request_id: set(after) - set(before) for request_id, before, after in ids},
-        reference=reference,
+        config=config,
         now=now,
     )

@@ -23,7 +23,7 @@ from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import notification_outbox, webhook_outbox
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, drafts, leave_rows
 from storage.rules import days, halves, spans
 
@@ -59,7 +59,7 @@ def lock_people(tx: Transaction, organisation_id: str, affected: AffectedPeople)
 
 def plan(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     users: Sequence[User],
     *,
     now: datetime,
@@ -68,16 +68,16 @@ def plan(
 ) -> list[LeaveEffect]:
     """The leave whose count changes, by first day; ``apply`` writes it. Lock the people first.
 
-    ``reference`` and ``users`` are those after the change. Only dates from ``first_day`` to
+    ``config`` and ``users`` are those after the change. Only dates from ``first_day`` to
     ``last_day``, both included, can have changed.
     """
-    today = local_day(now, reference.organisation.timezone)
+    today = local_day(now, config.organisation.timezone)
     if not users or last_day < today:
         return []
     users_by_id = {user.id: user for user in users}
     future_leave = tx.all(
         _future_leave,
-        organisation_id=reference.organisation.id,
+        organisation_id=config.organisation.id,
         user_ids=list(users_by_id),
         first_day=max(first_day, today).isoformat(),
         last_day=last_day.isoformat(),
@@ -86,7 +86,7 @@ def plan(
     for row in future_leave:
         before = rows.leave_request(row)
         user = users_by_id[before.user_id]
-        counted_halves = _counted(reference, user, before, today)
+        counted_halves = _counted(config, user, before, today)
         if counted_halves != before.counted_halves:
             after = replace(
                 before,
@@ -101,7 +101,7 @@ def plan(
 
 def apply(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     recalculated: Sequence[LeaveEffect],
     cause: Cause,
     *,
@@ -120,7 +120,7 @@ def apply(
     changes = [(effect.before, effect.after) for effect in recalculated]
     leave_rows.save_all(tx, "leave_request.recounted", changes, by=by, now=now, why=why)
     changed = [(effect.after, effect.user) for effect in recalculated]
-    webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, reference=reference, now=now)
+    webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, config=config, now=now)
     notification_outbox.notify_all(
         tx,
         "leave_request.recounted",
@@ -130,22 +130,22 @@ def apply(
             for effect in recalculated
             if effect.after.total_half_days != effect.before.total_half_days
         ],
-        reference=reference,
+        config=config,
         now=now,
     )
     card_refreshes.enqueue(
         tx,
-        reference=reference,
+        config=config,
         now=now,
         user_ids={effect.user.id for effect in recalculated},
         except_ids={effect.after.id for effect in recalculated},
     )
 
 
-def _counted(reference: Reference, user: User, request: LeaveRequest, today: date) -> str:
+def _counted(config: OrganisationConfig, user: User, request: LeaveRequest, today: date) -> str:
     """The halves that count by the current rules; days before today as before."""
     span = spans.of_request(request)
-    counted_halves = days.counted_halves(drafts.count(reference, user, span))
+    counted_halves = days.counted_halves(drafts.count(config, user, span))
     past = max((today - request.start_date).days, 0)
     return request.counted_halves[:past] + counted_halves[past:]
 

@@ -50,9 +50,9 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
 def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Queue the card of every pending request for its approvers."""
     by = _system(organisation_id)
-    reference = organisation_config.of_organisation(tx, organisation_id)
+    config = organisation_config.of_organisation(tx, organisation_id)
     pending = leave_lists.page(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
-    today = local_day(now, reference.organisation.timezone)
+    today = local_day(now, config.organisation.timezone)
     for request in pending.items:
         approvers_now = approvers.of_person(tx, organisation_id, request.user_id, today=today)
         notification_outbox.notify(
@@ -61,7 +61,7 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
             request,
             by=by,
             approvers=approvers_now,
-            reference=reference,
+            config=config,
             now=now,
         )
 

@@ -65,19 +65,19 @@ class DuplicateRow(Exception):
 class Transaction:
     """A use case's access to the database, valid until the use case returns."""
 
-    __slots__ = ("_execute", "engine", "reference_cache", "secrets", "notified")
+    __slots__ = ("_execute", "engine", "config_cache", "secrets", "notified")
 
     def __init__(
         self,
         execute: Callable[[str, Any], Any],
         engine: Engine,
         secrets: Secrets,
-        reference_cache: dict[str, Any],
+        config_cache: dict[str, Any],
     ) -> None:
         self._execute = execute
         self.engine = engine
         self.secrets = secrets
-        self.reference_cache = reference_cache
+        self.config_cache = config_cache
         self.notified: set[str] = set()
 
     def all(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> list[Row]:
@@ -167,7 +167,7 @@ class Database(ABC):
 
     def __init__(self, secrets: Secrets) -> None:
         self.secrets = secrets
-        self.reference_cache: dict[str, Any] = {}
+        self.config_cache: dict[str, Any] = {}
         self._listeners: dict[str, Callable[[], None]] = {}
 
     async def read(
@@ -206,7 +206,7 @@ class Database(ABC):
     ) -> T:
         """As ``write_long``, but always rolled back: returns what the use case returns.
 
-        Nothing that the use case did remains or is seen by others: no rows, no cached reference
+        Nothing that the use case did remains or is seen by others: no rows, no cached config
         data, no notifications. Its locks are held until it returns.
         """
         return await self._run(lambda tx: use_case(tx, *args, **kwargs), "dry_run", is_long=True)

@@ -123,11 +123,11 @@ class PostgresqlDatabase(Database):
             connection.close()
 
     def _attempt_read(self, work: Work[T]) -> T:
-        return work(self._transaction(self.reference_cache))
+        return work(self._transaction(self.config_cache))
 
     def _attempt_write(self, work: Work[T]) -> T:
         # Other transactions see what this one caches only once it is committed.
-        cache = self.reference_cache
+        cache = self.config_cache
         tx = self._transaction(cache.copy())
         connection = self._connection()
         connection.execute("BEGIN")
@@ -151,12 +151,12 @@ class PostgresqlDatabase(Database):
             raise RuntimeError(
                 "The use case continued after an error that rolled back its transaction."
             )
-        cache.update(tx.reference_cache)
+        cache.update(tx.config_cache)
         self._notify(tx.notified)
         return result
 
     def _attempt_dry_run(self, work: Work[T]) -> T:
-        tx = self._transaction(self.reference_cache.copy())
+        tx = self._transaction(self.config_cache.copy())
         connection = self._connection()
         connection.execute("BEGIN")
         try:
@@ -186,7 +186,7 @@ class PostgresqlDatabase(Database):
             except psycopg.errors.ForeignKeyViolation:
                 # The referenced row was deleted after it was read, perhaps into the cache: the next
                 # attempt reads it again. If that does not help, it is a bug.
-                self.reference_cache = {}
+                self.config_cache = {}
                 if not attempts_left:
                     raise
             except _ROLLED_BACK_BY_SERVER as error:
@@ -225,14 +225,14 @@ class PostgresqlDatabase(Database):
         if connection is not None:
             self._local.connection = None
             # A new cache: transactions that have begun still fill the old one.
-            self.reference_cache = {}
+            self.config_cache = {}
             self._connections.remove(connection)
             connection.close()
             # Another host may have taken over: try the lost one last.
             self._parameters = connections.with_last(self._parameters, *self._local.host)
 
-    def _transaction(self, reference_cache: dict[str, Any]) -> PostgresqlTransaction:
-        return PostgresqlTransaction(self._connection().cursor(), self.secrets, reference_cache)
+    def _transaction(self, config_cache: dict[str, Any]) -> PostgresqlTransaction:
+        return PostgresqlTransaction(self._connection().cursor(), self.secrets, config_cache)
 
 
 def _half_way(ends_at: float | None) -> float | None:

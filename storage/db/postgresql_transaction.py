@@ -28,9 +28,9 @@ class PostgresqlTransaction(Transaction):
         self,
         cursor: psycopg.Cursor[Any],
         secrets: Secrets,
-        reference_cache: dict[str, Any],
+        config_cache: dict[str, Any],
     ) -> None:
-        super().__init__(self._flush_and_run, "postgresql", secrets, reference_cache)
+        super().__init__(self._flush_and_run, "postgresql", secrets, config_cache)
         self._run = partial(_execute, cursor)
         self._queued: list[tuple[str, Any]] = []
 

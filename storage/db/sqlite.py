@@ -53,7 +53,7 @@ class SqliteDatabase(Database):
         self._connections: list[sqlite3.Connection] = []
         self._long_reads = ThreadPoolExecutor(LONG_READ_THREADS, thread_name_prefix="long-read")
         self._writer = SqliteWriter(
-            self._connect, secrets, self.reference_cache, self._notify, group_seconds
+            self._connect, secrets, self.config_cache, self._notify, group_seconds
         )
 
     async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
@@ -104,8 +104,6 @@ class SqliteDatabase(Database):
         if reader is None:
             connection = self._connect()
             connection.execute("PRAGMA query_only=ON")
-            reader = Transaction(
-                connection.execute, self.engine, self.secrets, self.reference_cache
-            )
+            reader = Transaction(connection.execute, self.engine, self.secrets, self.config_cache)
             self._local.reader = reader
         return reader

@@ -66,7 +66,7 @@ class _NeedsSavepoints(Exception):
 
 
 class SqliteWriter:
-    """``reference_cache`` is what committed transactions have read; ``notify`` is called after a
+    """``config_cache`` is what committed transactions have read; ``notify`` is called after a
     commit with the names that its transactions notify.
     """
 
@@ -74,13 +74,13 @@ class SqliteWriter:
         self,
         connect: Callable[[], sqlite3.Connection],
         secrets: Secrets,
-        reference_cache: dict[str, Any],
+        config_cache: dict[str, Any],
         notify: Callable[[set[str]], None],
         group_seconds: float = GROUP_SECONDS,
     ) -> None:
         self._connect = connect
         self._secrets = secrets
-        self._reference_cache = reference_cache
+        self._config_cache = config_cache
         self._notify = notify
         self._group_seconds = group_seconds
         self._jobs: deque[_Job] = deque()
@@ -146,7 +146,7 @@ class SqliteWriter:
         notified: set[str] = set()
         for outcome in outcomes:
             if outcome.error is None and not outcome.job.is_dry_run:
-                self._reference_cache.update(outcome.tx.reference_cache)
+                self._config_cache.update(outcome.tx.config_cache)
                 notified |= outcome.tx.notified
         _resolve([(outcome.job.future, outcome.result, outcome.error) for outcome in outcomes])
         self._notify(notified)
@@ -196,12 +196,12 @@ class SqliteWriter:
         Raises _NeedsSavepoints for a job that raised after it had changed something.
         """
         outcomes: list[_Outcome] = []
-        cache = self._reference_cache
+        cache = self._config_cache
         for job in jobs:
             tx = Transaction(partial(_execute, connection), "sqlite", self._secrets, cache.copy())
             outcome = _run(connection, job, tx, in_savepoint=in_savepoints or job.is_dry_run)
             if outcome.error is None and not job.is_dry_run:
-                cache = tx.reference_cache
+                cache = tx.config_cache
             outcomes.append(outcome)
         return outcomes
 

@@ -16,7 +16,7 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidaySetRow
 from storage.events import audit, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar, roles
 
 
@@ -61,23 +61,23 @@ def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
     )
 
 
-def get(reference: Reference, set_id: str) -> HolidaySet:
+def get(config: OrganisationConfig, set_id: str) -> HolidaySet:
     """One set of the organisation. Raises NotFound."""
-    holiday_set = reference.holiday_sets.get(set_id)
+    holiday_set = config.holiday_sets.get(set_id)
     if holiday_set is None:
         raise NotFound("public holiday set")
     return holiday_set
 
 
-def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Reference, HolidaySet]:
-    """The set and the reference data, for an admin who changes the set.
+def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[OrganisationConfig, HolidaySet]:
+    """The set and the configuration, for an admin who changes the set.
 
     Locks the organisation. Raises InsufficientRole or NotFound.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    return reference, get(reference, set_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    return config, get(config, set_id)
 
 
 def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:

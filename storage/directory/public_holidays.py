@@ -10,7 +10,7 @@ from typing import Final, Literal
 from storage.base.calendar_values import HolidayOnDate
 from storage.base.errors import InvalidInput
 from storage.base.values import HalfDay, User
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 from storage.rules.days import Holiday
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
@@ -39,17 +39,17 @@ def check_year(year: int, field: str) -> None:
         )
 
 
-def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayOnDate]:
+def year_of(config: OrganisationConfig, country_code: str, year: int) -> list[HolidayOnDate]:
     """The public holidays of a calendar year and those that overrides remove, earliest first.
 
     Raises InvalidInput ``out_of_range`` or ``unknown_country``.
     """
     check_year(year, "year")
     first_day, last_day = date(year, 1, 1), date(year, 12, 31)
-    in_force = holidays_between(reference, country_code, first_day, last_day)
+    in_force = holidays_between(config, country_code, first_day, last_day)
     overrides = {
         date.fromisoformat(override.date): override
-        for override in reference.overrides.get(country_code, ())
+        for override in config.overrides.get(country_code, ())
     }
     dates: list[HolidayOnDate] = []
     for day, holiday in in_force.items():
@@ -82,13 +82,13 @@ def year_of(reference: Reference, country_code: str, year: int) -> list[HolidayO
     return sorted(dates, key=lambda on_date: on_date.date)
 
 
-def country_code_of(reference: Reference, user: User) -> str:
+def country_code_of(config: OrganisationConfig, user: User) -> str:
     """The country whose public holidays the person has: their choice, else the organisation's."""
-    return user.public_holiday_country_code or reference.organisation.country_code
+    return user.public_holiday_country_code or config.organisation.country_code
 
 
 def holidays_between(
-    reference: Reference, country_code: str, first_day: date, last_day: date
+    config: OrganisationConfig, country_code: str, first_day: date, last_day: date
 ) -> Mapping[date, Holiday]:
     """The public holidays between two dates, both included, with the overrides of that set.
 
@@ -96,7 +96,7 @@ def holidays_between(
     Raises InvalidInput ``unknown_country``.
     """
     holidays = holiday_calendar.holidays_between(country_code, first_day, last_day)
-    for override in reference.overrides.get(country_code, ()):
+    for override in config.overrides.get(country_code, ()):
         day = date.fromisoformat(override.date)
         if not first_day <= day <= last_day:
             continue
@@ -112,6 +112,6 @@ def holidays_between(
     return holidays
 
 
-def holiday_count(reference: Reference, country_code: str, year: int) -> int:
+def holiday_count(config: OrganisationConfig, country_code: str, year: int) -> int:
     """How many dates of a calendar year are public holidays at least in part."""
-    return len(holidays_between(reference, country_code, date(year, 1, 1), date(year, 12, 31)))
+    return len(holidays_between(config, country_code, date(year, 1, 1), date(year, 12, 31)))

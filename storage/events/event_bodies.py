@@ -11,7 +11,7 @@ from storage.base import records
 from storage.base.event_values import EventType
 from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.base.values import LeaveRequest, User
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 
 # The event that needs no subscription: an admin sends it to one endpoint.
 PING: Final = "ping"
@@ -53,13 +53,13 @@ def event_body(
     event_type: EventType,
     request: LeaveRequest,
     requester: User,
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> EventBody:
-    leave_type = reference.leave_types[request.leave_type_id]
+    leave_type = config.leave_types[request.leave_type_id]
     data: EventData = {
         **records.leave_request(request),
-        "organisation_id": reference.organisation.id,
+        "organisation_id": config.organisation.id,
         "sequence": request.version,
         "user": records.user_summary(requester),
         "leave_type": records.leave_type(leave_type),

@@ -18,7 +18,7 @@ from storage.base.values import Caller, LeaveRequest, User
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import NotificationRow, SlackMessageRow
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import lifecycle
 
 NotificationKind = Literal[
@@ -49,7 +49,7 @@ def notify(
     *,
     by: Caller,
     approvers: Iterable[User] = (),
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> None:
     """Queue the notifications of one event; none where no workspace has the app.
@@ -58,9 +58,9 @@ def notify(
     was sent is refreshed. A requester who made the change in Slack gets no notification: their own
     message is refreshed instead.
     """
-    if not reference.is_in_slack:
+    if not config.is_in_slack:
         return
-    organisation_id = reference.organisation.id
+    organisation_id = config.organisation.id
     card_holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
     is_own = by.source == "slack" and by.user_id == request.user_id
     people: list[tuple[NotificationKind, str]] = [
@@ -92,7 +92,7 @@ def notify_all(
     *,
     notified: Sequence[LeaveRequest] = (),
     approvers: Mapping[str, Iterable[str]] = MappingProxyType({}),
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> None:
     """As ``notify`` for many requests, in a few statements.
@@ -100,9 +100,9 @@ def notify_all(
     Every card of ``changed`` requests is refreshed. The requesters of ``notified`` get a message.
     ``approvers`` maps request ids to the ids of people who get its card.
     """
-    if not reference.is_in_slack or not changed:
+    if not config.is_in_slack or not changed:
         return
-    organisation_id = reference.organisation.id
+    organisation_id = config.organisation.id
     cards = {
         (request_id, user_id) for request_id, user_ids in approvers.items() for user_id in user_ids
     }
@@ -127,16 +127,16 @@ def post_missing_cards(
     user_id: str,
     requests: Sequence[LeaveRequest],
     *,
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> None:
     """Queue these requests' cards for one approver, except cards that are queued already.
 
     The other approvers' cards are not refreshed.
     """
-    if not reference.is_in_slack or not requests:
+    if not config.is_in_slack or not requests:
         return
-    organisation_id = reference.organisation.id
+    organisation_id = config.organisation.id
     queued = {
         request_id
         for (request_id,) in tx.all(

@@ -48,7 +48,7 @@ class Override:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reference:
+class OrganisationConfig:
     """``overrides`` are by country code; ``webhooks`` are all, active or not.
 
     ``is_in_slack``: a workspace is linked, and its installation has not ended.
@@ -73,8 +73,10 @@ class Reference:
         return tuple(codes[:MAX_CODES_NAMED])
 
 
-def of_organisation(tx: Transaction, organisation_id: str, version: int | None = None) -> Reference:
-    """The organisation's reference data as this transaction sees it.
+def of_organisation(
+    tx: Transaction, organisation_id: str, version: int | None = None
+) -> OrganisationConfig:
+    """The organisation's configuration as this transaction sees it.
 
     ``version`` is its ``reference_version`` where the caller has just read it. Raises NotFound.
     """
@@ -83,27 +85,27 @@ def of_organisation(tx: Transaction, organisation_id: str, version: int | None =
         if row is None:
             raise NotFound("organisation")
         version = row.reference_version
-    cached: Reference | None = tx.reference_cache.get(organisation_id)
+    cached: OrganisationConfig | None = tx.config_cache.get(organisation_id)
     if cached is not None and cached.organisation.reference_version == version:
         return cached
     loaded = _load(tx, organisation_id)
-    if len(tx.reference_cache) >= MAX_CACHED:
-        tx.reference_cache.clear()
-    tx.reference_cache[organisation_id] = loaded
+    if len(tx.config_cache) >= MAX_CACHED:
+        tx.config_cache.clear()
+    tx.config_cache[organisation_id] = loaded
     return loaded
 
 
 def changed(tx: Transaction, organisation_id: str) -> None:
-    """Make every process read the reference data again; call in the transaction that changes it."""
+    """Make every process read the configuration again; call in the transaction that changes it."""
     # Random and not incremented: after a fail-over that lost a change, the next change would get
     # the same number, and a process that has cached the lost one would use it.
     version = secrets.randbelow(_MAX_VERSION) + 1
     tx.change(_set_version, organisation_id=organisation_id, version=version)
     # This transaction may read again before it commits or fails.
-    tx.reference_cache.pop(organisation_id, None)
+    tx.config_cache.pop(organisation_id, None)
 
 
-def _load(tx: Transaction, organisation_id: str) -> Reference:
+def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
     # The version is read with the organisation, before the rest: a later change is reloaded.
     row = tx.first(_organisation, organisation_id=organisation_id)
     if row is None:
@@ -120,7 +122,7 @@ def _load(tx: Transaction, organisation_id: str) -> Reference:
     uninstalled = tx.first(
         _uninstalled, organisation_id=organisation_id, team_id=organisation.slack_team_id
     )
-    return Reference(
+    return OrganisationConfig(
         organisation=organisation,
         departments={department.id: department for department in departments},
         leave_types={leave_type.id: leave_type for leave_type in leave_types},

@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
 from storage.events import event_bodies
 from storage.events.event_bodies import EventBody, PingBody
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 
 # The dispatcher that a commit notifies.
 WEBHOOKS: Final = "webhooks"
@@ -34,7 +34,7 @@ def enqueue(
     request: LeaveRequest,
     *,
     requester: User,
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> None:
     """Queue an event for every webhook that subscribes to it; nothing when none does.
@@ -42,14 +42,14 @@ def enqueue(
     A disabled webhook gets a failed delivery, which an admin can send later. Call it in the
     transaction that changes the request, with the changed request.
     """
-    receivers = _receivers(reference, event_type)
+    receivers = _receivers(config, event_type)
     if not receivers:
         return
-    organisation_id = reference.organisation.id
+    organisation_id = config.organisation.id
     _enqueue(
         tx,
         organisation_id,
-        event_bodies.event_body(event_type, request, requester, reference, now),
+        event_bodies.event_body(event_type, request, requester, config, now),
         receivers,
         leave_request_id=request.id,
         sequence=request.version,
@@ -62,21 +62,21 @@ def enqueue_all(
     event_type: EventType,
     changed: Sequence[tuple[LeaveRequest, User]],
     *,
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> None:
     """As ``enqueue`` for many requests, each with its requester, in a few statements."""
-    receivers = _receivers(reference, event_type)
+    receivers = _receivers(config, event_type)
     if not receivers:
         return
-    organisation_id = reference.organisation.id
+    organisation_id = config.organisation.id
     # In batches: the bodies of thousands of requests would fill the memory.
     for start in range(0, len(changed), _BATCH_SIZE):
         events: list[dict[str, object]] = []
         queued: list[dict[str, object]] = []
         missed: list[dict[str, object]] = []
         for request, requester in changed[start : start + _BATCH_SIZE]:
-            body = event_bodies.event_body(event_type, request, requester, reference, now)
+            body = event_bodies.event_body(event_type, request, requester, config, now)
             event = _event_row(
                 organisation_id,
                 body,
@@ -96,11 +96,11 @@ def enqueue_all(
     tx.notify(WEBHOOKS)
 
 
-def _receivers(reference: Reference, event_type: EventType) -> dict[str, bool]:
+def _receivers(config: OrganisationConfig, event_type: EventType) -> dict[str, bool]:
     """The ids of webhooks that subscribe to an event, and whether each is active."""
     return {
         webhook.id: webhook.is_active
-        for webhook in reference.webhooks
+        for webhook in config.webhooks
         if event_type in webhook.events or "*" in webhook.events
     }
 

@@ -62,13 +62,13 @@ def add(
     user = people_rows.find(tx, by.organisation_id, user_id, for_update=True)
     if user is None:
         raise NotFound("user")
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    this_year = local_day(now, reference.organisation.timezone).year
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    this_year = local_day(now, config.organisation.timezone).year
     fields.whole_number(this_year - REACH_YEARS, this_year + REACH_YEARS)(leave_year, "leave_year")
     text = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     if text is None:
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
-    rule = balances.leave_year_rule(reference, user)
+    rule = balances.leave_year_rule(config, user)
     first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
     count = tx.first(
         _count,
@@ -107,7 +107,7 @@ def add(
     }
     subject = ("allowance_adjustment", adjustment.id)
     audit.record(tx, "allowance_adjustment.created", *subject, by=by, now=now, after=after)
-    card_refreshes.enqueue(tx, reference=reference, now=now, user_ids={user.id})
+    card_refreshes.enqueue(tx, config=config, now=now, user_ids={user.id})
     return adjustment
 
 

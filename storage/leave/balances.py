@@ -10,7 +10,7 @@ from typing import Literal
 from storage.base.clock import local_day
 from storage.base.values import LeaveRequest, Organisation, User
 from storage.db.database import Transaction
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
 from storage.leave.bookings import BookedAdjustment, BookedLeave
 from storage.rules import leave_years, year_balances
@@ -30,9 +30,9 @@ class BalanceInputs:
     adjustments: list[BookedAdjustment]
 
 
-def leave_year_rule(reference: Reference, user: User) -> LeaveYearRule:
+def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
     """When this person's leave years begin."""
-    organisation = reference.organisation
+    organisation = config.organisation
     return LeaveYearRule(
         type=organisation.leave_year_type,
         month=organisation.leave_year_start_month,
@@ -41,61 +41,63 @@ def leave_year_rule(reference: Reference, user: User) -> LeaveYearRule:
     )
 
 
-def granted_half_days(reference: Reference, user: User) -> tuple[int, AllowanceSource]:
+def granted_half_days(config: OrganisationConfig, user: User) -> tuple[int, AllowanceSource]:
     """The allowance of a whole leave year: the person's, the department's or the organisation's."""
     if user.leave_allowance_half_days is not None:
         return user.leave_allowance_half_days, "user"
-    department = reference.departments.get(user.department_id or "")
+    department = config.departments.get(user.department_id or "")
     if department is not None and department.default_leave_allowance_half_days is not None:
         return department.default_leave_allowance_half_days, "department"
-    return reference.organisation.default_leave_allowance_half_days, "organisation"
+    return config.organisation.default_leave_allowance_half_days, "organisation"
 
 
 def read_inputs(
-    tx: Transaction, reference: Reference, user: User, first_day: date, last_day: date
+    tx: Transaction, config: OrganisationConfig, user: User, first_day: date, last_day: date
 ) -> BalanceInputs:
     """What the balances of the leave years between two days depend on, both days included.
 
     Reads the leave of those years; where the organisation carries days over, of all years since
     the person was created, and of later ones.
     """
-    organisation = reference.organisation
+    organisation = config.organisation
     last_read = date.max
     if organisation.carry_over_half_days == 0:
-        rule = leave_year_rule(reference, user)
+        rule = leave_year_rule(config, user)
         last_read = leave_years.leave_year_containing(rule, last_day).last_day
     booked = bookings.of_person(
-        tx, organisation.id, user.id, accrual_start(reference, user, first_day), last_read
+        tx, organisation.id, user.id, accrual_start(config, user, first_day), last_read
     )
-    _, source = granted_half_days(reference, user)
+    _, source = granted_half_days(config, user)
     return BalanceInputs(
-        account=account(reference, user, booked.adjustments),
+        account=account(config, user, booked.adjustments),
         source=source,
         leave=booked.leave,
         adjustments=booked.adjustments,
     )
 
 
-def account(reference: Reference, user: User, adjustments: Iterable[BookedAdjustment]) -> Account:
+def account(
+    config: OrganisationConfig, user: User, adjustments: Iterable[BookedAdjustment]
+) -> Account:
     """What the person's balances depend on besides leave."""
-    granted, _ = granted_half_days(reference, user)
+    granted, _ = granted_half_days(config, user)
     sums: dict[int, int] = {}
     for adjustment in adjustments:
         year = adjustment.leave_year
         sums[year] = sums.get(year, 0) + adjustment.half_days
-    rule = leave_year_rule(reference, user)
+    rule = leave_year_rule(config, user)
     return Account(
         rule=rule,
         granted_half_days=granted,
         adjusted_half_days=sums,
-        carry_over=_carry_over(reference.organisation, user),
+        carry_over=_carry_over(config.organisation, user),
     )
 
 
-def accrual_start(reference: Reference, user: User, first_day: date) -> date:
+def accrual_start(config: OrganisationConfig, user: User, first_day: date) -> date:
     """The first day whose leave affects the leave year of ``first_day``."""
-    carry_over = _carry_over(reference.organisation, user)
-    return year_balances.accrual_start(leave_year_rule(reference, user), carry_over, first_day)
+    carry_over = _carry_over(config.organisation, user)
+    return year_balances.accrual_start(leave_year_rule(config, user), carry_over, first_day)
 
 
 def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
@@ -111,9 +113,9 @@ def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
     )
 
 
-def deducting(reference: Reference, leave: Iterable[BookedLeave]) -> list[Deduction]:
+def deducting(config: OrganisationConfig, leave: Iterable[BookedLeave]) -> list[Deduction]:
     """The leave whose type uses the allowance."""
-    types = reference.leave_types
+    types = config.leave_types
     return [deduction(booked) for booked in leave if types[booked.leave_type_id].deducts_allowance]
 
 

@@ -39,7 +39,7 @@ def own(tx: Transaction, page: PageOf, *, by: Caller, today: date) -> Page[Leave
 
 def assigned(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Page[LeaveRequest]:
     """Pending requests that are assigned to the caller, oldest first. Raises UnusableCursor."""
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     bound_to = ("awaiting", by.organisation_id, by.user_id)
     after = position(tx, page, *bound_to)
     request_rows = tx.all(
@@ -47,7 +47,7 @@ def assigned(tx: Transaction, page: PageOf, *, by: Caller, now: datetime) -> Pag
         organisation_id=by.organisation_id,
         is_admin=by.is_admin,
         viewer_id=by.user_id,
-        today=local_day(now, reference.organisation.timezone).isoformat(),
+        today=local_day(now, config.organisation.timezone).isoformat(),
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         limit=page.limit + 1,

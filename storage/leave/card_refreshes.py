@@ -24,7 +24,7 @@ from storage.db.tables import (
 )
 from storage.directory import people_rows
 from storage.events import notification_outbox, open_cards
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 
 # Changes within this time share one refresh.
 COVER_DELAY: Final = timedelta(seconds=2)
@@ -44,49 +44,49 @@ def leave_changed(
     tx: Transaction,
     changes: Sequence[tuple[LeaveRequest | None, LeaveRequest]],
     *,
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
 ) -> None:
     """Refresh the other cards that changes of one person's leave affect.
 
     Each change is a request before (None: it is new) and after it.
     """
-    if not reference.is_in_slack:
+    if not config.is_in_slack:
         return
     if any(
         _deducted(before) != _deducted(after)
         for before, after in changes
-        if reference.leave_types[after.leave_type_id].deducts_allowance
+        if config.leave_types[after.leave_type_id].deducts_allowance
     ):
         requester_ids = {after.user_id for _, after in changes}
         enqueue(
             tx,
-            reference=reference,
+            config=config,
             now=now,
             user_ids=requester_ids,
             except_ids=[after.id for _, after in changes],
         )
     cover_changes = [pair for pair in changes if _cover(pair[0]) != _cover(pair[1])]
     if cover_changes:
-        _enqueue_cover_change(tx, cover_changes, reference.organisation.id, now)
+        _enqueue_cover_change(tx, cover_changes, config.organisation.id, now)
 
 
 def enqueue(
     tx: Transaction,
     *,
-    reference: Reference,
+    config: OrganisationConfig,
     now: datetime,
     user_ids: Collection[str] | None = None,
     department_id: str | None = None,
     except_ids: Collection[str] = (),
 ) -> None:
     """Queue refreshes of the open cards of these people, of a department, or of all people."""
-    if not reference.is_in_slack:
+    if not config.is_in_slack:
         return
     cards = open_cards.of_requesters(
-        tx, reference.organisation.id, user_ids=user_ids, department_id=department_id
+        tx, config.organisation.id, user_ids=user_ids, department_id=department_id
     )
-    _refresh(tx, reference.organisation.id, cards, now, except_ids)
+    _refresh(tx, config.organisation.id, cards, now, except_ids)
 
 
 def expand(tx: Transaction, change: CoverChange, *, now: datetime) -> None:

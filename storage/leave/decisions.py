@@ -90,7 +90,7 @@ def change_decision(
         before, status=to_status, decided_by=by.user_id, decided_at=now, decision_reason=reason
     )
     if to_status == "approved":
-        counted_halves = drafts.recheck(tx, subject.reference, subject.user, before)
+        counted_halves = drafts.recheck(tx, subject.config, subject.user, before)
         after = replace(
             after,
             counted_halves=counted_halves,

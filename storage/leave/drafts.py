@@ -12,7 +12,7 @@ from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import public_holidays
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
 from storage.leave.balances import BalanceInputs
 from storage.leave.bookings import BookedLeave
@@ -53,7 +53,7 @@ class Assessment:
 
 def assess(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     user: User,
     draft: Draft,
     *,
@@ -65,13 +65,13 @@ def assess(
     Raises the error of the first broken rule: InvalidInput, OverlappingLeave or
     InsufficientAllowance.
     """
-    span, leave_type = _span_and_type(reference, draft, today)
-    return _check_rules(tx, reference, user, draft, span, leave_type, _raising, today, replaces)
+    span, leave_type = _span_and_type(config, draft, today)
+    return _check_rules(tx, config, user, draft, span, leave_type, _raising, today, replaces)
 
 
 def examine(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     user: User,
     draft: Draft,
     *,
@@ -83,7 +83,7 @@ def examine(
     The assessment is None if the dates or the type are invalid: then nothing can be counted.
     """
     try:
-        span, leave_type = _span_and_type(reference, draft, today)
+        span, leave_type = _span_and_type(config, draft, today)
     except DomainError as error:
         return None, [error]
     errors: list[DomainError] = []
@@ -96,7 +96,7 @@ def examine(
             return None
 
     assessment = _check_rules(
-        tx, reference, user, draft, span, leave_type, collecting, today, replaces
+        tx, config, user, draft, span, leave_type, collecting, today, replaces
     )
     return assessment, errors
 
@@ -111,26 +111,28 @@ def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     return rule(*args, **kwargs)
 
 
-def _span_and_type(reference: Reference, draft: Draft, today: date) -> tuple[spans.Span, LeaveType]:
+def _span_and_type(
+    config: OrganisationConfig, draft: Draft, today: date
+) -> tuple[spans.Span, LeaveType]:
     span = spans.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     request_rules.check_dates_in_reach(span, today)
-    leave_type = reference.leave_types.get(draft.leave_type_id)
+    leave_type = config.leave_types.get(draft.leave_type_id)
     if leave_type is None:
         raise InvalidInput.of(
             "leave_type_id",
             "unknown_leave_type",
             "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
             "({codes}).",
-            codes=reference.leave_type_codes,
+            codes=config.leave_type_codes,
         )
     return span, leave_type
 
 
 def _check_rules(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     user: User,
     draft: Draft,
     span: spans.Span,
@@ -141,12 +143,12 @@ def _check_rules(
 ) -> Assessment:
     """``run`` calls each rule; their order decides which error ``assess`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
-    day_counts = count(reference, user, span)
+    day_counts = count(config, user, span)
     run(request_rules.check_working_time, day_counts)
     run(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
     counted_halves = days.counted_halves(day_counts)
-    inputs = balances.read_inputs(tx, reference, user, span.start_date, span.end_date)
-    _check_other_leave(reference, leave_type, inputs, span, counted_halves, replaces, run)
+    inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    _check_other_leave(config, leave_type, inputs, span, counted_halves, replaces, run)
     return Assessment(
         span=span,
         leave_type=leave_type,
@@ -157,24 +159,24 @@ def _check_rules(
     )
 
 
-def recheck(tx: Transaction, reference: Reference, user: User, request: LeaveRequest) -> str:
+def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: LeaveRequest) -> str:
     """The counted halves of a stored request by today's working days and holidays.
 
     The rules of its type were checked when it was requested. Raises InvalidInput
     ``no_working_time``, OverlappingLeave or InsufficientAllowance.
     """
     span = spans.of_request(request)
-    day_counts = count(reference, user, span)
+    day_counts = count(config, user, span)
     request_rules.check_working_time(day_counts)
     counted_halves = days.counted_halves(day_counts)
-    inputs = balances.read_inputs(tx, reference, user, span.start_date, span.end_date)
-    leave_type = reference.leave_types[request.leave_type_id]
-    _check_other_leave(reference, leave_type, inputs, span, counted_halves, request.id, _raising)
+    inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    leave_type = config.leave_types[request.leave_type_id]
+    _check_other_leave(config, leave_type, inputs, span, counted_halves, request.id, _raising)
     return counted_halves
 
 
 def _check_other_leave(
-    reference: Reference,
+    config: OrganisationConfig,
     leave_type: LeaveType,
     inputs: BalanceInputs,
     span: spans.Span,
@@ -188,7 +190,7 @@ def _check_other_leave(
         requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        other_deductions = balances.deducting(reference, others)
+        other_deductions = balances.deducting(config, others)
         run(_check_allowance, leave_type, inputs.account, other_deductions, requested)
 
 
@@ -215,10 +217,10 @@ def _check_allowance(
     request_rules.check_allowance(later, allow_overdraft=leave_type.allow_overdraft)
 
 
-def count(reference: Reference, user: User, span: spans.Span) -> list[days.DayCount]:
-    country_code = public_holidays.country_code_of(reference, user)
+def count(config: OrganisationConfig, user: User, span: spans.Span) -> list[days.DayCount]:
+    country_code = public_holidays.country_code_of(config, user)
     return days.count_days(
         span,
-        working_week.working_week(user.working_days or reference.organisation.working_days),
-        public_holidays.holidays_between(reference, country_code, span.start_date, span.end_date),
+        working_week.working_week(user.working_days or config.organisation.working_days),
+        public_holidays.holidays_between(config, country_code, span.start_date, span.end_date),
     )

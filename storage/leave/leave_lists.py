@@ -120,10 +120,10 @@ def _check_filters(tx: Transaction, filters: Filters, by: Caller) -> None:
     leave_type_id, department_id = filters.get("leave_type_id"), filters.get("department_id")
     if leave_type_id is None and department_id is None:
         return
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    if leave_type_id is not None and leave_type_id not in reference.leave_types:
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    if leave_type_id is not None and leave_type_id not in config.leave_types:
         raise NotFound("leave type")
-    if department_id is not None and department_id not in reference.departments:
+    if department_id is not None and department_id not in config.departments:
         raise NotFound("department")
 
 

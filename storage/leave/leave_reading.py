@@ -100,8 +100,8 @@ def cancelled_by(tx: Transaction, organisation_id: str, request: LeaveRequest) -
 
 
 def _today(tx: Transaction, by: Caller, now: datetime) -> date:
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    return local_day(now, reference.organisation.timezone)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    return local_day(now, config.organisation.timezone)
 
 
 @compiled_per_engine

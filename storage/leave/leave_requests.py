@@ -23,7 +23,7 @@ from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
 from storage.directory import approvers, slack_syncs
 from storage.events import notification_outbox, webhook_outbox
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
 from storage.leave.drafts import Draft
 from storage.rules import halves
@@ -40,7 +40,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     subject, has_admin = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
-    assessment = drafts.assess(tx, subject.reference, subject.user, draft, today=subject.today)
+    assessment = drafts.assess(tx, subject.config, subject.user, draft, today=subject.today)
     leave_type = assessment.leave_type
     recipients = request_steps.card_recipients(tx, subject) if leave_type.requires_approval else []
     request = LeaveRequest(
@@ -69,7 +69,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         "leave_request.created",
         request,
         requester=subject.user,
-        reference=subject.reference,
+        config=subject.config,
         now=now,
     )
     needs_decision = leave_type.requires_approval and (
@@ -84,7 +84,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         request,
         by=by,
         approvers=recipients,
-        reference=subject.reference,
+        config=subject.config,
         now=now,
     )
     request_steps.refresh_cards(tx, None, request, subject, now)
@@ -122,7 +122,7 @@ def edit(
         field = "start_date" if draft.start_date is None else "end_date"
         raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     assessment = drafts.assess(
-        tx, subject.reference, subject.user, draft, today=subject.today, replaces=before.id
+        tx, subject.config, subject.user, draft, today=subject.today, replaces=before.id
     )
     after = replace(
         before,
@@ -156,7 +156,7 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     after = request_steps.apply(tx, "cancel", before, after, subject, by=by, now=now)
     notify_approvers(
         tx,
-        subject.reference,
+        subject.config,
         subject.user,
         [before],
         "leave_request.cancelled",
@@ -168,7 +168,7 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
 
 def notify_approvers(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     user: User,
     leave_before: Sequence[LeaveRequest],
     event: NotificationEvent,
@@ -187,19 +187,19 @@ def notify_approvers(
         if request.status == "approved"
         and (
             request.decided_by is not None
-            or reference.leave_types[request.leave_type_id].requires_approval
+            or config.leave_types[request.leave_type_id].requires_approval
         )
     ]
-    if not approved or not reference.is_in_slack:
+    if not approved or not config.is_in_slack:
         return
-    today = local_day(now, reference.organisation.timezone)
-    current = approvers.of_person(tx, reference.organisation.id, user.id, today=today)
+    today = local_day(now, config.organisation.timezone)
+    current = approvers.of_person(tx, config.organisation.id, user.id, today=today)
     notified: dict[str, set[str]] = {}
     for request in approved:
         recipients = {approver.id for approver in current} | {request.decided_by or ""}
         notified[request.id] = recipients - {by.user_id, user.id, ""}
     notification_outbox.notify_approvers(
-        tx, event, notified, organisation_id=reference.organisation.id, now=now
+        tx, event, notified, organisation_id=config.organisation.id, now=now
     )
 
 
@@ -207,11 +207,11 @@ def _look_for_approvers(
     tx: Transaction, subject: request_steps.Subject, recipients: Sequence[User], now: datetime
 ) -> None:
     """Request a look-up in Slack if the approval chain skipped pending people."""
-    if not subject.reference.is_in_slack or subject.user.manager_id in {
+    if not subject.config.is_in_slack or subject.user.manager_id in {
         recipient.id for recipient in recipients
     }:
         return
-    organisation_id = subject.reference.organisation.id
+    organisation_id = subject.config.organisation.id
     _, unreachable = approvers.with_unreachable(
         tx, organisation_id, subject.user.id, today=subject.today
     )

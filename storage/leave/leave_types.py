@@ -22,7 +22,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.directory import people_changes
 from storage.events import audit, feed_changes, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
 from storage.rules import leave_type_fields, roles
 
@@ -110,8 +110,8 @@ def update(
     )
     saved = _save(tx, before, after, action, by=by, now=now)
     if any(getattr(after, name) != getattr(before, name) for name in _CARD_FIELDS):
-        reference = organisation_config.of_organisation(tx, by.organisation_id)
-        card_refreshes.enqueue(tx, reference=reference, now=now)
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        card_refreshes.enqueue(tx, config=config, now=now)
     return saved
 
 
@@ -153,17 +153,17 @@ def page(
     return page_of(tx, page, type_rows, rows.leave_type, lambda row: [row.id], *bound_to)
 
 
-def by_word(reference: Reference, word: str) -> LeaveType:
+def by_word(config: OrganisationConfig, word: str) -> LeaveType:
     """The type with that id, code or name, case-insensitive.
 
     Prefers a type in use to an archived one of the same name. Raises InvalidInput
     ``unknown_leave_type`` at ``/leave_type``.
     """
     key = word.strip().casefold()
-    leave_type = reference.leave_types.get(key)
+    leave_type = config.leave_types.get(key)
     if leave_type is not None:
         return leave_type
-    types = reference.leave_types.values()
+    types = config.leave_types.values()
     matches = [t for t in types if t.code == key] or sorted(
         (t for t in types if t.name.casefold() == key), key=lambda t: (t.is_archived, t.id)
     )
@@ -173,7 +173,7 @@ def by_word(reference: Reference, word: str) -> LeaveType:
             "unknown_leave_type",
             "There is no leave type {word}. Use one of {codes} (GET /api/v1/leave-types).",
             word=repr(word),
-            codes=reference.leave_type_codes,
+            codes=config.leave_type_codes,
         )
     return matches[0]
 

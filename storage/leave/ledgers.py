@@ -18,7 +18,7 @@ from storage.db.named_rows import Row
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import approvers, people_rows
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
 from storage.leave.balances import AllowanceSource, BalanceInputs
 from storage.leave.bookings import BookedLeave
@@ -84,21 +84,21 @@ def balance(
     InvalidInput ``out_of_range``.
     """
     user = person_seen_by(tx, user_id, by=by, now=now)
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, reference.organisation.timezone)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
     day = _check_day(today if on is None else on, today)
-    inputs = balances.read_inputs(tx, reference, user, day, day)
+    inputs = balances.read_inputs(tx, config, user, day, day)
     (year_balance,) = year_balances.of_years(
-        inputs.account, balances.deducting(reference, inputs.leave), day, day
+        inputs.account, balances.deducting(config, inputs.leave), day, day
     )
-    lines = _lines(tx, reference, user, inputs, year_balance, day)
+    lines = _lines(tx, config, user, inputs, year_balance, day)
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
     lapsing = year_balance.lapsing_half_days - year_balance.lapsed_half_days(day)
     return Balance(
         user_id=user.id,
         on=day,
-        working_days=user.working_days or reference.organisation.working_days,
+        working_days=user.working_days or config.organisation.working_days,
         year=year_balance.year,
         lines=lines,
         entitled_half_days=remaining + taken + pending,
@@ -120,8 +120,8 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
         raise NotFound("user")
     if by.is_admin or by.user_id == user.id:
         return user
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, reference.organisation.timezone)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
     if by.user_id is None or not approvers.is_approver_of(
         tx, by.organisation_id, user.id, approver_id=by.user_id, today=today
     ):
@@ -169,7 +169,7 @@ def _check_day(on: date, today: date) -> date:
 
 def _lines(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     user: User,
     inputs: BalanceInputs,
     year_balance: LeaveYearBalance,
@@ -192,10 +192,10 @@ def _lines(
         lines.append(
             Line(type="carry_over", half_days=year_balance.carried_half_days, from_year=before)
         )
-    lines += _adjustment_lines(tx, reference, user, inputs, year)
+    lines += _adjustment_lines(tx, config, user, inputs, year)
     for leave in inputs.leave:
         taken = balances.deduction(leave).half_days_in_year(year)
-        if taken and reference.leave_types[leave.leave_type_id].deducts_allowance:
+        if taken and config.leave_types[leave.leave_type_id].deducts_allowance:
             lines.append(Line(type="leave", half_days=-taken, leave=leave))
     if year_balance.lapsed_half_days(on):
         lapsed = -year_balance.lapsed_half_days(on)
@@ -206,7 +206,7 @@ def _lines(
 
 
 def _adjustment_lines(
-    tx: Transaction, reference: Reference, user: User, inputs: BalanceInputs, year: LeaveYear
+    tx: Transaction, config: OrganisationConfig, user: User, inputs: BalanceInputs, year: LeaveYear
 ) -> list[Line]:
     calendar_year = year.first_day.year
     booked = [
@@ -216,7 +216,7 @@ def _adjustment_lines(
         return []
     adjustment_rows = tx.all(
         _adjustments_of_year,
-        organisation_id=reference.organisation.id,
+        organisation_id=config.organisation.id,
         user_id=user.id,
         first_day=date(calendar_year, 1, 1).isoformat(),
         last_day=date(calendar_year, 12, 31).isoformat(),

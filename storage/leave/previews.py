@@ -15,7 +15,7 @@ from storage.db.database import Transaction
 from storage.directory import approvers, colleagues, people_rows
 from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, drafts, leave_reading, request_steps
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import AutoApprovalReason
@@ -88,14 +88,14 @@ def preview(
     """
     if by.user_id is None:
         raise InsufficientRole("member")
-    reference = organisation_config.of_organisation(tx, by.organisation_id, reference_version)
-    today = local_day(now, reference.organisation.timezone)
+    config = organisation_config.of_organisation(tx, by.organisation_id, reference_version)
+    today = local_day(now, config.organisation.timezone)
     replaced = None if replaces is None else _replaced(tx, replaces, by, now)
     user_id = by.user_id if replaced is None else replaced.user_id
     user = people_rows.find(tx, by.organisation_id, user_id)
     if user is None:
         raise NotFound("user")
-    assessment, errors = drafts.examine(tx, reference, user, draft, today=today, replaces=replaces)
+    assessment, errors = drafts.examine(tx, config, user, draft, today=today, replaces=replaces)
     if replaced is not None:
         errors = _errors_of_edit(replaced, draft) + errors
     if assessment is None:
@@ -129,7 +129,7 @@ def preview(
         leave_type=assessment.leave_type,
         lines=day_lines.lines(assessment.day_counts),
         total_half_days=halves.total_half_days(assessment.counted_halves),
-        years=_years(reference, assessment, replaces),
+        years=_years(config, assessment, replaces),
         approvers=deciders,
         approved_because=reason,
         unreachable=unreachable,
@@ -149,8 +149,8 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     user = people_rows.find(tx, by.organisation_id, request.user_id)
     if user is None:
         raise NotFound("leave request")
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    counts = drafts.count(reference, user, spans.of_request(request))
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    counts = drafts.count(config, user, spans.of_request(request))
     return ExplainedRequest(
         request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
     )
@@ -180,11 +180,13 @@ def _errors_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
     return errors
 
 
-def _years(reference: Reference, assessment: Assessment, replaces: str | None) -> list[YearChange]:
+def _years(
+    config: OrganisationConfig, assessment: Assessment, replaces: str | None
+) -> list[YearChange]:
     account, span = assessment.inputs.account, assessment.span
-    current = balances.deducting(reference, assessment.inputs.leave)
+    current = balances.deducting(config, assessment.inputs.leave)
     others = balances.deducting(
-        reference, (booked for booked in assessment.inputs.leave if booked.id != replaces)
+        config, (booked for booked in assessment.inputs.leave if booked.id != replaces)
     )
     requested = Deduction(
         counted_halves=assessment.counted_halves, start_date=span.start_date, end_date=span.end_date

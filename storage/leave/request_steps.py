@@ -28,7 +28,7 @@ from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
 from storage.directory import approval_rule, approvers, people_rows
 from storage.events import notification_outbox, organisation_config, webhook_outbox
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_reading, leave_rows
 from storage.rules import lifecycle
 
@@ -40,7 +40,7 @@ class Subject:
     """The requester, whose row is locked, with the organisation's data."""
 
     user: User
-    reference: Reference
+    config: OrganisationConfig
     today: date
 
 
@@ -108,13 +108,11 @@ def apply(
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status)
-    webhook_outbox.enqueue(
-        tx, event, after, requester=subject.user, reference=subject.reference, now=now
-    )
+    webhook_outbox.enqueue(tx, event, after, requester=subject.user, config=subject.config, now=now)
     recipients = card_recipients(tx, subject) if action == "edit" else []
     notification = _NOTIFICATIONS.get(action, event)
     notification_outbox.notify(
-        tx, notification, after, by=by, approvers=recipients, reference=subject.reference, now=now
+        tx, notification, after, by=by, approvers=recipients, config=subject.config, now=now
     )
     refresh_cards(tx, None if is_new else before, after, subject, now)
     return after
@@ -127,18 +125,18 @@ def refresh_cards(
     subject: Subject,
     now: datetime,
 ) -> None:
-    card_refreshes.leave_changed(tx, [(before, after)], reference=subject.reference, now=now)
+    card_refreshes.leave_changed(tx, [(before, after)], config=subject.config, now=now)
 
 
 def card_recipients(tx: Transaction, subject: Subject) -> list[User]:
     """The approvers who get the request's card in Slack; empty without a workspace."""
-    if not subject.reference.is_in_slack:
+    if not subject.config.is_in_slack:
         return []
     return approvers_of(tx, subject)
 
 
 def approvers_of(tx: Transaction, subject: Subject) -> list[User]:
-    organisation_id = subject.reference.organisation.id
+    organisation_id = subject.config.organisation.id
     return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
 
 
@@ -178,11 +176,11 @@ def lock_request(
 
 
 def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> Subject:
-    reference = organisation_config.of_organisation(tx, organisation_id, row.reference_version)
+    config = organisation_config.of_organisation(tx, organisation_id, row.reference_version)
     return Subject(
         user=rows.user(row),
-        reference=reference,
-        today=local_day(now, reference.organisation.timezone),
+        config=config,
+        today=local_day(now, config.organisation.timezone),
     )
 
 

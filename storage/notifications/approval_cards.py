@@ -17,7 +17,7 @@ from storage.db.tables import LeaveRequestRow
 from storage.directory import approval_rule, colleagues, pending_approvals, people_rows
 from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, leave_reading
 from storage.rules import lifecycle, spans, year_balances
 from storage.rules.year_balances import Deduction
@@ -82,8 +82,8 @@ def card(
     requester = people_rows.find(tx, organisation_id, request.user_id)
     if requester is None:
         return None
-    reference = organisation_config.of_organisation(tx, organisation_id)
-    today = local_day(now, reference.organisation.timezone)
+    config = organisation_config.of_organisation(tx, organisation_id)
+    today = local_day(now, config.organisation.timezone)
     pending_approvers = []
     if request.status == "pending":
         pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
@@ -93,15 +93,15 @@ def card(
     return ApprovalCard(
         request=request,
         requester=requester,
-        leave_type=reference.leave_types[request.leave_type_id],
+        leave_type=config.leave_types[request.leave_type_id],
         decided_by_name=_name_of(tx, organisation_id, request.decided_by),
         awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
-        balances=_balances(tx, reference, request, requester),
+        balances=_balances(tx, config, request, requester),
         colleagues=tuple(off.named),
         colleagues_count=off.count,
-        timezone=viewer.timezone or reference.organisation.timezone,
+        timezone=viewer.timezone or config.organisation.timezone,
         cancelled_by_name=_name_of(
             tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)
         ),
@@ -146,15 +146,13 @@ def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str 
 
 
 def _balances(
-    tx: Transaction, reference: Reference, request: LeaveRequest, requester: User
+    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, requester: User
 ) -> tuple[YearBalance, ...]:
-    deducts = reference.leave_types[request.leave_type_id].deducts_allowance
+    deducts = config.leave_types[request.leave_type_id].deducts_allowance
     if not deducts or request.status not in ("pending", "approved"):
         return ()
-    inputs = balances.read_inputs(tx, reference, requester, request.start_date, request.end_date)
-    others = balances.deducting(
-        reference, (other for other in inputs.leave if other.id != request.id)
-    )
+    inputs = balances.read_inputs(tx, config, requester, request.start_date, request.end_date)
+    others = balances.deducting(config, (other for other in inputs.leave if other.id != request.id))
     requested = Deduction(
         counted_halves=request.counted_halves,
         start_date=request.start_date,

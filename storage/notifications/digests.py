@@ -21,7 +21,7 @@ from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import people_rows, public_holidays, slack_locales
 from storage.events import digest_queue, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import working_week
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING
 
@@ -67,8 +67,8 @@ def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
 
     ``now`` is that of the claim. Call it in a transaction for each organisation: one may fail.
     """
-    reference = organisation_config.of_organisation(tx, organisation_id)
-    organisation = reference.organisation
+    config = organisation_config.of_organisation(tx, organisation_id)
+    organisation = config.organisation
     local_now = now.astimezone(ZoneInfo(organisation.timezone))
     today = local_now.date()
     row = tx.first(_digest, organisation_id=organisation.id)
@@ -77,12 +77,12 @@ def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
         # A channel that is chosen later starts a new schedule.
         tx.change(_delete, organisation_id=organisation.id)
         return None
-    due_at = _next_digest_at(reference, today, local_now.time())
+    due_at = _next_digest_at(config, today, local_now.time())
     if (
         due_at is not None
         or row.refused_channel == channel
         or team_id is None
-        or not reference.is_in_slack
+        or not config.is_in_slack
     ):
         digest_queue.release(
             tx,
@@ -123,20 +123,20 @@ def refusal(tx: Transaction, organisation_id: str) -> tuple[str, str] | None:
     return channel, row.refused_because
 
 
-def is_digest_day(reference: Reference, day: date) -> bool:
+def is_digest_day(config: OrganisationConfig, day: date) -> bool:
     """Whether the day is one of the organisation's working days and no public holiday."""
-    organisation = reference.organisation
+    organisation = config.organisation
     week = working_week.working_week(organisation.working_days)
-    holidays = public_holidays.holidays_between(reference, organisation.country_code, day, day)
+    holidays = public_holidays.holidays_between(config, organisation.country_code, day, day)
     off = holidays[day].halves if day in holidays else NOTHING
     return week[day.weekday()] & ~off != NOTHING
 
 
-def _next_digest_at(reference: Reference, today: date, local_time: time) -> datetime | None:
+def _next_digest_at(config: OrganisationConfig, today: date, local_time: time) -> datetime | None:
     """When the next digest is due; None when today's is due or posted."""
-    if not is_digest_day(reference, today):
-        return _tomorrow_at(reference.organisation, today)
-    return _due_at(reference.organisation, today) if local_time < POSTED_AT else None
+    if not is_digest_day(config, today):
+        return _tomorrow_at(config.organisation, today)
+    return _due_at(config.organisation, today) if local_time < POSTED_AT else None
 
 
 def _due_at(organisation: Organisation, day: date) -> datetime:

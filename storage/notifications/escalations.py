@@ -16,18 +16,18 @@ from storage.db.tables import LeaveRequestRow, ReminderRow
 from storage.directory import approvers
 from storage.directory.approvers import MAX_APPROVERS
 from storage.events import audit, notification_outbox
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 
 
 def escalate(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     unanswered: Mapping[str, str],
     today: date,
     now: datetime,
 ) -> None:
     """Assign requests to the next level too; ``unanswered`` maps them to their requesters."""
-    organisation_id = reference.organisation.id
+    organisation_id = config.organisation.id
     request_rows = tx.all(
         _requests, organisation_id=organisation_id, request_ids=sorted(unanswered)
     )
@@ -76,7 +76,7 @@ def escalate(
         "leave_request.rerouted",
         [request for request in requests if request.id in added],
         approvers=added,
-        reference=reference,
+        config=config,
         now=now,
     )
 

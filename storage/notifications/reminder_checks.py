@@ -23,7 +23,7 @@ from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, 
 from storage.directory import approval_rule, approvers
 from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.notifications import escalations, worktimes
 from storage.rules import lifecycle, reminder_schedule
 from storage.rules.reminder_schedule import Plan
@@ -75,9 +75,9 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
         else:
             _delete(tx, organisation_id, reminder)
     pending = [reminder for reminder in due if reminder not in ended]
-    reference = organisation_config.of_organisation(tx, organisation_id)
-    if pending and reference.is_in_slack:
-        _check(tx, reference, pending, now)
+    config = organisation_config.of_organisation(tx, organisation_id)
+    if pending and config.is_in_slack:
+        _check(tx, config, pending, now)
     elif pending:
         # Reminders need Slack; `reminders.restart` is called when the app is installed again.
         for reminder in pending:
@@ -86,10 +86,10 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
 
 
 def _check(
-    tx: Transaction, reference: Reference, pending: Sequence[_DueReminder], now: datetime
+    tx: Transaction, config: OrganisationConfig, pending: Sequence[_DueReminder], now: datetime
 ) -> None:
-    organisation_id = reference.organisation.id
-    today = local_day(now, reference.organisation.timezone)
+    organisation_id = config.organisation.id
+    today = local_day(now, config.organisation.timezone)
     approvers_by_id = {reminder.approver.id: reminder.approver for reminder in pending}
     assigned = approvers.of_people(
         tx, organisation_id, {reminder.requester_id for reminder in pending}, today=today
@@ -98,7 +98,7 @@ def _check(
         tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(approvers_by_id))
     )
     first_day = min(local_day(reminder.asked_at, "UTC") for reminder in pending)
-    worktimes_of = worktimes.of_people(tx, reference, approvers_by_id.values(), first_day, today)
+    worktimes_of = worktimes.of_people(tx, config, approvers_by_id.values(), first_day, today)
     unanswered: dict[str, str] = {}
     for reminder in pending:
         approver_id = reminder.approver.id
@@ -122,7 +122,7 @@ def _check(
         if plan.is_due:
             _remind(tx, organisation_id, reminder, worktime.local_day(now), now, is_daily=is_daily)
     if unanswered:
-        escalations.escalate(tx, reference, unanswered, today, now)
+        escalations.escalate(tx, config, unanswered, today, now)
 
 
 def _reschedule(

@@ -15,7 +15,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.directory import public_holidays
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.rules import working_week, worktime
 from storage.rules.worktime import Hours, Worktime
 
@@ -23,19 +23,23 @@ _MAX_ABSENCES: Final = 2_000
 
 
 def of_people(
-    tx: Transaction, reference: Reference, people: Iterable[User], first_day: date, today: date
+    tx: Transaction,
+    config: OrganisationConfig,
+    people: Iterable[User],
+    first_day: date,
+    today: date,
 ) -> dict[str, Worktime]:
     """Each person's working time, by id, from two days before ``first_day`` for over a year."""
     users = list(people)
     first, last = first_day - timedelta(days=2), today + timedelta(worktime.MAX_DAYS)
-    away = _away(tx, reference.organisation.id, [user.id for user in users], first)
-    organisation = reference.organisation
+    away = _away(tx, config.organisation.id, [user.id for user in users], first)
+    organisation = config.organisation
     worktimes = {}
     for user in users:
-        country_code = public_holidays.country_code_of(reference, user)
+        country_code = public_holidays.country_code_of(config, user)
         worktimes[user.id] = Worktime(
             week=working_week.working_week(user.working_days or organisation.working_days),
-            holidays=public_holidays.holidays_between(reference, country_code, first, last),
+            holidays=public_holidays.holidays_between(config, country_code, first, last),
             away=away[user.id],
             hours=Hours(
                 starts_at=organisation.day_starts_at,

@@ -124,18 +124,16 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
         raise people_checks.UserArchived
     if user.slack_user_id is None:
         return user
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     # A pending person is an approver only while they have an account.
     is_former_approver = user.status == "pending"
-    reassigned = (
-        reassignment.if_inactive(tx, reference, user, now=now) if is_former_approver else []
-    )
+    reassigned = reassignment.if_inactive(tx, config, user, now=now) if is_former_approver else []
     unlinked = replace(user, slack_user_id=None)
     # Their messages are in a conversation with the former account, and are not updated there.
     slack_messages.delete_all_of(tx, by.organisation_id, user_id)
     slack_locales.delete(tx, by.organisation_id, user_id)
     unlinked = people_changes.save(tx, user, unlinked, "user.unlinked_from_slack", by=by, now=now)
-    reassignment.apply(tx, reference, reassigned, by=by, now=now)
+    reassignment.apply(tx, config, reassigned, by=by, now=now)
     return unlinked
 
 

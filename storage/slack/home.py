@@ -16,7 +16,7 @@ from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import caller_leave, ledgers
 from storage.leave.ledgers import Balance
 from storage.slack import home_pages
@@ -64,11 +64,11 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     ``away`` ends with the week; at a weekend, with the next week.
     """
     cursors = home_pages.find(tx, by=by, now=now) or PageCursors()
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.find(tx, by.organisation_id, str(by.user_id))
     if user is None:
         raise NotFound("user")
-    today = local_day(now, user.timezone or reference.organisation.timezone)
+    today = local_day(now, user.timezone or config.organisation.timezone)
     last_day = end_of_week(today)
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
@@ -85,22 +85,22 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             tx,
             page,
             user,
-            reference.organisation,
+            config.organisation,
             scope,
             first_day=today,
             last_day=last_day,
             pending=_pending_shown(by, waiting),
-            today=local_day(now, reference.organisation.timezone),
+            today=local_day(now, config.organisation.timezone),
         ),
     )
     return Home(
         user=user,
-        organisation=reference.organisation,
+        organisation=config.organisation,
         today=today,
         last_day=last_day,
         balance=ledgers.balance(tx, user.id, on=None, by=by, now=now),
-        own=_items(tx, reference, own),
-        waiting=_items(tx, reference, waiting),
+        own=_items(tx, config, own),
+        waiting=_items(tx, config, waiting),
         away=away,
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
     )
@@ -127,14 +127,14 @@ def _page_after(
     return read(PageOf(limit=limit)), None
 
 
-def _items(tx: Transaction, reference: Reference, page: Page[LeaveRequest]) -> Page[Item]:
+def _items(tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest]) -> Page[Item]:
     user_ids = {request.user_id for request in page.items}
-    names = people_rows.names(tx, reference.organisation.id, user_ids)
+    names = people_rows.names(tx, config.organisation.id, user_ids)
     items = [
         Item(
             request=request,
             person_name=names[request.user_id],
-            leave_type=reference.leave_types[request.leave_type_id],
+            leave_type=config.leave_types[request.leave_type_id],
         )
         for request in page.items
     ]

@@ -141,8 +141,8 @@ def _update(
 def send_pending_cards(
     tx: Transaction, before: User, after: User, *, by: Caller, now: datetime
 ) -> None:
-    reference = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.send_cards_to_linked(tx, reference, before, after, by=by, now=now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    reassignment.send_cards_to_linked(tx, config, before, after, by=by, now=now)
 
 
 def _deactivate(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Synced:

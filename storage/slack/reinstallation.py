@@ -21,7 +21,7 @@ from storage.db.database import Transaction
 from storage.db.tables import AuditRow, LeaveRequestRow
 from storage.directory import slack_syncs
 from storage.events import notification_outbox, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_rows
 from storage.notifications import reminders
 
@@ -42,28 +42,28 @@ def show_missed(
 
     Existing cards are refreshed, others posted; reminders restart.
     """
-    reference = organisation_config.of_organisation(tx, organisation_id)
+    config = organisation_config.of_organisation(tx, organisation_id)
     pending = leave_rows.pending_of(tx, organisation_id, limit=MAX_REQUESTS)
     new = [request for request in pending if since is not None and request.created_at >= since]
-    _show_pending(tx, reference, new, "leave_request.created", now, are_new=True)
+    _show_pending(tx, config, new, "leave_request.created", now, are_new=True)
     old = [request for request in pending if request not in new]
-    _show_pending(tx, reference, old, "leave_request.rerouted", now, are_new=False)
+    _show_pending(tx, config, old, "leave_request.rerouted", now, are_new=False)
     if since is not None:
-        _show_decided(tx, reference, since, now)
+        _show_decided(tx, config, since, now)
     slack_syncs.request(tx, organisation_id, now=now)
     reminders.restart(tx, organisation_id, now=now)
 
 
 def _show_pending(
     tx: Transaction,
-    reference: Reference,
+    config: OrganisationConfig,
     requests: list[LeaveRequest],
     event: NotificationEvent,
     now: datetime,
     *,
     are_new: bool,
 ) -> None:
-    approvers_by_user = reassignment.approvers_by_requester(tx, reference, requests, now=now)
+    approvers_by_user = reassignment.approvers_by_requester(tx, config, requests, now=now)
     notification_outbox.notify_all(
         tx,
         event,
@@ -73,13 +73,15 @@ def _show_pending(
             request.id: [user.id for user in approvers_by_user.get(request.user_id, ())]
             for request in requests
         },
-        reference=reference,
+        config=config,
         now=now,
     )
 
 
-def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: datetime) -> None:
-    organisation_id = reference.organisation.id
+def _show_decided(
+    tx: Transaction, config: OrganisationConfig, since: datetime, now: datetime
+) -> None:
+    organisation_id = config.organisation.id
     decided_ids = tx.all(
         _decided,
         organisation_id=organisation_id,
@@ -97,7 +99,7 @@ def _show_decided(tx: Transaction, reference: Reference, since: datetime, now: d
         by_status[request.status].append(request)
     for status, event in _DECISION_EVENTS.items():
         notification_outbox.notify_all(
-            tx, event, by_status[status], notified=by_status[status], reference=reference, now=now
+            tx, event, by_status[status], notified=by_status[status], config=config, now=now
         )
 
 

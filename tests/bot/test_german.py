@@ -275,10 +275,8 @@ def german(world: World) -> World:
             )
         for code in COUNTRIES:
             holiday_sets.add(tx, code, by=by, now=now)
-        reference = organisation_config.of_organisation(
-            tx, by.organisation_id
-        ).holiday_sets.values()
-        (british,) = [one for one in reference if one.country_code == "GB"]
+        config = organisation_config.of_organisation(tx, by.organisation_id).holiday_sets.values()
+        (british,) = [one for one in config if one.country_code == "GB"]
         for number in range(31):
             day = date(2026, 7, 1) + timedelta(days=number)
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)

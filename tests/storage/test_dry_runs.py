@@ -208,13 +208,13 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
     for name in DISPATCHERS:
         database.on_notify(name, partial(notified.append, name))
     known = database.read_now(organisation_config.of_organisation, acme.id)
-    cached, rows = database.reference_cache.copy(), every_row(database_url)
+    cached, rows = database.config_cache.copy(), every_row(database_url)
 
     told = dry_run(database, change, by=acme.caller, now=LATER)
 
     assert every_row(database_url) == rows
     assert notified == []
-    assert database.reference_cache == cached
+    assert database.config_cache == cached
     assert database.read_now(organisation_config.of_organisation, acme.id) == known
 
     leave, approvers_before = requests(database, acme), asked(database, acme)

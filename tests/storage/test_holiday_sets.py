@@ -40,12 +40,12 @@ def an_override(
     """An override of the organisation's own set."""
 
     def insert(tx: Transaction) -> None:
-        reference = organisation_config.of_organisation(tx, acme.id)
+        config = organisation_config.of_organisation(tx, acme.id)
         tx.insert(
             HolidayOverrideRow,
             organisation_id=acme.id,
             id=new_id(NOW),
-            holiday_set_id=next(iter(reference.holiday_sets)),
+            holiday_set_id=next(iter(config.holiday_sets)),
             date=day.isoformat(),
             name=name,
             is_holiday=is_holiday,

@@ -16,7 +16,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.events import audit_log, organisation_config
-from storage.events.organisation_config import Reference
+from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_types
 from tests.builders import (
     NOW,
@@ -32,7 +32,7 @@ from tests.refusals import codes_of
 LATER = NOW + timedelta(hours=1)
 
 
-def reference_of(database: Database, acme: Acme) -> Reference:
+def config_of(database: Database, acme: Acme) -> OrganisationConfig:
     return database.read_now(organisation_config.of_organisation, acme.id)
 
 
@@ -70,7 +70,7 @@ def test_a_type_needs_only_a_name(database: Database) -> None:
         True,
     )
     assert database.read_now(leave_types.get, made.id, by=acme.caller) == made
-    assert reference_of(database, acme).leave_types[made.id] == made
+    assert config_of(database, acme).leave_types[made.id] == made
 
 
 def test_every_field_is_stored_in_its_normal_form(database: Database) -> None:
@@ -218,7 +218,7 @@ def test_a_change_is_stored_and_audited(database: Database) -> None:
     )
 
     assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
-    assert reference_of(database, acme).leave_types[study.id] == after
+    assert config_of(database, acme).leave_types[study.id] == after
     newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert (newest.action, newest.changes) == (
         "leave_type.updated",
@@ -233,7 +233,7 @@ def test_an_unused_type_is_deleted(database: Database) -> None:
     deleted = database.write_now(leave_types.delete, study.id, by=acme.caller, now=LATER)
 
     assert deleted is None
-    assert study.id not in reference_of(database, acme).leave_types
+    assert study.id not in config_of(database, acme).leave_types
 
 
 def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None:
@@ -269,7 +269,7 @@ def test_a_type_is_found_by_id_code_or_name(
     acme = an_organisation(database)
     study = a_leave_type(database, acme, code="study")
 
-    leave_type = leave_types.by_word(reference_of(database, acme), word(study))
+    leave_type = leave_types.by_word(config_of(database, acme), word(study))
 
     assert leave_type == study
 
@@ -278,10 +278,10 @@ def test_a_name_prefers_the_type_in_use(database: Database) -> None:
     acme = an_organisation(database)
     former = a_leave_type(database, acme, code="study", is_archived=True)
     current = a_leave_type(database, acme, code="study-2")
-    reference = reference_of(database, acme)
+    config = config_of(database, acme)
 
-    assert leave_types.by_word(reference, "Study leave") == current
-    assert leave_types.by_word(reference, "study") == former
+    assert leave_types.by_word(config, "Study leave") == current
+    assert leave_types.by_word(config, "study") == former
 
 
 def test_an_unknown_word_is_refused(database: Database) -> None:
@@ -289,7 +289,7 @@ def test_an_unknown_word_is_refused(database: Database) -> None:
     elsewhere = a_leave_type(database, globex)
 
     with pytest.raises(InvalidInput) as refusal:
-        leave_types.by_word(reference_of(database, acme), elsewhere.id)
+        leave_types.by_word(config_of(database, acme), elsewhere.id)
 
     assert [(e.pointer, e.code) for e in refusal.value.errors] == [
         ("/leave_type", "unknown_leave_type")
@@ -302,7 +302,7 @@ def test_an_unknown_word_is_refused_with_the_known_codes(database: Database) -> 
     database.write_now(leave_types.update, study.id, {"is_archived": True}, by=acme.caller, now=NOW)
 
     with pytest.raises(InvalidInput) as refused:
-        leave_types.by_word(reference_of(database, acme), "annul")
+        leave_types.by_word(config_of(database, acme), "annul")
 
     assert refused.value.errors[0].detail == (
         "There is no leave type 'annul'. Use one of annual, compassionate, parental, sick, unpaid "

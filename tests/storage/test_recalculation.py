@@ -34,8 +34,8 @@ LATER = NOW + timedelta(hours=1)
 
 
 def own_set(database: Database, acme: Acme, code: str = "GB") -> str:
-    reference = database.read_now(organisation_config.of_organisation, acme.id)
-    return next(each.id for each in reference.holiday_sets.values() if each.country_code == code)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    return next(each.id for each in config.holiday_sets.values() if each.country_code == code)
 
 
 def a_holiday(
@@ -440,8 +440,8 @@ def test_leave_requested_concurrently_is_recalculated(database: Database) -> Non
         leave_requests.submit(tx, by=by, draft=draft, now=NOW)
 
     by: Caller = caller_for(acme, ada)
-    reference = database.read_now(organisation_config.of_organisation, acme.id)
-    annual = next(each.id for each in reference.leave_types.values() if each.code == "annual")
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    annual = next(each.id for each in config.leave_types.values() if each.code == "annual")
 
     codes = overlapping(database, ask, lambda: a_holiday(database, acme, WEDNESDAY))
 

@@ -61,8 +61,8 @@ def rotate_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
 
 def active_ids(database: Database, acme: Acme) -> list[str]:
     """The webhooks to which the outbox sends."""
-    reference = database.read_now(organisation_config.of_organisation, acme.id)
-    return [webhook.id for webhook in reference.webhooks if webhook.is_active]
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    return [webhook.id for webhook in config.webhooks if webhook.is_active]
 
 
 def row_count(database: Database, acme: Acme) -> int:
