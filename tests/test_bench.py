@@ -6,14 +6,25 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
+from storage.base.secrets import Secrets
+from storage.db.engines import open_database
+from tests import outside
 from tests.bench import report
 from tests.bench.commits import COMMITS_PER_SECOND, committing
 from tests.bench.goals import AtLeast, AtMost
+from tests.bench.growth.filling import Sizes, fill
+from tests.bench.growth.measuring import Growth, place
+from tests.bench.growth.operations import Operation, operations
+from tests.bench.growth.table import print_growth
 from tests.bench.load import Outcome, UnexpectedAnswer
 from tests.bench.measuring import BARE, Measurement
+from tests.builders import NOW
+
+SIZES = Sizes(people=60, requests=500, organisations=2)
 
 
 def measurement(server: str, per_second: float, scenario: str = "list") -> Measurement:
@@ -124,3 +135,57 @@ def test_commits_that_fail_or_run_out_are_no_measurement(
     with pytest.raises(UnexpectedAnswer), committing(server.port, creations):
         time.sleep(0.1)
     server.close()
+
+
+def test_every_operation_of_growth_runs_in_a_filled_database(database_url: str) -> None:
+    secrets = Secrets.generate()
+    filled = fill(database_url, secrets, SIZES, NOW)
+    counts = outside.rows(
+        database_url,
+        "SELECT count(*), (SELECT count(*) FROM audit_entries WHERE source = 'api'), "
+        "sum(CASE status WHEN 'pending' THEN 1 ELSE 0 END) FROM leave_requests",
+    )
+
+    with closing(open_database(database_url, secrets)) as database:
+        for organisation in filled:
+            measured = place(database, organisation, NOW)
+            for operation in operations():
+                operation.run(measured, 0)
+
+    ((requests, audit_entries, pending),) = counts
+    assert (requests, audit_entries) == (900, 1_800)
+    assert 0 < pending < 90
+
+
+def growth(name: str, details: str, milliseconds: float, *, is_short: bool = True) -> Growth:
+    operation = Operation(
+        name=name, run=lambda place, number: None, details=details, is_short=is_short
+    )
+    return Growth(
+        engine="sqlite",
+        operation=operation,
+        small_milliseconds=0.5,
+        large_milliseconds=milliseconds,
+    )
+
+
+def test_the_slowest_of_each_operation_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    measured = [growth("list", "by day", 1), growth("list", "by type", 4), growth("form", "", 2)]
+
+    assert print_growth(SIZES, measured, check=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[2:]] == ["list", "form"]
+    assert "8.0  by type" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("is_short", "milliseconds", "is_met"),
+    [(True, 4.9, True), (True, 5.1, False), (False, 24.9, True), (False, 25.1, False)],
+)
+def test_what_runs_on_the_event_loop_has_a_lower_limit(
+    is_short: bool, milliseconds: float, is_met: bool
+) -> None:
+    measured = [growth("list", "", milliseconds, is_short=is_short)]
+
+    assert print_growth(SIZES, measured, check=True) is is_met
+    assert print_growth(SIZES, measured, check=False)

@@ -18,6 +18,9 @@ import click
 from tests.bench import deliveries, goals, report
 from tests.bench.big_feed import measure_big_feed
 from tests.bench.commits import COMMITS_PER_SECOND
+from tests.bench.growth.filling import Sizes
+from tests.bench.growth.measuring import measure_growth
+from tests.bench.growth.table import print_growth
 from tests.bench.load import UnexpectedAnswer
 from tests.bench.measuring import BARE, CONNECTIONS, SCENARIOS, measure
 from tests.bench.prepared import PEOPLE
@@ -25,7 +28,7 @@ from tests.bench.starting import measure_starts
 
 NAMES: Final = (
     *("list", "preview", "create", "approve", "feed-304", "feed", "big-feed"),
-    *("deliveries", "start", "memory"),
+    *("deliveries", "start", "memory", "growth"),
 )
 ENGINES: Final = (goals.SQLITE, goals.POSTGRESQL)
 
@@ -35,7 +38,18 @@ ENGINES: Final = (goals.SQLITE, goals.POSTGRESQL)
 @click.option("--engine", multiple=True, type=click.Choice(ENGINES), help="Only this; may repeat.")
 @click.option("--quick", is_flag=True, help="Less exact, in two minutes.")
 @click.option("--check", is_flag=True, help="Compare with floors and targets.")
-def bench(only: tuple[str, ...], engine: tuple[str, ...], quick: bool, check: bool) -> None:
+@click.option("--people", default=2_000, show_default=True, help="Growth: in the organisation.")
+@click.option("--requests", default=50_000, show_default=True, help="Growth: of these people.")
+@click.option("--organisations", default=200, show_default=True, help="Growth: small ones.")
+def bench(
+    only: tuple[str, ...],
+    engine: tuple[str, ...],
+    quick: bool,
+    check: bool,
+    people: int,
+    requests: int,
+    organisations: int,
+) -> None:
     """Measure Hiatus against bare Starlette routes, and its webhooks against bare loops."""
     names = [name for name in NAMES if not only or name in only]
     engines = [name for name in ENGINES if not engine or name in engine]
@@ -43,6 +57,10 @@ def bench(only: tuple[str, ...], engine: tuple[str, ...], quick: bool, check: bo
     with tempfile.TemporaryDirectory(prefix="hiatus-bench-") as folder:
         try:
             is_met = _measure(names, engines, quick, check, Path(folder))
+            if "growth" in names:
+                sizes = Sizes(people=people, requests=requests, organisations=organisations)
+                grown = list(measure_growth(engines, sizes, Path(folder)))
+                is_met &= print_growth(sizes, grown, check)
         except UnexpectedAnswer as error:
             click.echo(str(error), err=True)
             raise click.exceptions.Exit(1) from error

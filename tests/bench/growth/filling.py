@@ -1,0 +1,286 @@
+"""A database with one large organisation beside many small ones, all of the same shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from storage.admin import organisation_settings, organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base.ids import new_id
+from storage.base.secrets import Secrets
+from storage.base.values import SCOPES, Caller, Role
+from storage.db.compiled import milliseconds
+from storage.db.database import Transaction
+from storage.db.engines import open_database
+from storage.db.pages import PageOf
+from storage.db.tables import (
+    AuditRow,
+    DepartmentRow,
+    DigestRow,
+    LeaveRequestRow,
+    ReminderRow,
+    UserRow,
+)
+from storage.directory import people_changes
+from storage.leave import leave_types
+from storage.slack import slack_workspaces
+from tests.bench.growth.bulk import Insert, Row, inserting
+
+SMALL_PEOPLE: Final = 20
+SMALL_REQUESTS: Final = 200
+# Of each department; its first person manages the others.
+DEPARTMENT_PEOPLE: Final = 50
+# Leave of nine years, and of the next one.
+DAYS: Final = 3_650
+DAYS_AHEAD: Final = 365
+
+_CREATED_BEFORE: Final = timedelta(days=30)
+_DECIDED_AFTER: Final = timedelta(days=1)
+# Rows of each table in one statement.
+_BATCH: Final = 10_000
+_MAX_HALF_DAYS: Final = 732
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sizes:
+    """Of the large organisation, and how many small ones are beside it.
+
+    Each request has two audit entries.
+    """
+
+    people: int
+    requests: int
+    organisations: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filled:
+    """An organisation, and the people who call its operations.
+
+    ``manager_id`` leads the department in which ``member_id`` is; neither is an admin.
+    """
+
+    organisation_id: str
+    owner_id: str
+    manager_id: str
+    member_id: str
+    department_id: str
+    leave_type_id: str
+
+    def caller(self, user_id: str, role: Role = "member") -> Caller:
+        return Caller(
+            organisation_id=self.organisation_id,
+            user_id=user_id,
+            role=role,
+            scopes=frozenset(SCOPES),
+            source="api",
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Empty:
+    """An organisation with its owner alone; of the types the first one deducts allowance."""
+
+    organisation_id: str
+    owner_id: str
+    leave_type_ids: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Person:
+    id: str
+    manager_id: str
+
+
+def fill(url: str, secrets: Secrets, sizes: Sizes, now: datetime) -> tuple[Filled, Filled]:
+    """Fill a migrated database; returns a small organisation and the large one.
+
+    Handles that are open must not have read these organisations: they keep their departments.
+    """
+    with closing(open_database(url, secrets)) as database:
+        *others, large = (
+            database.write_now(_organisation, number, now)
+            for number in range(sizes.organisations + 1)
+        )
+    with inserting(url) as insert:
+        small = [_fill_one(insert, one, SMALL_PEOPLE, SMALL_REQUESTS, now) for one in others]
+        return small[-1], _fill_one(insert, large, sizes.people, sizes.requests, now)
+
+
+def _organisation(tx: Transaction, number: int, now: datetime) -> _Empty:
+    new = NewOrganisation(
+        name=f"Organisation {number}",
+        country_code="GB",
+        timezone="Europe/London",
+        owner_email=f"owner.{number}@example.com",
+        owner_first_name="Olive",
+        owner_last_name="Owner",
+    )
+    organisation, owner = organisations.create(tx, new, source="cli", now=now)
+    slack_workspaces.link(tx, organisation, f"T{number}", source="cli", now=now)
+    by = Caller.system(organisation.id, "cli")
+    people_changes.activate(tx, owner, by=by, now=now)
+    settings = {
+        "default_leave_allowance_half_days": _MAX_HALF_DAYS,
+        "digest_channel": f"C{number:08}",
+    }
+    organisation_settings.update(tx, settings, by=by, now=now)
+    types = leave_types.page(tx, PageOf(), by=by).items
+    types.sort(key=lambda leave_type: not leave_type.deducts_allowance)
+    return _Empty(
+        organisation_id=organisation.id,
+        owner_id=owner.id,
+        leave_type_ids=[leave_type.id for leave_type in types],
+    )
+
+
+def _fill_one(
+    insert: Insert, empty: _Empty, people_count: int, request_count: int, now: datetime
+) -> Filled:
+    joined_at = now - timedelta(days=DAYS)
+    people: list[_Person] = []
+    departments: list[Row] = []
+    users: list[Row] = []
+    for number in range(people_count):
+        user_id, manager_id = new_id(joined_at), empty.owner_id
+        if number % DEPARTMENT_PEOPLE:
+            manager_id = departments[-1]["manager_id"]
+        else:
+            departments.append(_department(empty, len(departments), user_id, joined_at))
+        people.append(_Person(id=user_id, manager_id=manager_id))
+        users.append(_user(empty, number, people[-1], departments[-1]["id"], joined_at))
+    insert(DepartmentRow, departments)
+    insert(UserRow, users)
+    for first in range(0, request_count, _BATCH):
+        numbers = range(first, min(first + _BATCH, request_count))
+        requests = [_request(empty, people, number, request_count, now) for number in numbers]
+        insert(LeaveRequestRow, requests)
+        insert(AuditRow, [entry for request in requests for entry in _audit_entries(request)])
+        insert(ReminderRow, [*_reminders(requests, people, now)])
+    digest = {"organisation_id": empty.organisation_id, "due_at": milliseconds(now)}
+    insert(DigestRow, [digest])
+    return Filled(
+        organisation_id=empty.organisation_id,
+        owner_id=empty.owner_id,
+        manager_id=people[0].id,
+        member_id=people[2].id,
+        department_id=departments[0]["id"],
+        leave_type_id=empty.leave_type_ids[0],
+    )
+
+
+def _department(empty: _Empty, number: int, manager_id: str, at: datetime) -> Row:
+    return {
+        "organisation_id": empty.organisation_id,
+        "id": new_id(at),
+        "name": f"Department {number}",
+        "manager_id": manager_id,
+        "created_at": milliseconds(at),
+        "updated_at": milliseconds(at),
+        "version": 1,
+    }
+
+
+def _user(empty: _Empty, number: int, person: _Person, department_id: str, at: datetime) -> Row:
+    # The second person of each department approves, too.
+    is_approver = number % DEPARTMENT_PEOPLE == 1
+    email = f"person.{number}@example.com"
+    return {
+        "organisation_id": empty.organisation_id,
+        "id": person.id,
+        "email": email,
+        "email_key": email,
+        "first_name": "Person",
+        "last_name": f"Number {number}",
+        "role": "approver" if is_approver else "member",
+        "status": "active",
+        "department_id": department_id,
+        "manager_id": person.manager_id,
+        "slack_user_id": f"U{number}",
+        "created_at": milliseconds(at) + number,
+        "updated_at": milliseconds(at) + number,
+        "version": 1,
+    }
+
+
+def _request(
+    empty: _Empty, people: Sequence[_Person], number: int, count: int, now: datetime
+) -> Row:
+    """By first day; everyone's requests are spread over all years."""
+    person = people[number % len(people)]
+    started_at = now + timedelta(days=DAYS_AHEAD - DAYS + number * DAYS / count)
+    created_at = min(started_at - _CREATED_BEFORE, now - _CREATED_BEFORE)
+    created_at += timedelta(milliseconds=number)
+    start, days = started_at.date(), 1 + number % 4
+    status = _status(_mixed(number), is_ahead=started_at > now)
+    is_decided = status in ("approved", "declined")
+    decided_at = created_at + _DECIDED_AFTER
+    return {
+        "organisation_id": empty.organisation_id,
+        "id": new_id(created_at),
+        "user_id": person.id,
+        "leave_type_id": empty.leave_type_ids[_mixed(number) // 20 % len(empty.leave_type_ids)],
+        "status": status,
+        "start_date": start.isoformat(),
+        "end_date": (start + timedelta(days=days - 1)).isoformat(),
+        "total_half_days": 2 * days,
+        "counted_halves": "3" * days,
+        "decided_by": person.manager_id if is_decided else None,
+        "decided_at": milliseconds(decided_at) if is_decided else None,
+        "cancelled_at": milliseconds(decided_at) if status == "cancelled" else None,
+        "created_at": milliseconds(created_at),
+        "updated_at": milliseconds(created_at if status == "pending" else decided_at),
+        "version": 1 if status == "pending" else 2,
+    }
+
+
+def _status(number: int, *, is_ahead: bool) -> str:
+    """Leave that has begun is decided; of leave ahead, one request in ten is pending."""
+    if is_ahead and number % 10 == 0:
+        return "pending"
+    return {1: "declined", 2: "cancelled"}.get(number % 20, "approved")
+
+
+def _mixed(number: int) -> int:
+    """Numbers in no order, the same in every run."""
+    return number * 2_654_435_761 % 2**32 >> 8
+
+
+def _audit_entries(request: Row) -> Iterator[Row]:
+    """Its creation, and its decision or an edit."""
+    last = {"pending": "updated"}.get(request["status"], request["status"])
+    for action, actor_id, at in (
+        ("created", request["user_id"], request["created_at"]),
+        (last, request["decided_by"] or request["user_id"], request["updated_at"]),
+    ):
+        yield {
+            "organisation_id": request["organisation_id"],
+            "id": new_id(datetime.fromtimestamp(at / 1000).astimezone()),
+            "action": f"leave_request.{action}",
+            "occurred_at": at,
+            "actor_id": actor_id,
+            "source": "api",
+            "subject_type": "leave_request",
+            "subject_id": request["id"],
+            "changes": f'{{"status":{{"from":null,"to":"{request["status"]}"}}}}',
+        }
+
+
+def _reminders(requests: Sequence[Row], people: Sequence[_Person], now: datetime) -> Iterator[Row]:
+    """Of pending requests, for the managers: one in four is due."""
+    managers = {person.id: person.manager_id for person in people}
+    pending = [request for request in requests if request["status"] == "pending"]
+    for number, request in enumerate(pending):
+        yield {
+            "organisation_id": request["organisation_id"],
+            "leave_request_id": request["id"],
+            "user_id": managers[request["user_id"]],
+            "asked_at": request["created_at"],
+            "sent": 1,
+            "is_next_step": False,
+            "due_at": milliseconds(now + timedelta(hours=-1 if number % 4 == 0 else 48)),
+        }
