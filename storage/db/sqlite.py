@@ -58,7 +58,9 @@ class SqliteDatabase(Database):
 
     async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
         if mode != "read":
-            return await self._writer.submit_from_loop(work, is_dry_run=mode == "dry_run")
+            return await asyncio.wrap_future(
+                self._writer.submit(work, is_dry_run=mode == "dry_run")
+            )
         if is_long:
             loop = asyncio.get_running_loop()
             read = in_callers_context(partial(self._read, work))

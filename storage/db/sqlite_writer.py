@@ -8,7 +8,6 @@ change, so the first run has none.
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import threading
 import time
@@ -33,24 +32,13 @@ GROUP_SECONDS: Final = 0.02
 _UNIQUE: Final = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
 
-_AnyFuture = Future[Any] | asyncio.Future[Any]
-# A future with its result or error.
-_Resolved = tuple[_AnyFuture, object, BaseException | None]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Job:
     """A transaction that a caller waits for; a dry run is always rolled back."""
 
     work: Work[Any]
-    future: _AnyFuture
+    future: Future[Any]
     is_dry_run: bool
-
-    def begin(self) -> bool:
-        """Whether the caller still waits for it."""
-        if isinstance(self.future, Future):
-            return self.future.set_running_or_notify_cancel()
-        return not self.future.cancelled()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,16 +83,6 @@ class SqliteWriter:
         that is cancelled before its turn is skipped. Raises DatabaseUnavailable once closed.
         """
         future: Future[T] = Future()
-        self._queue(work, future, is_dry_run)
-        return future
-
-    def submit_from_loop(self, work: Work[T], *, is_dry_run: bool) -> asyncio.Future[T]:
-        """As ``submit``, for the running event loop, which wakes once for the whole group."""
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue(work, future, is_dry_run)
-        return future
-
-    def _queue(self, work: Work[Any], future: _AnyFuture, is_dry_run: bool) -> None:
         job = _Job(work=in_callers_context(work), future=future, is_dry_run=is_dry_run)
         with self._changed:
             if self._is_closed:
@@ -116,6 +94,7 @@ class SqliteWriter:
                 self._thread.start()
             self._jobs.append(job)
             self._changed.notify()
+        return future
 
     def close(self) -> None:
         """Finish what is queued and end the thread."""
@@ -137,18 +116,22 @@ class SqliteWriter:
                 # All that is queued: behind a lock, each would wait as long again.
                 group += iter(self._next_job, None)
                 unavailable = DatabaseUnavailable(str(error))
-                _resolve([(job.future, None, unavailable) for job in group])
+                for job in group:
+                    job.future.set_exception(unavailable)
             else:
                 self._publish(outcomes)
 
     def _publish(self, outcomes: list[_Outcome]) -> None:
-        """After the commit: keep what was read, resolve futures, notify."""
+        """After the commit: resolve futures, keep what was read, notify."""
         notified: set[str] = set()
         for outcome in outcomes:
-            if outcome.error is None and not outcome.job.is_dry_run:
+            if outcome.error is not None:
+                outcome.job.future.set_exception(outcome.error)
+                continue
+            if not outcome.job.is_dry_run:
                 self._config_cache.update(outcome.tx.config_cache)
                 notified |= outcome.tx.notified
-        _resolve([(outcome.job.future, outcome.result, outcome.error) for outcome in outcomes])
+            outcome.job.future.set_result(outcome.result)
         self._notify(notified)
 
     def _wait_for_jobs(self) -> bool:
@@ -160,7 +143,7 @@ class SqliteWriter:
     def _next_job(self) -> _Job | None:
         while self._jobs:
             job = self._jobs.popleft()
-            if job.begin():
+            if job.future.set_running_or_notify_cancel():
                 return job
         return None
 
@@ -226,34 +209,6 @@ def _run(
     elif outcome.error is not None and connection.total_changes != changes_before:
         raise _NeedsSavepoints
     return outcome
-
-
-def _resolve(results: list[_Resolved]) -> None:
-    """Give the callers their results or errors: threads at once, event loops all together."""
-    of_loops: dict[asyncio.AbstractEventLoop, list[_Resolved]] = {}
-    for future, result, error in results:
-        if isinstance(future, Future):
-            _set(future, result, error)
-        else:
-            of_loops.setdefault(future.get_loop(), []).append((future, result, error))
-    for loop, of_loop in of_loops.items():
-        # Raised by a loop that has been closed: its callers are gone.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_set_all, of_loop)
-
-
-def _set_all(results: list[_Resolved]) -> None:
-    for future, result, error in results:
-        # Callers may give up until here.
-        if not future.cancelled():
-            _set(future, result, error)
-
-
-def _set(future: _AnyFuture, result: object, error: BaseException | None) -> None:
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
 
 
 def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.Cursor:
