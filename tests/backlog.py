@@ -13,7 +13,7 @@ _POSTGRESQL_ID = "('0197c2a4-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid
 
 
 def park(url: str, acme: Acme, webhook: Webhook, *, rows: int, due_at: datetime = NOW) -> None:
-    """Queue as many deliveries of one of the organisation's events, long due, for the webhook."""
+    """Queue that many overdue deliveries of an event of the organisation for the webhook."""
     is_sqlite = url.startswith("sqlite:")
     due_milliseconds = round(due_at.timestamp() * 1000) - 100_000
     outside.run(
@@ -36,6 +36,6 @@ def park(url: str, acme: Acme, webhook: Webhook, *, rows: int, due_at: datetime 
         """,
     )
     if not is_sqlite:
-        # As autovacuum does within a minute; the tests' server has none. Plans that were made for
-        # a few rows, those of foreign keys above all, would read the whole table for each row.
+        # The tests' server has no autovacuum, which would do this within a minute. Plans that were
+        # made for a few rows, above all those of foreign keys, would scan the table for each row.
         outside.run(url, "ANALYZE deliveries")

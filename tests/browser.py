@@ -31,7 +31,7 @@ NONE_FOUND: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chromium:
-    """A program, and what it needs in its environment."""
+    """A program and its environment variables."""
 
     program: str
     env: dict[str, str | float | bool]
@@ -52,7 +52,7 @@ def _of_package() -> Chromium:
     javascript.install()
     folder = _UNPACKED
     done = folder / ".unpacked"
-    # Beside the folder: several processes may ask at once, and one unpacks.
+    # Beside the folder: several processes may start at once, and the first unpacks.
     with Path(f"{folder}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.is_file():

@@ -153,7 +153,7 @@ def caller_for(
 
 
 def dry_run(database: Database, change: Callable[..., Any], *args: Any, **how: Any) -> Effects:
-    """What a change by an admin would do to others."""
+    """The effects that an admin's change would have on other people."""
 
     def carry_out(tx: Transaction) -> Effects:
         recorder = EffectsRecorder()
@@ -181,8 +181,10 @@ def a_leave_type(
 
 def type_id(database: Database, acme: Acme, code: str = "annual") -> str:
     """The id of one of the default leave types."""
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    return next(found.id for found in known.leave_types.values() if found.code == code)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    return next(
+        leave_type.id for leave_type in config.leave_types.values() if leave_type.code == code
+    )
 
 
 def a_request(
@@ -198,7 +200,7 @@ def a_request(
     code: str = "annual",
     now: datetime = NOW,
 ) -> LeaveRequest:
-    """What the person asks for: one Monday of annual leave unless dates are named."""
+    """The person's request: a Monday of annual leave by default."""
     draft = Draft(
         leave_type_id=type_id(database, acme, code),
         start_date=start_date,
@@ -226,7 +228,7 @@ def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
 def signing_secrets(
     tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
 ) -> list[str]:
-    """What signs a webhook's deliveries, the new secret first; [] if the webhook is deleted."""
+    """The secrets that sign a webhook's deliveries, newest first; [] if the webhook is deleted."""
     row = tx.first(_stored_secrets, organisation_id=organisation_id, webhook_id=webhook_id)
     return [] if row is None else webhook_secrets.decrypted(tx, row, now=now)
 
@@ -241,7 +243,7 @@ def _stored_secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Any:
 
 
 def owner_of_feed(database: Database, token: str) -> FeedOwner:
-    """Whose feed the token opens."""
+    """The owner of the feed that the token opens."""
     owner = database.read_now(feed_owners.find_by_token, token)
     assert owner is not None
     return owner

@@ -1,4 +1,4 @@
-"""Calendars as programs that we did not write read them: icalendar, vobject, ics and ical.js."""
+"""Calendars as four independent libraries read them: icalendar, vobject, ics and ical.js."""
 
 from __future__ import annotations
 
@@ -81,21 +81,22 @@ def by_ical_js(contents: Sequence[bytes]) -> list[list[Read]]:
 
 def read_by_all(contents: Sequence[bytes]) -> list[list[Read]]:
     """The events of each calendar, sorted, once all four readers agree on them."""
-    found = [sorted(by_icalendar(content)) for content in contents]
-    for content, events in zip(contents, found, strict=True):
+    events_by_calendar = [sorted(by_icalendar(content)) for content in contents]
+    for content, events in zip(contents, events_by_calendar, strict=True):
         assert sorted(by_vobject(content)) == events
         assert by_ics(content) == sorted(map(_as_ics_reads, events))
-    assert [sorted(events) for events in by_ical_js(contents)] == found
-    return found
+    assert [sorted(events) for events in by_ical_js(contents)] == events_by_calendar
+    return events_by_calendar
 
 
 def _as_ics_reads(event: Read) -> Read:
-    """With its one fault: it takes an escaped backslash before an n for the end of a line."""
+    """With a defect of ics: it reads an escaped backslash before an n as a line break."""
     return replace(
         event,
         summary=ics.utils.unescape_string(ics.utils.escape_string(event.summary)),
         categories=tuple(
-            ics.utils.unescape_string(ics.utils.escape_string(one)) for one in event.categories
+            ics.utils.unescape_string(ics.utils.escape_string(category))
+            for category in event.categories
         ),
     )
 

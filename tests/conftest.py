@@ -83,12 +83,12 @@ def _alone(folder: Path) -> Iterator[None]:
 def postgres_server(request: pytest.FixtureRequest) -> str:
     """The URL of the run's PostgreSQL server, which the first worker to need it starts."""
     folder = request.config.stash[_FOLDER]
-    known = folder / "url"
+    url_file = folder / "url"
     with _alone(folder):
-        if not known.exists():
+        if not url_file.exists():
             server = postgres.start(folder, owner_pid=request.config.stash[_OWNER_PID])
-            known.write_text(server.url)
-    return known.read_text()
+            url_file.write_text(server.url)
+    return url_file.read_text()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Rows that no code of ours writes: what a bug, a restore or a hand in the database leaves."""
+"""Bad rows that Hiatus does not write: they stand for a bug, a restore or a manual change."""
 
 from __future__ import annotations
 

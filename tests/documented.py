@@ -1,4 +1,4 @@
-"""What the documentation says that an operation may answer, to hold answers of tests against."""
+"""Compares the responses that tests get with those that the documentation lists."""
 
 from __future__ import annotations
 
@@ -12,38 +12,44 @@ import httpx
 from api.documentation import openapi
 from api.service import app
 
-# What any path answers before it comes to an operation.
+# Any path may respond with these before an operation runs.
 _OF_NO_OPERATION = frozenset({"method_not_allowed"})
 
 
-def undocumented(answer: httpx.Response) -> str | None:
+def undocumented(response: httpx.Response) -> str | None:
     """The code of a refusal that the operation's documentation does not name, if it is one."""
-    is_problem = answer.headers.get("Content-Type", "").startswith("application/problem+json")
+    is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
     # HEAD has no content that could name a code.
-    if not is_problem or not answer.content:
+    if not is_problem or not response.content:
         return None
-    request, problem = answer.request, answer.json()
+    request, problem = response.request, response.json()
     code = problem["code"]
     if code in _OF_NO_OPERATION:
         return None
     method = request.method
     for pattern, described in _operations().get(method, []):
         if pattern.fullmatch(request.url.path):
-            told = described["responses"].get(str(answer.status_code), {}).get("description", "")
-            known = {*re.findall(r"`(\w+)`", told), "invalid_input"}
-            codes = {code, *(one["code"] for one in problem.get("errors", ()))}
-            left = codes - known
-            return f"{method} {request.url.path}: {answer.status_code} {left}" if left else None
+            description = (
+                described["responses"].get(str(response.status_code), {}).get("description", "")
+            )
+            documented_codes = {*re.findall(r"`(\w+)`", description), "invalid_input"}
+            codes = {code, *(error["code"] for error in problem.get("errors", ()))}
+            missing = codes - documented_codes
+            return (
+                f"{method} {request.url.path}: {response.status_code} {missing}"
+                if missing
+                else None
+            )
     return None
 
 
 @cache
 def _operations() -> dict[str, list[tuple[re.Pattern[str], Any]]]:
     document = json.loads(openapi.document(app.OPERATIONS, app.OTHER_PATHS, "https://a.test"))
-    found: dict[str, list[tuple[re.Pattern[str], Any]]] = {}
+    operations: dict[str, list[tuple[re.Pattern[str], Any]]] = {}
     # Fixed paths before those that hold ids, as they are served.
-    for path, methods in sorted(document["paths"].items(), key=lambda one: "{" in one[0]):
+    for path, methods in sorted(document["paths"].items(), key=lambda item: "{" in item[0]):
         pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
         for method, described in methods.items():
-            found.setdefault(method.upper(), []).append((pattern, described))
-    return found
+            operations.setdefault(method.upper(), []).append((pattern, described))
+    return operations

@@ -20,7 +20,7 @@ FOLDER: Final = Path(__file__).parent / "js"
 _LOCK_FILE: Final = FOLDER / "package-lock.json"
 _MODULES: Final = FOLDER / "node_modules"
 _STAMP: Final = _MODULES / ".installed-from"
-# No package index that answers takes nearly as long.
+# Much longer than any reachable registry takes.
 _INSTALL_SECONDS: Final = 240
 
 
@@ -29,17 +29,18 @@ class NotInstalled(Exception):
 
 
 def install() -> None:
-    """Bring `node_modules` to what the lock file says; quick when it is there already.
+    """Install the packages of the lock file into `node_modules` unless they are there already.
 
-    Several processes may ask at once: one installs, the others wait. Raises NotInstalled.
+    Several processes may call this at once: the first installs, the others wait. Raises
+    NotInstalled.
     """
     with _LOCK_FILE.open("rb") as lock_file:
         fcntl.flock(lock_file, fcntl.LOCK_EX)
-        wanted = hashlib.sha256(lock_file.read()).hexdigest()
-        if _STAMP.is_file() and _STAMP.read_text() == wanted:
+        digest = hashlib.sha256(lock_file.read()).hexdigest()
+        if _STAMP.is_file() and _STAMP.read_text() == digest:
             return
         _npm("ci")
-        _STAMP.write_text(wanted)
+        _STAMP.write_text(digest)
 
 
 def lock() -> None:
@@ -80,10 +81,10 @@ def _npm(command: str) -> None:
         raise NotInstalled(_advice(str(result.stderr).strip()))
 
 
-def _advice(said: str) -> str:
+def _advice(output: str) -> str:
     return (
         f"The packages in {_LOCK_FILE} could not be installed by npm, which some tests need; "
-        f"is its registry within reach from here? npm said: {said}"
+        f"is its registry within reach from here? npm said: {output}"
     )
 
 

@@ -1,4 +1,4 @@
-"""A database as another process sees it: connections that know nothing of the handle."""
+"""A database as another process sees it: over connections apart from the handle's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psycopg.abc import Query
 
 
 def rows(url: str, query: str) -> list[tuple[Any, ...]]:
-    """What a query gives to a connection of its own."""
+    """Run a query on a separate connection; returns its rows."""
     if url.startswith("sqlite:"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
             return file.execute(query).fetchall()
@@ -20,7 +20,7 @@ def rows(url: str, query: str) -> list[tuple[Any, ...]]:
 
 
 def run(url: str, statement: str) -> None:
-    """Carry out and commit one statement on a connection of its own."""
+    """Run and commit a statement on a separate connection."""
     if url.startswith("sqlite:"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
             file.execute(statement)

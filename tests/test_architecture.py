@@ -1,4 +1,4 @@
-"""What holds for the repository as a whole: import contracts, lock files, version and schema."""
+"""Rules for the whole repository: import contracts, lock files, version and schema."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ serve.build(settings, serve.open_database(settings), serve.utc_now)
 print([name for name in sys.modules if name.startswith("playground")])
 """
 
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, sqlite_url],
         cwd=ROOT,
         capture_output=True,
@@ -55,11 +55,11 @@ print([name for name in sys.modules if name.startswith("playground")])
         text=True,
     )
 
-    assert said.stdout == "[]\n"
+    assert result.stdout == "[]\n"
 
 
 @pytest.mark.parametrize("package", ["api", "bot", "playground", "storage"])
-def test_package_is_the_one_of_this_repository(package: str) -> None:
+def test_a_package_is_imported_from_this_repository(package: str) -> None:
     spec = find_spec(package)
 
     assert spec is not None
@@ -113,7 +113,7 @@ def test_version_is_the_newest_in_the_changelog() -> None:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git to list the files")
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its repository")
-def test_no_file_names_a_path_of_somebodys_machine() -> None:
+def test_no_file_names_a_path_of_a_developers_machine() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -124,11 +124,11 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
     paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     machine_path = re.compile(rb"(?<![\w.:/])/(?:home|root|Users|work)/")
 
-    found = [
+    revealing = [
         path.name for path in paths if path.is_file() and machine_path.search(path.read_bytes())
     ]
 
-    assert found == []
+    assert revealing == []
 
 
 def test_migrations_make_the_tables_of_the_models_on_sqlite(
@@ -158,7 +158,7 @@ def empty_postgres_url(postgres_server: str, postgres_url: str) -> Iterator[str]
 
 
 def _create_tables(database: peewee.Database) -> None:
-    # One by one: Database.create_tables sorts by name and knows nothing of our foreign keys.
+    # In this order: Database.create_tables sorts by name and ignores the foreign keys.
     with database.connection_context(), database.bind_ctx(TABLES):
         for table in TABLES:
             table.create_table(safe=False)

@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic: floors, targets, and the commits that go on meanwhile."""
+"""The benchmark's arithmetic of floors and targets, and its background commits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.bench.growth.filling import Sizes, fill
 from tests.bench.growth.measuring import Growth, place
 from tests.bench.growth.operations import Operation, operations
 from tests.bench.growth.table import print_growth
-from tests.bench.load import Outcome, UnexpectedAnswer
+from tests.bench.load import Outcome, UnexpectedResponse
 from tests.bench.measuring import BARE, Measurement
 from tests.builders import NOW
 
@@ -32,7 +32,7 @@ def measurement(server: str, per_second: float, scenario: str = "list") -> Measu
         scenario=scenario,
         server=server,
         outcome=Outcome(
-            answers=int(per_second),
+            responses=int(per_second),
             seconds=1.0,
             p50_milliseconds=1.0,
             p99_milliseconds=2.0,
@@ -85,7 +85,7 @@ def test_a_missed_floor_fails_the_check_alone(capsys: pytest.CaptureFixture[str]
 
 
 class Creations:
-    """A server on 127.0.0.1 that gives every request on one connection the same answer."""
+    """A server on 127.0.0.1 that accepts a connection and sends each request the same response."""
 
     def __init__(self, status: str) -> None:
         self._answer = f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode()
@@ -112,7 +112,7 @@ def endless() -> Iterator[str]:
         yield "POST / HTTP/1.1\r\n\r\n"
 
 
-def test_commits_go_on_at_a_bounded_rate() -> None:
+def test_background_commits_have_a_bounded_rate() -> None:
     server = Creations("201 Created")
     started = time.monotonic()
 
@@ -127,12 +127,12 @@ def test_commits_go_on_at_a_bounded_rate() -> None:
 @pytest.mark.parametrize(
     ("status", "creations"), [("409 Conflict", endless()), ("201 Created", iter(()))]
 )
-def test_commits_that_fail_or_run_out_are_no_measurement(
+def test_commits_that_fail_or_run_out_fail_the_measurement(
     status: str, creations: Iterator[str]
 ) -> None:
     server = Creations(status)
 
-    with pytest.raises(UnexpectedAnswer), committing(server.port, creations):
+    with pytest.raises(UnexpectedResponse), committing(server.port, creations):
         time.sleep(0.1)
     server.close()
 
@@ -182,7 +182,7 @@ def test_the_slowest_of_each_operation_is_reported(capsys: pytest.CaptureFixture
     ("is_short", "milliseconds", "is_met"),
     [(True, 4.9, True), (True, 5.1, False), (False, 24.9, True), (False, 25.1, False)],
 )
-def test_what_runs_on_the_event_loop_has_a_lower_limit(
+def test_an_operation_on_the_event_loop_has_a_lower_limit(
     is_short: bool, milliseconds: float, is_met: bool
 ) -> None:
     measured = [growth("list", "", milliseconds, is_short=is_short)]

@@ -11,11 +11,11 @@ def test_packages_are_pinned_and_the_lock_file_names_no_host() -> None:
 
     pinned = {name: locked[f"node_modules/{name}"]["version"] for name in package["dependencies"]}
     assert pinned == package["dependencies"]
-    assert [name for name, one in locked.items() if name and "integrity" not in one] == []
-    assert [name for name, one in locked.items() if "resolved" in one] == []
+    assert [name for name, entry in locked.items() if name and "integrity" not in entry] == []
+    assert [name for name, entry in locked.items() if "resolved" in entry] == []
 
 
 def test_a_script_sees_the_installed_packages() -> None:
-    said = javascript.node("-p", "typeof require('standardwebhooks').Webhook")
+    result = javascript.node("-p", "typeof require('standardwebhooks').Webhook")
 
-    assert (said.stdout, said.stderr) == ("function\n", "")
+    assert (result.stdout, result.stderr) == ("function\n", "")

@@ -1,4 +1,4 @@
-"""Links, settings and commands of the documents are those of the repository."""
+"""The documents' links, settings, commands and routes exist in the repository."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def prose(path: Path) -> str:
 
 def anchors(path: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    found: set[str] = set()
+    slugs: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", prose(path), re.MULTILINE):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.strip().lower())
-        found.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
-    return found
+        slugs.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+    return slugs
 
 
 def links(path: Path) -> Iterator[str]:
@@ -76,7 +76,7 @@ def links(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+def test_every_link_of_a_page_has_a_target(page: Path) -> None:
     for link in links(page):
         file, _, anchor = link.partition("#")
         target = (page.parent / file).resolve() if file else page
@@ -118,7 +118,7 @@ def test_the_code_uses_the_terms_of_the_field() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_a_page_is_short(page: Path) -> None:
-    if page.name in ("CHANGELOG.md", "errors.md"):  # One grows for ever, one is generated.
+    if page.name in ("CHANGELOG.md", "errors.md"):  # The first only grows, the second is generated.
         return
 
     lines = len(page.read_text(encoding="utf-8").splitlines())
@@ -176,7 +176,7 @@ def test_the_commands_page_has_the_commands_and_options_of_the_code() -> None:
 
 def _names_and_options(command: Any, path: tuple[str, ...]) -> tuple[list[str], set[str]]:
     """The names of the commands below this one, and all of their options."""
-    options = {name for one in command.params for name in one.opts if "--" in name}
+    options = {name for parameter in command.params for name in parameter.opts if "--" in name}
     if not hasattr(command, "commands"):
         return [" ".join(path)], options
     names: list[str] = []
@@ -198,7 +198,9 @@ def test_every_file_of_the_code_that_a_page_names_exists(page: Path) -> None:
 
 
 def test_every_route_that_a_page_names_exists() -> None:
-    served: set[tuple[str, str]] = {(one.method, _template(one.path)) for one in OPERATIONS}
+    served: set[tuple[str, str]] = {
+        (operation.method, _template(operation.path)) for operation in OPERATIONS
+    }
     served |= {
         (method.upper(), _template(path)) for path, item in OTHER_PATHS.items() for method in item
     }
@@ -219,10 +221,10 @@ def _template(path: str) -> str:
 
 
 def test_every_error_code_that_a_page_names_exists() -> None:
-    known = {one.code for one in error_codes.every_code()}
+    existing = {error.code for error in error_codes.every_code()}
     named = {
         code for page in PAGES for code in re.findall(r"\b[45]\d\d\s+`([a-z_]+)`", prose(page))
     }
 
     assert named
-    assert named - known == set()
+    assert named - existing == set()

@@ -1,4 +1,4 @@
-"""The start of a process: what it imports, builds and exempts from garbage collection."""
+"""The start of a process: its imports, validators and exemptions from garbage collection."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["holidays.countries", "playground", "typer"])
-def test_a_server_listens_without_importing_what_it_does_not_need(
+def test_a_server_listens_without_importing_unneeded_modules(
     start: dict[str, Any], name: str
 ) -> None:
     assert name not in start["modules"]

@@ -1,4 +1,4 @@
-"""The pages on webhooks are true: their programs run, their examples are what is really sent."""
+"""The pages on webhooks are true: their programs run, and their examples match real events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def code(language: str, page: str = TEXT) -> list[str]:
 
 
 def real_events(database: Database) -> dict[str, Any]:
-    """One of each event, as a receiver gets it."""
+    """An event of each type, as a receiver gets it."""
     acme = an_organisation(database)
     webhook, _ = database.write_now(
         webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
@@ -48,38 +48,38 @@ def real_events(database: Database) -> dict[str, Any]:
     other = a_request(database, acme, ada)
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
     database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
-    found: dict[str, Any] = {}
+    events_by_type: dict[str, Any] = {}
     while claimed := database.write_now(
-        delivery_queue.claim, limit=100, claim_id=str(len(found)), now=NOW
+        delivery_queue.claim, limit=100, claim_id=str(len(events_by_type)), now=NOW
     ):
         for delivery in claimed:
-            found.setdefault(delivery.event_type, json.loads(delivery.body))
+            events_by_type.setdefault(delivery.event_type, json.loads(delivery.body))
         pairs = [(delivery, DELIVERED) for delivery in claimed]
         database.write_now(deliveries.record_results, pairs, jitter=lambda: 1.0, now=NOW)
-    return {name: found[name] for name in DELIVERY_EVENTS}
+    return {name: events_by_type[name] for name in DELIVERY_EVENTS}
 
 
 def shape(value: Any) -> Any:
-    """Names and kinds, and the words that mean something, without the values of one case."""
+    """Names and types of members, with the values of fixed vocabularies only."""
     if isinstance(value, dict):
         return {
-            name: one if name in ("type", "status", "sequence") else shape(one)
-            for name, one in value.items()
+            name: member if name in ("type", "status", "sequence") else shape(member)
+            for name, member in value.items()
         }
     return type(value).__name__
 
 
-def test_the_examples_are_what_is_really_sent(database: Database) -> None:
+def test_the_examples_match_real_events(database: Database) -> None:
     examples = [json.loads(text) for text in code("json", EVENTS)]
 
     real = list(real_events(database).values())
 
-    assert [shape(one) for one in examples] == [shape(one) for one in real]
+    assert [shape(event) for event in examples] == [shape(event) for event in real]
     for name in DELIVERY_EVENTS:
         assert f"| `{name}` |" in TEXT
 
 
-def test_the_table_of_waits_is_the_code_s() -> None:
+def test_the_table_of_waits_matches_the_retry_schedule() -> None:
     units = {"s": 1, "min": 60, "h": 3_600}
     (row,) = re.findall(r"^\| wait \| (.*) \|$", TEXT, re.MULTILINE)
     waits = [cell.split(" ") for cell in row.split(" | ")]
@@ -88,10 +88,10 @@ def test_the_table_of_waits_is_the_code_s() -> None:
 
 
 def requests_for(secret: str, old_secret: str) -> list[dict[str, Any]]:
-    """Good, repeated, signed by the old secret, forged, malformed, old."""
+    """Valid, repeated, signed by two secrets, signed by the old secret, malformed, too old."""
     now = int(time.time())
 
-    def one(
+    def signed_request(
         event_id: str, secrets: list[str], at: int = now, signed: str | None = None
     ) -> dict[str, Any]:
         body = json.dumps({"type": "leave_request.created", "data": {"sequence": int(event_id)}})
@@ -104,12 +104,12 @@ def requests_for(secret: str, old_secret: str) -> list[dict[str, Any]]:
         return {"headers": headers, "body": body}
 
     return [
-        one("1", [secret]),
-        one("1", [secret]),
-        one("2", [new_signing_secret(), secret]),
-        one("3", [old_secret]),
-        one("4", [secret], signed="nonsense"),
-        one("5", [secret], at=now - 600),
+        signed_request("1", [secret]),
+        signed_request("1", [secret]),
+        signed_request("2", [new_signing_secret(), secret]),
+        signed_request("3", [old_secret]),
+        signed_request("4", [secret], signed="nonsense"),
+        signed_request("5", [secret], at=now - 600),
     ]
 
 
@@ -133,8 +133,8 @@ def test_the_python_receiver_verifies_and_drops_repeats() -> None:
     }
     exec(source, names)  # the page's own program
     statuses = [
-        names["receive"](secret, one["headers"], one["body"].encode())
-        for one in requests_for(secret, new_signing_secret())
+        names["receive"](secret, request["headers"], request["body"].encode())
+        for request in requests_for(secret, new_signing_secret())
     ]
 
     assert {"statuses": statuses, "remembered": remembered} == EXPECTED
@@ -143,13 +143,13 @@ def test_the_python_receiver_verifies_and_drops_repeats() -> None:
 def test_the_javascript_receiver_verifies_and_drops_repeats() -> None:
     (source,) = code("javascript")
     secret = new_signing_secret()
-    given = {
+    arguments = {
         "source": source,
         "secret": secret,
         "requests": requests_for(secret, new_signing_secret()),
     }
 
-    result = javascript.node("receive-webhook.mjs", stdin=json.dumps(given))
+    result = javascript.node("receive-webhook.mjs", stdin=json.dumps(arguments))
 
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == EXPECTED

@@ -1,6 +1,6 @@
 """The command: measures the chosen scenarios and prints tables.
 
-Exits with 1 after an unexpected answer, and with ``--check`` if a floor is missed.
+Exits with 1 after an unexpected response, and with ``--check`` if a floor is missed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.bench.commits import COMMITS_PER_SECOND
 from tests.bench.growth.filling import Sizes
 from tests.bench.growth.measuring import measure_growth
 from tests.bench.growth.table import print_growth
-from tests.bench.load import UnexpectedAnswer
+from tests.bench.load import UnexpectedResponse
 from tests.bench.measuring import BARE, CONNECTIONS, SCENARIOS, measure
 from tests.bench.prepared import PEOPLE
 from tests.bench.starting import measure_starts
@@ -61,7 +61,7 @@ def bench(
                 sizes = Sizes(people=people, requests=requests, organisations=organisations)
                 grown = list(measure_growth(engines, sizes, Path(folder)))
                 is_met &= print_growth(sizes, grown, check)
-        except UnexpectedAnswer as error:
+        except UnexpectedResponse as error:
             click.echo(str(error), err=True)
             raise click.exceptions.Exit(1) from error
     if not is_met:
@@ -98,7 +98,7 @@ def _measure(
     if "big-feed" in names:
         big_feeds = list(measure_big_feed(engines, 1 if quick else rounds, folder))
         for engine in engines:
-            of_engine = [one for one in big_feeds if one.engine == engine]
+            of_engine = [feed for feed in big_feeds if feed.engine == engine]
             is_met &= report.print_big_feed(engine, of_engine, check)
     return is_met
 

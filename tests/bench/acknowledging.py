@@ -83,20 +83,20 @@ def _under_load(
     time.sleep(_WARM_UP_SECONDS)
     by_kind: dict[str, list[float]] = defaultdict(list)
     # An unknown id: every click takes the time to find that out.
-    what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XPERSON", "1.1")
+    subject = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XPERSON", "1.1")
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         for listener in registered("/timeoff"):
             # These would remove the workspace.
             if listener.name not in ("app_uninstalled", "tokens_revoked"):
-                answers = send_all(slack, listener, PERSON, what)
-                by_kind[listener.kind] += [answer.elapsed_seconds for answer in answers]
+                responses = send_all(slack, listener, PERSON, subject)
+                by_kind[listener.kind] += [response.elapsed_seconds for response in responses]
     loading.join()
     return Acknowledged(by_kind=by_kind, load=outcomes[0])
 
 
 def percentile(seconds: list[float], share: float) -> float:
-    """The time within which that share was answered."""
+    """The time within which that share was acknowledged."""
     ordered = sorted(seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -113,10 +113,10 @@ def main(seconds: float) -> None:
         ):
             measured = measure(url, seconds, Path(folder))
         click.echo(f"{engine}: {measured.load.per_second:,.0f} creations/s meanwhile")
-        for kind, taken in sorted(measured.by_kind.items()):
-            p50, p99 = percentile(taken, 0.5), percentile(taken, 0.99)
+        for kind, latencies in sorted(measured.by_kind.items()):
+            p50, p99 = percentile(latencies, 0.5), percentile(latencies, 0.99)
             click.echo(
-                f"  {kind:<12}{len(taken):>7,}  p50 {p50 * 1000:>6.1f} ms  "
+                f"  {kind:<12}{len(latencies):>7,}  p50 {p50 * 1000:>6.1f} ms  "
                 f"p99 {p99 * 1000:>6.1f} ms"
             )
             missed |= p99 >= TARGET_SECONDS

@@ -1,7 +1,7 @@
 """The base of every comparison: Starlette routes that return ready bytes.
 
-``python -m tests.bench.bare PORT FILE`` serves the ``Ready`` answers in the file from one uvicorn
-worker. A route ignores the request and its body.
+``python -m tests.bench.bare PORT FILE`` serves the ``Ready`` responses in the file from one
+uvicorn worker. A route ignores the request and its body.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ready:
-    """One route's answer; ``path`` in Starlette's syntax, ``body`` in base64."""
+    """One route's response; ``path`` in Starlette's syntax, ``body`` in base64."""
 
     method: str
     path: str
@@ -33,16 +33,16 @@ class Ready:
 def _route(ready: Ready) -> Route:
     body = base64.b64decode(ready.body)
 
-    async def answer(_: Request) -> Response:
+    async def respond(_: Request) -> Response:
         return Response(body, ready.status, media_type=ready.content_type)
 
-    return Route(ready.path, answer, methods=[ready.method])
+    return Route(ready.path, respond, methods=[ready.method])
 
 
 if __name__ == "__main__":
-    answers = [Ready(**answer) for answer in json.loads(Path(sys.argv[2]).read_text())]
+    responses = [Ready(**response) for response in json.loads(Path(sys.argv[2]).read_text())]
     uvicorn.run(
-        Starlette(routes=[_route(ready) for ready in answers]),
+        Starlette(routes=[_route(ready) for ready in responses]),
         host="127.0.0.1",
         port=int(sys.argv[1]),
         loop="uvloop",

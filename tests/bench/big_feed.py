@@ -78,7 +78,7 @@ def _round(side: _Side, server: Server) -> BigFeed:
 
 
 def _get(connection: HTTPConnection, path: str, tag: str | None = None) -> tuple[float, str]:
-    """The milliseconds that a whole answer takes, and its entity tag."""
+    """The milliseconds that a whole response takes, and its entity tag."""
     started = time.perf_counter()
     connection.request("GET", path, headers={} if tag is None else {"If-None-Match": tag})
     response = connection.getresponse()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse
 
-from tests.bench.load import UnexpectedAnswer
+from tests.bench.load import UnexpectedResponse
 
 COMMITS_PER_SECOND = 20
 
@@ -18,7 +18,7 @@ COMMITS_PER_SECOND = 20
 def committing(port: int, creations: Iterator[str]) -> Iterator[None]:
     """Send a creation every 50 ms over one connection; late creations are not made up for.
 
-    Raises UnexpectedAnswer at the end if a creation failed or none was left.
+    Raises UnexpectedResponse at the end if a creation failed or none was left.
     """
     is_over = threading.Event()
     failures: list[str] = []
@@ -46,4 +46,4 @@ def committing(port: int, creations: Iterator[str]) -> Iterator[None]:
         is_over.set()
         thread.join()
     if failures:
-        raise UnexpectedAnswer(f"The commits meanwhile ended early: {failures[0]}")
+        raise UnexpectedResponse(f"The commits meanwhile ended early: {failures[0]}")

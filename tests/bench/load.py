@@ -2,7 +2,7 @@
 
 ``python -m tests.bench.load`` reads one ``Load`` as JSON from standard input and writes one
 ``Outcome`` to standard output. It parses only the status and the length, so one core of load sends
-several times what one core of Starlette can answer.
+several times the requests that one core of Starlette can serve.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LENGTH = b"content-length: "
 class Load:
     """The load on a port of this machine: ``requests`` repeatedly, or each of them once.
 
-    It ends after ``seconds`` or with the last request. ``status`` is what every answer must have.
+    It ends after ``seconds`` or with the last request. Every response must have ``status``.
     """
 
     port: int
@@ -43,12 +43,12 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """``unexpected`` counts answers by their status, 0 for a lost connection.
+    """``unexpected`` counts responses by their status, 0 for a lost connection.
 
     ``cpu_share`` is the load's own use of one core.
     """
 
-    answers: int
+    responses: int
     seconds: float
     p50_milliseconds: float
     p99_milliseconds: float
@@ -58,7 +58,7 @@ class Outcome:
 
     @property
     def per_second(self) -> float:
-        return self.answers / self.seconds
+        return self.responses / self.seconds
 
 
 def run_apart(load: Load) -> Outcome:
@@ -74,8 +74,8 @@ def run_apart(load: Load) -> Outcome:
     return Outcome(**json.loads(done.stdout))
 
 
-class UnexpectedAnswer(Exception):
-    """A server answered with another status than the one that is measured."""
+class UnexpectedResponse(Exception):
+    """A response has another status than the scenario's."""
 
 
 class _Run:
@@ -90,10 +90,10 @@ class _Run:
         self.unexpected: dict[str, int] = {}
         self.first_unexpected = ""
 
-    def count_unexpected(self, status: bytes, answer: bytes) -> None:
+    def count_unexpected(self, status: bytes, response: bytes) -> None:
         name = status.decode("latin-1")
         self.unexpected[name] = self.unexpected.get(name, 0) + 1
-        self.first_unexpected = self.first_unexpected or answer[:1_000].decode("latin-1")
+        self.first_unexpected = self.first_unexpected or response[:1_000].decode("latin-1")
 
 
 class _Connection(asyncio.Protocol):
@@ -155,7 +155,7 @@ async def _run(load: Load) -> Outcome:
     cpu_share = (time.process_time() - cpu_started) / seconds
     in_order = sorted(run.latencies) or [0.0]
     return Outcome(
-        answers=len(run.latencies),
+        responses=len(run.latencies),
         seconds=seconds,
         p50_milliseconds=in_order[len(in_order) // 2] * 1_000,
         p99_milliseconds=in_order[len(in_order) * 99 // 100] * 1_000,

@@ -1,8 +1,8 @@
 """Interleaved rounds: each round measures every scenario on every server for a moment.
 
-Meanwhile another client commits to every engine's server at a steady rate, so that no answer is
-measured that a cache remembers between commits. It commits while the bare route is measured too:
-both sides of a ratio have the same machine.
+Meanwhile another client commits to every engine's server at a steady rate, so that a cache which
+lasts until the next commit cannot improve a figure. It commits while the bare route is measured
+too: both sides of a ratio share the machine with it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from storage.base.secrets import new_secret_key
 from tests.bench import servers
 from tests.bench.bare import Ready
 from tests.bench.commits import committing
-from tests.bench.load import Load, Outcome, UnexpectedAnswer, run_apart
+from tests.bench.load import Load, Outcome, UnexpectedResponse, run_apart
 from tests.bench.prepared import Prepared, prepared
 from tests.bench.servers import Server
 
@@ -68,7 +68,7 @@ SCENARIOS = {
             status=200,
             is_once=True,
         ),
-        # Before feed, whose route would answer it too.
+        # Before feed, whose route would match it too.
         Scenario(name="feed-304", method="GET", path="/cal/{token}.ics", status=304, is_once=False),
         Scenario(name="feed", method="GET", path="/cal/{token}", status=200, is_once=False),
     )
@@ -116,18 +116,18 @@ def measure(
 ) -> Iterator[Measurement]:
     """Yields each measurement. ``approve`` needs ``create`` before it.
 
-    Raises UnexpectedAnswer.
+    Raises UnexpectedResponse.
     """
     with ExitStack() as stack:
         sides = {engine: stack.enter_context(_side(engine, folder)) for engine in engines}
         chosen = [SCENARIOS[name] for name in scenarios]
         sample = {}
-        answers = []
+        responses = []
         for scenario in chosen:
             side = next(iter(sides.values()))
             sample[scenario.name] = side.requests(scenario, 1)[0]
-            answers.append(_answer(scenario, side.server, sample[scenario.name]))
-        bare = stack.enter_context(servers.bare(answers, folder))
+            responses.append(_ready(scenario, side.server, sample[scenario.name]))
+        bare = stack.enter_context(servers.bare(responses, folder))
         for side in sides.values():
             creations = side.prepared.background_creations
             stack.enter_context(committing(side.server.port, creations))
@@ -161,12 +161,12 @@ def _side(engine: str, folder: Path) -> Iterator[_Side]:
         )
 
 
-def _answer(scenario: Scenario, server: Server, request: str) -> Ready:
-    """The server's answer, for the bare one to repeat."""
+def _ready(scenario: Scenario, server: Server, request: str) -> Ready:
+    """The server's response, for the bare server to repeat."""
     response = _exchange(server, scenario.method, request)
     body = response.read()
     if response.status != scenario.status:
-        raise UnexpectedAnswer(f"{scenario.name}: {response.status} {body.decode()}")
+        raise UnexpectedResponse(f"{scenario.name}: {response.status} {body.decode()}")
     content_type = response.getheader("content-type", "")
     encoded = base64.b64encode(body).decode()
     return Ready(
@@ -199,11 +199,11 @@ def _measured(
         status=scenario.status,
     )
     outcome = run_apart(load)
-    if outcome.unexpected or not outcome.answers:
-        raise UnexpectedAnswer(
+    if outcome.unexpected or not outcome.responses:
+        raise UnexpectedResponse(
             f"{scenario.name} on {name}: {outcome.unexpected}\n{outcome.first_unexpected}"
         )
-    cpu_milliseconds = (server.cpu_seconds() - cpu_before) * 1_000 / outcome.answers
+    cpu_milliseconds = (server.cpu_seconds() - cpu_before) * 1_000 / outcome.responses
     return Measurement(
         scenario=scenario.name, server=name, outcome=outcome, cpu_milliseconds=cpu_milliseconds
     )

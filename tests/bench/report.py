@@ -24,16 +24,26 @@ def print_ratios(
     for scenario in scenarios:
         for server in (BARE, *engines):
             is_met &= _print_ratio(scenario, server, measured, check)
-    share = max(one.outcome.cpu_share for one in measured if one.server == BARE)
+    share = max(
+        measurement.outcome.cpu_share for measurement in measured if measurement.server == BARE
+    )
     click.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
     return is_met
 
 
 def _print_ratio(scenario: str, server: str, measured: Sequence[Measurement], check: bool) -> bool:
-    own = [one for one in measured if (one.scenario, one.server) == (scenario, server)]
-    bare = [one for one in measured if (one.scenario, one.server) == (scenario, BARE)]
-    outcomes = [one.outcome for one in own]
-    # Of the same round each, so that what slows the whole machine counts on both sides.
+    own = [
+        measurement
+        for measurement in measured
+        if (measurement.scenario, measurement.server) == (scenario, server)
+    ]
+    bare = [
+        measurement
+        for measurement in measured
+        if (measurement.scenario, measurement.server) == (scenario, BARE)
+    ]
+    outcomes = [measurement.outcome for measurement in own]
+    # Each ratio is of a single round: a busy machine slows both of its sides.
     ratio = median(
         mine.outcome.per_second / theirs.outcome.per_second
         for mine, theirs in zip(own, bare, strict=True)
@@ -41,11 +51,11 @@ def _print_ratio(scenario: str, server: str, measured: Sequence[Measurement], ch
     line = _LINE.format(
         scenario,
         server,
-        f"{median(one.per_second for one in outcomes):,.0f}",
-        f"{median(one.p50_milliseconds for one in outcomes):.1f}",
-        f"{median(one.p99_milliseconds for one in outcomes):.1f}",
+        f"{median(outcome.per_second for outcome in outcomes):,.0f}",
+        f"{median(outcome.p50_milliseconds for outcome in outcomes):.1f}",
+        f"{median(outcome.p99_milliseconds for outcome in outcomes):.1f}",
         f"{ratio:.3f}",
-        f"{median(one.cpu_milliseconds for one in own):.3f}",
+        f"{median(measurement.cpu_milliseconds for measurement in own):.3f}",
     )
     return _print_checked(line, ratio, goals.RATIOS.get((scenario, server)), check)
 
@@ -58,11 +68,11 @@ def print_deliveries(
     click.echo(f"{'':<15}{'deliveries/s':>14}{columns}")
     is_met = True
     for client in (*deliveries.BARE_CLIENTS, *engines):
-        line = f"{client:<15}{median(one[client] for one in rounds):>14,.0f}"
+        line = f"{client:<15}{median(per_second[client] for per_second in rounds):>14,.0f}"
         ratio = 0.0
         for bare in deliveries.BARE_CLIENTS:
-            # Of the same round each, as above.
-            ratio = median(one[client] / one[bare] for one in rounds)
+            # Each ratio is of a single round, as above.
+            ratio = median(per_second[client] / per_second[bare] for per_second in rounds)
             line += f"{ratio:>19.2f}"
         goal = goals.DELIVERIES if client in engines else None
         is_met &= _print_checked(line, ratio, goal, check)
@@ -70,13 +80,13 @@ def print_deliveries(
 
 
 def print_big_feed(engine: str, measured: Sequence[BigFeed], check: bool) -> bool:
-    ratio = median(one.warm_milliseconds / one.cold_milliseconds for one in measured)
+    ratio = median(feed.warm_milliseconds / feed.cold_milliseconds for feed in measured)
     line = (
         f"A feed of {EVENTS:,} events on {engine}: "
-        f"cold {median(one.cold_milliseconds for one in measured):,.0f} ms, "
-        f"warm {median(one.warm_milliseconds for one in measured):.1f} ms "
-        f"({median(one.warm_cpu_milliseconds for one in measured):.1f} ms of CPU), "
-        f"unchanged {median(one.unchanged_milliseconds for one in measured):.1f} ms; "
+        f"cold {median(feed.cold_milliseconds for feed in measured):,.0f} ms, "
+        f"warm {median(feed.warm_milliseconds for feed in measured):.1f} ms "
+        f"({median(feed.warm_cpu_milliseconds for feed in measured):.1f} ms of CPU), "
+        f"unchanged {median(feed.unchanged_milliseconds for feed in measured):.1f} ms; "
         f"warm to cold {ratio:.4f}"
     )
     return _print_checked(line, ratio, goals.WARM_BIG_FEED, check)
@@ -88,7 +98,8 @@ def print_start(server: str, measured: Sequence[Start], check: bool) -> bool:
     cpu_seconds = median(start.cpu_seconds for start in own)
     bare_cpu_seconds = median(start.cpu_seconds for start in measured if start.server == BARE)
     line = (
-        f"start      {server:<12}{seconds:>8.2f} s to the first answer, {cpu_seconds:.2f} s of CPU"
+        f"start      {server:<12}{seconds:>8.2f} s to the first response, "
+        f"{cpu_seconds:.2f} s of CPU"
     )
     if bare_cpu_seconds and server != BARE:
         line += f", {cpu_seconds / bare_cpu_seconds:.1f} times bare"

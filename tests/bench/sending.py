@@ -1,7 +1,7 @@
-"""Posts many bodies to one receiver: with bare loops, and with Hiatus's dispatcher.
+"""Posts many bodies to a receiver: with bare loops, and with Hiatus's dispatcher.
 
-``python -m tests.bench.sending`` reads one ``Sending`` as JSON from standard input and writes the
-seconds that they took to standard output. Every client runs on uvloop, in a process of its own.
+``python -m tests.bench.sending`` reads a ``Sending`` as JSON from standard input and writes the
+seconds that the bodies took to standard output. Every client runs on uvloop, in its own process.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ async def _bare(sending: Sending) -> float:
     async with httpx.AsyncClient(transport=transport, limits=limits) as client:
 
         async def post() -> None:
-            answer = await client.post(url, content=body)
-            if answer.status_code != 204:
-                raise RuntimeError(answer.text)
+            response = await client.post(url, content=body)
+            if response.status_code != 204:
+                raise RuntimeError(response.text)
 
         await _in_parallel(post, WARM_UP, sending.in_flight)
         started = time.perf_counter()
@@ -74,10 +74,10 @@ async def _bare(sending: Sending) -> float:
 
 
 async def _in_parallel(post: Callable[[], Awaitable[None]], times: int, in_flight: int) -> None:
-    left = iter(range(times))
+    turns = iter(range(times))
 
     async def work() -> None:
-        for _ in left:
+        for _ in turns:
             await post()
 
     await asyncio.gather(*(work() for _ in range(in_flight)))

@@ -61,10 +61,10 @@ def empty_database(engine: str, folder: Path, name: str) -> Iterator[str]:
 
 
 @contextmanager
-def bare(answers: Sequence[Ready], folder: Path) -> Iterator[Server]:
+def bare(responses: Sequence[Ready], folder: Path) -> Iterator[Server]:
     """The bare Starlette application."""
     file = folder / "bare.json"
-    file.write_text(json.dumps([as_dict(answer) for answer in answers]))
+    file.write_text(json.dumps([as_dict(response) for response in responses]))
     port = _free_port()
     command = ["-m", "tests.bench.bare", str(port), str(file)]
     with _running(command, {}, port, folder / "bare.log") as server:

@@ -1,7 +1,7 @@
-"""How long ``hiatus serve`` takes to its first answer, and the memory that it then holds.
+"""How long ``hiatus serve`` takes to its first response, and its memory when it is idle.
 
-The bare Starlette application is started in turn with it: how many times its processor time Hiatus
-takes depends little on the machine.
+The bare Starlette application is started in turn with it: the ratio of their processor times
+depends little on the machine.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def measure_starts(engines: Sequence[str], rounds: int, folder: Path) -> Iterato
 def _measure(name: str, starting: AbstractContextManager[servers.Server]) -> Start:
     started = time.perf_counter()
     with starting as server:
-        _answer(server.port)
+        _check_health(server.port)
         seconds, cpu_seconds = time.perf_counter() - started, server.cpu_seconds()
         time.sleep(IDLE_AFTER_SECONDS)
         return Start(
@@ -85,7 +85,7 @@ def _measure(name: str, starting: AbstractContextManager[servers.Server]) -> Sta
         )
 
 
-def _answer(port: int) -> None:
+def _check_health(port: int) -> None:
     with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200

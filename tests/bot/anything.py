@@ -1,4 +1,4 @@
-"""A payload for any listener: what Slack would send to it, made of ids that the test chooses."""
+"""Payloads for any listener, as Slack would send them, with ids that the test chooses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Subject:
 def send_all(
     slack: LoopbackSlack, listener: Listener, who: str, subject: Subject, *, team_id: str = "T1"
 ) -> list[Answer]:
-    """Everything that might reach the listener, one after the other."""
+    """Send every payload for the listener, in turn."""
     kind = _KINDS.get(listener.kind, "interactive")
     return [
         slack.send(kind, payload)
@@ -38,20 +38,20 @@ def send_all(
 def send_some(
     slack: LoopbackSlack, listener: Listener, who: str, subject: Subject, *, most: int
 ) -> list[Answer]:
-    """As ``send_all``, and only some of it, from the first to the last."""
-    every = list(payloads(slack, listener, who, subject))
-    step = max(1, -(-(len(every) - 1) // max(1, most - 1)))
-    chosen = every[:-1:step] + every[-1:]
-    return [slack.send(_KINDS.get(listener.kind, "interactive"), one) for one in chosen]
+    """As ``send_all``, but only a sample of about ``most`` payloads that includes the last."""
+    every_payload = list(payloads(slack, listener, who, subject))
+    step = max(1, -(-(len(every_payload) - 1) // max(1, most - 1)))
+    chosen = every_payload[:-1:step] + every_payload[-1:]
+    return [slack.send(_KINDS.get(listener.kind, "interactive"), payload) for payload in chosen]
 
 
 def payloads(
     slack: LoopbackSlack, listener: Listener, who: str, subject: Subject, *, team_id: str = "T1"
 ) -> Iterator[Payload]:
-    """What Slack would send; a listener that knows its own ids finds them wherever it looks."""
+    """Payloads with the subject's ids in every field from which listeners read ids."""
     base: Payload = {
         "team": {"id": team_id, "domain": "workspace"},
-        "user": {"id": who, "team_id": team_id, "username": "somebody", "name": "somebody"},
+        "user": {"id": who, "team_id": team_id, "username": "person", "name": "person"},
         "api_app_id": slack.app_id,
     }
     if listener.kind == "command":
@@ -152,7 +152,7 @@ def _of_views(
 
 
 def _action(listener: Listener, subject: Subject) -> Payload:
-    return _answer(subject) | {
+    return _element_state(subject) | {
         "type": "button",
         "action_id": listener.name,
         "block_id": "b",
@@ -160,11 +160,11 @@ def _action(listener: Listener, subject: Subject) -> Payload:
     }
 
 
-def _answer(subject: Subject) -> Payload:
-    """An element's state, whichever kind of element it may be."""
+def _element_state(subject: Subject) -> Payload:
+    """A state that has the values of every kind of element."""
     option = {"text": {"type": "plain_text", "text": "-"}, "value": subject.leave_type_id}
     return {
-        "value": "Whatever",
+        "value": "Some text",
         "selected_option": option,
         "selected_options": [option],
         "selected_date": "2026-08-03",
@@ -177,10 +177,10 @@ def _view(name: str, metadata: str, kind: str, subject: Subject, team_id: str) -
     blocks = (
         *(ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS, ids.NOTE, ids.REASON),
     )
-    answer = _answer(subject)
-    half = answer | {"selected_option": {"value": ids.WHOLE_DAY}}
+    state = _element_state(subject)
+    half = state | {"selected_option": {"value": ids.WHOLE_DAY}}
     values = {
-        block: {ids.ANSWER: half if block in (ids.BEGINS, ids.ENDS) else answer} for block in blocks
+        block: {ids.ANSWER: half if block in (ids.BEGINS, ids.ENDS) else state} for block in blocks
     }
     return {
         "id": "V1",

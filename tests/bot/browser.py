@@ -26,22 +26,22 @@ _TAG: Final = re.compile(r"<[^>]*>")
 
 
 class Browser:
-    """A user's browser: it keeps the state's cookie as browsers do over https."""
+    """A user's browser: it stores the state's cookie as browsers do over https."""
 
     def __init__(self, world: World) -> None:
         self._app_url = world.slack.app_url
         self.cookie = ""
 
     def begin(self) -> dict[str, str]:
-        """Open /slack/install; the query of Slack's page, to which it leads."""
-        answer = httpx.get(f"{self._app_url}/slack/install")
-        assert answer.status_code == 302, answer.text
-        self.cookie = answer.headers["set-cookie"].partition(";")[0]
-        query = parse_qs(urlsplit(answer.headers["location"]).query, keep_blank_values=True)
+        """Open /slack/install; returns the query of Slack's page, to which it redirects."""
+        response = httpx.get(f"{self._app_url}/slack/install")
+        assert response.status_code == 302, response.text
+        self.cookie = response.headers["set-cookie"].partition(";")[0]
+        query = parse_qs(urlsplit(response.headers["location"]).query, keep_blank_values=True)
         return {name: values[0] for name, values in query.items()}
 
     def come_back(self, **query: str) -> httpx.Response:
-        """Open the address to which Slack sends the browser."""
+        """Open the URL to which Slack redirects the browser."""
         headers = {"Cookie": self.cookie} if self.cookie else {}
         return httpx.get(
             f"{self._app_url}/slack/oauth_redirect", params=query, headers=headers, timeout=10
@@ -53,6 +53,6 @@ class Browser:
         return self.come_back(state=state, code=slack.oauth_code(who, team_id))
 
 
-def page_text(answer: httpx.Response) -> str:
-    """What the page says."""
-    return " ".join(unescape(_TAG.sub(" ", answer.text.partition("<body>")[2])).split())
+def page_text(response: httpx.Response) -> str:
+    """The page's text, without tags."""
+    return " ".join(unescape(_TAG.sub(" ", response.text.partition("<body>")[2])).split())

@@ -1,4 +1,4 @@
-"""The Slack side over a test's database; Slack accepts all payloads, logs have no personal data."""
+"""Fixtures for Slack. After each test: no call broke Slack's rules, no log has personal data."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def slack(logged: Logged, caplog: pytest.LogCaptureFixture) -> Iterator[Loopback
         # Only tests delete messages.
         unlisted = running.methods_called - manifest.METHODS.keys() - {"chat.delete"}
         assert unlisted == set(), "manifest.METHODS lacks a method, and perhaps SCOPES its scope"
-        ours = [one for one in caplog.records if one.name != "httpx"]
+        ours = [record for record in caplog.records if record.name != "httpx"]
         lines = [*logged.lines, *(logging.Formatter().format(record) for record in ours)]
-        found = [(word, line) for word in personal(running) for line in lines if word in line]
-        assert found == [], "something personal or secret was logged"
+        leaks = [(word, line) for word in personal(running) for line in lines if word in line]
+        assert leaks == [], "something personal or secret was logged"
 
 
 def personal(slack: LoopbackSlack) -> set[str]:

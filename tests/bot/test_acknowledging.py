@@ -1,4 +1,4 @@
-"""Slack hears back in time while the database is busy, whichever listener it spoke to."""
+"""Every listener acknowledges Slack's payloads in time while the database is busy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import chain
 
 import pytest
 
@@ -22,35 +23,37 @@ from tests.bot.world import ADA, EVE, FIRST_DAY, World
 pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
 ROUNDS = 2
-# To each listener a round; python -m tests.bench.acknowledging sends everything, for longer.
+# To each listener a round; python -m tests.bench.acknowledging sends all payloads, for longer.
 MAX_PAYLOADS = 4
-# What the listeners for everything else hear.
+# Payloads that only the fallback listeners handle.
 UNHEARD = tuple(
-    replace(one, name="/unheard" if one.kind == "command" else "unheard")
-    for one in unknown.LISTENERS
+    replace(listener, name="/unheard" if listener.kind == "command" else "unheard")
+    for listener in unknown.LISTENERS
 )
-# A tenth of it on an idle machine; ours may share its cores with other tests.
+# An idle machine takes a tenth of it; this one may share its cores with other tests.
 P99_SECONDS = 1.0
-# A thousand times what it takes to answer a request in which there is nothing to do.
+# A thousand times the duration of a request that needs no listener.
 SLOW_SECONDS = 0.5
 VERIFICATION = b'{"type": "url_verification", "challenge": "three-billion"}'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Taken:
-    """How long answers took: of each listener, and of requests that no listener has."""
+class Latencies:
+    """Seconds to each acknowledgement: of each listener, and of requests without a listener."""
 
     by_listener: dict[Listener, list[float]]
     unheard: list[float]
 
     @property
     def p99_seconds(self) -> float:
-        return percentile([one for every in self.by_listener.values() for one in every], 0.99)
+        return percentile(list(chain.from_iterable(self.by_listener.values())), 0.99)
 
     @property
     def late(self) -> set[str]:
-        """Of so few to one listener, one may have met a machine that was busy otherwise."""
-        second_latest = {one.name: sorted(every)[-2] for one, every in self.by_listener.items()}
+        """Listeners with two late responses: a single late one may come from a busy machine."""
+        second_latest = {
+            listener.name: sorted(seconds)[-2] for listener, seconds in self.by_listener.items()
+        }
         return {str(name) for name, seconds in second_latest.items() if seconds >= P99_SECONDS}
 
     @property
@@ -63,9 +66,9 @@ class Taken:
 
 
 def test_every_listener_is_acknowledged_while_others_write(world: World) -> None:
-    """Once more where even requests that need nothing of Hiatus waited: then it is the machine.
+    """Measures a second time if even requests without a listener waited for the machine.
 
-    What Hiatus itself did to them it would do again.
+    A delay that Hiatus causes would appear in the second measurement too.
     """
     world.link()
     stopped = threading.Event()
@@ -73,38 +76,38 @@ def test_every_listener_is_acknowledged_while_others_write(world: World) -> None
     writer = threading.Thread(target=_write, args=(world, stopped, written))
     writer.start()
     try:
-        taken = _measured(world)
-        if not taken.is_in_time and taken.is_machine_slow:
-            taken = _measured(world)
+        latencies = _measured(world)
+        if not latencies.is_in_time and latencies.is_machine_slow:
+            latencies = _measured(world)
     finally:
         stopped.set()
         writer.join()
     world.settled()
 
-    assert len(written) > len(taken.by_listener), "the database was idle"
-    assert taken.p99_seconds < P99_SECONDS
-    assert taken.late == set()
+    assert len(written) > len(latencies.by_listener), "the database was idle"
+    assert latencies.p99_seconds < P99_SECONDS
+    assert latencies.late == set()
 
 
-def _measured(world: World) -> Taken:
-    what = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
-    taken = Taken(by_listener=defaultdict(list), unheard=[])
+def _measured(world: World) -> Latencies:
+    subject = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
+    latencies = Latencies(by_listener=defaultdict(list), unheard=[])
     refused: list[tuple[Listener, int]] = []
     for _ in range(ROUNDS):
         for listener in (*registered("/timeoff"), *UNHEARD):
-            for answer in send_some(world.slack, listener, ADA, what, most=MAX_PAYLOADS):
-                taken.by_listener[listener].append(answer.elapsed_seconds)
-                if answer.status != 200:
-                    refused.append((listener, answer.status))
-            # Bolt answers it by itself.
+            for response in send_some(world.slack, listener, ADA, subject, most=MAX_PAYLOADS):
+                latencies.by_listener[listener].append(response.elapsed_seconds)
+                if response.status != 200:
+                    refused.append((listener, response.status))
+            # Bolt answers it without a listener.
             verified = world.slack.send_raw(VERIFICATION, "application/json")
-            taken.unheard.append(verified.elapsed_seconds)
+            latencies.unheard.append(verified.elapsed_seconds)
     assert refused == []
-    return taken
+    return latencies
 
 
 def _write(world: World, stopped: threading.Event, written: list[str]) -> None:
-    """Ask for leave and cancel it, as fast as that goes."""
+    """Request leave and cancel it, as fast as possible."""
     by, week = world.caller(EVE), 0
     while not stopped.is_set():
         week = week % 50 + 1

@@ -1,4 +1,4 @@
-"""How the app is put together: no environment variable, nothing unlisted, every refusal worded."""
+"""The app ignores Bolt's environment variables and has a sentence for every refusal."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ def _refusals(kind: type[DomainError] = DomainError) -> Iterator[type[DomainErro
         yield from _refusals(below)
 
 
-def test_every_refusal_has_its_sentence() -> None:
-    ours = {one for one in _refusals() if one.__module__.startswith(f"{storage.__name__}.")}
-    # Files are brought in on the command line alone.
-    ours = {one for one in ours if ".people_file" not in one.__module__}
-    ours = {one for one in ours if ".people_import" not in one.__module__}
+def test_every_refusal_has_a_sentence() -> None:
+    ours = {
+        refusal for refusal in _refusals() if refusal.__module__.startswith(f"{storage.__name__}.")
+    }
+    # Files are imported on the command line only.
+    ours = {refusal for refusal in ours if ".people_file" not in refusal.__module__}
+    ours = {refusal for refusal in ours if ".people_import" not in refusal.__module__}
 
     assert ours - errors.SENTENCES.keys() == set()
     assert errors.SENTENCES.keys() - ours == set()
@@ -66,7 +68,7 @@ def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> No
 
 
 @pytest.mark.parametrize(
-    ("refusal", "said"),
+    ("refusal", "sentence"),
     [
         (InvalidTransition("approved", "declined", "Dana"), "Already declined by Dana."),
         (InvalidTransition("approved", "approved"), "Already approved."),
@@ -76,5 +78,5 @@ def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> No
         ),
     ],
 )
-def test_a_stale_step_says_what_happened(refusal: DomainError, said: str) -> None:
-    assert errors.sentence(refusal) == said
+def test_a_stale_transition_shows_the_current_status(refusal: DomainError, sentence: str) -> None:
+    assert errors.sentence(refusal) == sentence

@@ -36,7 +36,7 @@ def cancel(world: World, request: LeaveRequest, by: str) -> None:
 
 
 def news(world: World, who: str) -> list[Message]:
-    """What an approver was sent about approved leave that ended."""
+    """Messages to an approver about approved leave that ended."""
     return [message for message in world.slack.dm(who) if "approved leave" in message.text.lower()]
 
 
@@ -58,11 +58,11 @@ def test_approvers_hear_that_approved_leave_was_cancelled(world: World) -> None:
     cancel(world, request, ADA)
 
     for who in (GRACE, HEDY):
-        (told,) = news(world, who)
-        assert told.text == f"Ada Lovelace cancelled their approved leave. {WHAT}"
+        (message,) = news(world, who)
+        assert message.text == f"Ada Lovelace cancelled their approved leave. {WHAT}"
         # Beneath the card, and in the conversation itself, where it notifies.
         (card,) = world.cards(who)
-        assert told.thread_ts == card.ts
+        assert message.thread_ts == card.ts
         assert "Cancelled by Ada Lovelace" in card.visible_text
     assert news(world, EVE) == []
 
@@ -78,8 +78,8 @@ def test_users_who_cancel_get_no_message_about_it(world: World) -> None:
     cancel(world, request, GRACE)
 
     assert news(world, GRACE) == []
-    (told,) = news(world, HEDY)
-    assert told.text == f"Grace Hopper cancelled Ada Lovelace's approved leave. {WHAT}"
+    (message,) = news(world, HEDY)
+    assert message.text == f"Grace Hopper cancelled Ada Lovelace's approved leave. {WHAT}"
 
 
 def test_a_later_approver_without_a_card_is_told_about_a_cancellation(world: World) -> None:
@@ -123,7 +123,7 @@ def test_approvers_hear_that_leave_was_shortened_by_archiving(world: World) -> N
     world.deliver()
 
     for who in (GRACE, HEDY):
-        assert sorted(one.text for one in news(world, who)) == [
+        assert sorted(message.text for message in news(world, who)) == [
             "Ada Lovelace's approved leave was shortened. Annual leave, Mon 1 June 2026, 1 day.",
             "Olive Owner cancelled Ada Lovelace's approved leave. Annual leave, Mon 7 "
             "September 2026, 1 day.",
@@ -142,6 +142,6 @@ def test_an_overlap_in_the_form_names_the_halves(
 ) -> None:
     world.submit_over_rest(ADA, **halves)
 
-    answer = world.send_form(ADA, start_date="2026-08-04", end_date="2026-08-04")
+    response = world.send_form(ADA, start_date="2026-08-04", end_date="2026-08-04")
 
-    assert answer.errors == {ids.FIRST_DAY: f"This overlaps your leave ({shown})."}
+    assert response.errors == {ids.FIRST_DAY: f"This overlaps your leave ({shown})."}

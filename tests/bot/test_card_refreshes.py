@@ -1,4 +1,4 @@
-"""Open approval cards show who else is off and what is left as it is now, not as it was."""
+"""Open approval cards show absent colleagues and the balance as they are now."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ HEDYS_LEAVE = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026"
 
 
 def deliver_all(world: World) -> None:
-    """Send what is due now, and what is due once changes of cover have been gathered."""
+    """Send all due notifications, and the refreshes that wait for further changes of cover."""
     world.deliver()
     world.clock.advance(seconds=3)
     world.deliver()
 
 
 def shown(world: World, who: str = GRACE) -> str:
-    """Ada's card as this approver has it now."""
+    """The text of Ada's card in this approver's conversation."""
     (card,) = [card for card in world.cards(who) if "Ada" in card.text]
     return card.visible_text
 
@@ -144,7 +144,7 @@ def test_a_colleagues_leave_on_one_date_of_the_request_is_on_the_card(
     assert "Hedy" in shown(world).partition("Awaiting")[0]
 
 
-def test_cards_of_other_days_and_other_teams_are_left_alone(world: World) -> None:
+def test_leave_on_other_dates_or_of_other_teams_refreshes_no_card(world: World) -> None:
     world.a_request()
     before = refreshes(world)
 
@@ -156,7 +156,7 @@ def test_cards_of_other_days_and_other_teams_are_left_alone(world: World) -> Non
 
 
 @pytest.mark.both_engines
-def test_several_changes_redraw_a_card_once(world: World) -> None:
+def test_several_changes_refresh_a_card_once(world: World) -> None:
     world.a_request()
     before = refreshes(world)
     others = [
@@ -196,13 +196,13 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     assert "After this: 20 days left in 2026" in first.visible_text
     before = refreshes(world)
 
-    # Approving takes no more days than waiting did.
+    # Approved and pending leave take the same days.
     world.database.write_now(decisions.approve, second.id, by=world.acme.caller, now=world.clock())
     world.deliver()
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "After this: 20 days left in 2026" in card.visible_text
-    redrawn = [call.arguments["ts"] for call in world.slack.calls("chat.update")[before:]]
-    assert first.ts not in redrawn
+    refreshed = [call.arguments["ts"] for call in world.slack.calls("chat.update")[before:]]
+    assert first.ts not in refreshed
 
     world.database.write_now(
         leave_requests.cancel, second.id, by=world.caller(ADA), now=world.clock()
@@ -279,7 +279,7 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
 
 
 class Recorded:
-    """The database as the app sees it; ``short`` are the use cases of short writes."""
+    """The app's database; ``short`` has the use cases that ran as short writes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""What follows for others is shown before settings are saved, over signed HTTP."""
+"""A confirmation shows a change's consequences for people's leave before it is saved."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ MORNING = ["monday", "tuesday:am", "wednesday", "thursday", "friday"]
 
 
 def confirmation_of(world: World, form: View, filled: dict[str, Any]) -> View:
-    """The confirmation that takes the form's place."""
-    answer = world.slack.submit(ADMIN, form, filled)
-    assert (answer.ok, answer.errors) == (True, {})
+    """Submit the form; returns the confirmation that replaces it."""
+    response = world.slack.submit(ADMIN, form, filled)
+    assert (response.ok, response.errors) == (True, {})
     world.settled()
     shown = world.slack.open_modal(ADMIN, "Before you save")
     assert shown.id == form.id
@@ -40,7 +40,7 @@ def confirmation_of(world: World, form: View, filled: dict[str, Any]) -> View:
 
 
 def confirm(world: World, confirmation: View) -> None:
-    """Save, and be sent twice as an impatient person's clicks may be."""
+    """Save; the submission arrives twice, as after a double click."""
     first = world.slack.submit(ADMIN, confirmation)
     assert first.ok
     world.slack.send_raw(*as_sent(first.payload))
@@ -62,11 +62,11 @@ def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
     assert ada.department_id == world.people[ADA].department_id
     assert world.request(ADA).total_half_days == 5
     assert (world.audited("user.updated"), world.audited("leave_request.recounted")) == (1, 1)
-    # What was below the form is there again.
+    # The view below the form is on top again.
     assert world.slack.open_modal(ADMIN).title == "People"
 
 
-def test_nothing_is_saved_where_the_answer_is_no(world: World) -> None:
+def test_a_cancelled_confirmation_saves_nothing(world: World) -> None:
     request = world.submit_over_rest(ADA)
     confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
 
@@ -79,13 +79,13 @@ def test_nothing_is_saved_where_the_answer_is_no(world: World) -> None:
 def test_a_change_without_effects_is_saved_without_a_question(world: World) -> None:
     world.submit_over_rest(ADA)
 
-    answer = world.slack.submit(ADMIN, form_of(world), {"leave_allowance": "20"})
+    response = world.slack.submit(ADMIN, form_of(world), {"leave_allowance": "20"})
 
-    assert answer.body in (None, "", {})
+    assert response.body in (None, "", {})
     assert person(world, ADA).leave_allowance_half_days == 40
 
 
-# Ada has asked for three days.
+# Ada has requested three days.
 OVERDRAWN = "1 person will have a negative balance.\n• Ada Lovelace, 2026: 22 → -1 days left"
 
 
@@ -174,7 +174,7 @@ def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> No
     assert world.audited("department.updated") == 1
 
 
-def test_a_day_made_a_holiday_is_counted_before_it_is_one(world: World) -> None:
+def test_a_new_holiday_and_its_removal_are_confirmed_then_saved(world: World) -> None:
     request = world.submit_over_rest(ADA)
     days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
     form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
@@ -229,7 +229,7 @@ def test_leave_that_would_count_nothing_is_pointed_out(world: World) -> None:
     )
 
 
-def test_of_many_a_few_are_named(world: World) -> None:
+def test_a_confirmation_names_at_most_five_requests(world: World) -> None:
     for week in range(8):
         day = FIRST_DAY + timedelta(weeks=week)
         a_request(world.database, world.acme, world.people[ADA], start_date=day)
@@ -268,7 +268,7 @@ def test_an_admin_demoted_before_confirming_saves_nothing(world: World) -> None:
 
 
 def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
-    """The chosen manager is archived between the confirmation and the answer."""
+    """The chosen manager is archived between the confirmation and its submission."""
     world.submit_over_rest(ADA)
     form = form_of(world)
     boss = a_person(world.database, world.acme, first_name="Bea", last_name="Boss")
@@ -281,9 +281,9 @@ def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
         people_status.archive, boss.id, by=world.acme.caller, now=world.clock()
     )
 
-    answer = world.slack.submit(ADMIN, confirmation)
+    response = world.slack.submit(ADMIN, confirmation)
 
-    assert answer.ok
+    assert response.ok
     assert "This user is archived." in world.slack.open_modal(ADMIN).visible_text
     assert person(world, ADA).manager_id is None
 
@@ -294,12 +294,12 @@ def test_an_error_is_shown_in_the_form_before_any_confirmation(
 ) -> None:
     world.submit_over_rest(ADA)
 
-    answer = world.slack.submit(ADMIN, form_of(world), filled)
+    response = world.slack.submit(ADMIN, form_of(world), filled)
 
-    assert list(answer.errors) == list(filled)
+    assert list(response.errors) == list(filled)
 
 
-def test_eve_cannot_answer_an_admins_question(world: World) -> None:
+def test_other_users_cannot_submit_an_admins_confirmation(world: World) -> None:
     request: LeaveRequest = world.submit_over_rest(ADA)
     confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
     sent = world.slack.submit(ADMIN, confirmation, timestamp=1)
@@ -307,14 +307,14 @@ def test_eve_cannot_answer_an_admins_question(world: World) -> None:
     payload = sent.payload
     payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
 
-    answer = world.slack.send_raw(*as_sent(payload))
+    response = world.slack.send_raw(*as_sent(payload))
 
-    assert "Admin" in str(answer.body["view"]["blocks"])
+    assert "Admin" in str(response.body["view"]["blocks"])
     assert world.request(ADA) == request
 
 
 class Slow:
-    """The database as the app sees it, where long operations wait until they are released."""
+    """The app's database, in which long operations wait for ``may_go_on``."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -324,14 +324,14 @@ class Slow:
         return getattr(self._database, name)
 
     async def dry_run(self, *args: Any, **kwargs: Any) -> Any:
-        await self._until_let()
+        await self._until_released()
         return await self._database.dry_run(*args, **kwargs)
 
     async def write_long(self, *args: Any, **kwargs: Any) -> Any:
-        await self._until_let()
+        await self._until_released()
         return await self._database.write_long(*args, **kwargs)
 
-    async def _until_let(self) -> None:
+    async def _until_released(self) -> None:
         while not self.may_go_on.is_set():
             await asyncio.sleep(0.01)
 
@@ -343,8 +343,8 @@ def test_a_slow_change_is_confirmed_and_saved(world: World) -> None:
     world.app.services.database = slow  # type: ignore[assignment]
     world.app.services.answer_seconds = 0.3
 
-    answer = world.slack.submit(ADMIN, form, {"working_days": MORNING})
-    assert answer.in_time
+    response = world.slack.submit(ADMIN, form, {"working_days": MORNING})
+    assert response.in_time
     assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
     slow.may_go_on.set()
     world.settled()

@@ -1,4 +1,4 @@
-"""Approving and declining by buttons, and what requester and approvers see afterwards."""
+"""Approving and declining by buttons, and the messages and cards that result."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.fakes.slack import Message
 def test_an_approval_shows_on_every_card(world: World) -> None:
     world.a_request()
 
-    answer = world.click(GRACE, ids.APPROVE)
+    response = world.click(GRACE, ids.APPROVE)
     at_once = world.card(GRACE)
     world.deliver()
 
-    assert answer.ok
+    assert response.ok
     assert world.request().status == "approved"
     assert to_decide(at_once) == []
     for who in (GRACE, HEDY):
@@ -41,7 +41,7 @@ def test_an_approval_shows_on_every_card(world: World) -> None:
     assert world.audited("leave_request.approved") == 1
 
 
-def test_a_requester_reads_a_decision_once_and_is_called_by_it(world: World) -> None:
+def test_a_requester_gets_one_new_message_about_a_decision(world: World) -> None:
     world.a_request()
     (sent,) = world.slack.dm(ADA)
 
@@ -55,10 +55,10 @@ def test_a_requester_reads_a_decision_once_and_is_called_by_it(world: World) -> 
         "Approved. See the message below.",
         [],
     )
-    # Slack notifies of what is posted, never of what is redrawn.
+    # Slack notifies users of new messages, never of updates.
     assert (news.history, news.thread_ts) == ([], None)
     assert news.text.startswith("Grace Hopper approved your request.")
-    assert [one.text for one in news.buttons] == ["Cancel leave"]
+    assert [button.text for button in news.buttons] == ["Cancel leave"]
     assert "Grace" not in earlier.visible_text
 
 
@@ -102,12 +102,12 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
 
     world.click(GRACE, ids.DECLINE)
     form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
-    answer = world.slack.submit(GRACE, form, {ids.REASON: "Release <week> & all"})
+    response = world.slack.submit(GRACE, form, {ids.REASON: "Release <week> & all"})
     world.settled()
     at_once = world.card(GRACE)
     world.deliver()
 
-    assert answer.errors == {}
+    assert response.errors == {}
     assert not world.slack.has_modal(GRACE)
     assert "*Ada Lovelace*: Annual leave, Mon 3 August to Wed 5 August 2026" in form.visible_text
     assert (world.request().status, world.request().decision_reason) == (
@@ -116,9 +116,9 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
     )
     assert to_decide(at_once) == []
     assert "Declined by Grace Hopper" in world.card(HEDY).visible_text
-    told = world.slack.dm(ADA)[-1]
-    assert told.visible_text.endswith("Reason: Release <week> & all")
-    assert told.text.endswith("Reason: Release &lt;week&gt; &amp; all")
+    message = world.slack.dm(ADA)[-1]
+    assert message.visible_text.endswith("Reason: Release <week> & all")
+    assert message.text.endswith("Reason: Release &lt;week&gt; &amp; all")
 
 
 @pytest.mark.parametrize("place", ["card", "home"])
@@ -132,10 +132,10 @@ def test_a_refused_reason_is_reported_at_its_field(world: World, place: str) -> 
         world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
     form = world.slack.open_modal(GRACE)
 
-    # No keyboard has it, and Slack passes it on.
-    answer = world.slack.submit(GRACE, form, {ids.REASON: "bell \a"})
+    # No keyboard types it, but Slack passes it on.
+    response = world.slack.submit(GRACE, form, {ids.REASON: "bell \a"})
 
-    assert list(answer.errors) == [ids.REASON]
+    assert list(response.errors) == [ids.REASON]
     assert world.request().status == "pending"
 
 
@@ -149,7 +149,7 @@ def test_a_reason_is_optional(world: World) -> None:
     assert (world.request().status, world.request().decision_reason) == ("declined", None)
 
 
-def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
+def test_a_decision_over_rest_refreshes_every_card(world: World) -> None:
     world.link()
     request = world.submit_over_rest()
     world.deliver()
@@ -167,7 +167,7 @@ def test_a_decision_over_rest_redraws_every_card(world: World) -> None:
     assert "Olive Owner declined your request." in world.slack.dm(ADA)[-1].text
 
 
-def test_a_cancellation_redraws_every_card(world: World) -> None:
+def test_a_cancellation_refreshes_every_card(world: World) -> None:
     request = world.a_request()
 
     world.database.write_now(
@@ -182,7 +182,7 @@ def test_a_cancellation_redraws_every_card(world: World) -> None:
     assert "You cancelled your request." in world.slack.dm(ADA)[-1].text
 
 
-def test_a_change_is_drawn_and_said_to_approvers(world: World) -> None:
+def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> None:
     request = world.a_request()
     world.clock.advance(hours=1)
 
@@ -211,10 +211,10 @@ def test_a_stale_click_shows_the_status_and_refreshes_the_card(world: World) -> 
     stale = world.card(HEDY)
     world.click(GRACE, ids.APPROVE)
 
-    answer = world.click(HEDY, ids.APPROVE, stale)
+    response = world.click(HEDY, ids.APPROVE, stale)
 
-    assert answer.ok
-    assert world.told(HEDY) == ["Already approved by Grace Hopper."]
+    assert response.ok
+    assert world.ephemerals(HEDY) == ["Already approved by Grace Hopper."]
     assert world.card(HEDY).buttons == []
     assert world.audited("leave_request.approved") == 1
 
@@ -227,11 +227,11 @@ def test_a_stale_decline_opens_no_form(world: World) -> None:
     world.click(HEDY, ids.DECLINE, stale)
 
     assert not world.slack.has_modal(HEDY)
-    assert world.told(HEDY) == ["Already approved by Grace Hopper."]
+    assert world.ephemerals(HEDY) == ["Already approved by Grace Hopper."]
     assert world.card(HEDY).buttons == []
 
 
-def test_a_form_overtaken_by_another_decision_says_so(world: World) -> None:
+def test_a_form_overtaken_by_another_decision_shows_that_decision(world: World) -> None:
     world.a_request()
     world.click(HEDY, ids.DECLINE)
     form = world.slack.open_modal(HEDY)
@@ -246,7 +246,7 @@ def test_a_form_overtaken_by_another_decision_says_so(world: World) -> None:
     assert world.request().decision_reason is None
 
 
-def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
+def test_a_click_on_a_cancelled_request_shows_the_cancellation(world: World) -> None:
     request = world.a_request()
     world.database.write_now(
         leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
@@ -254,7 +254,7 @@ def test_a_click_on_a_cancelled_request_says_so(world: World) -> None:
 
     world.click(GRACE, ids.APPROVE)
 
-    assert world.told(GRACE) == ["Already cancelled by Ada Lovelace."]
+    assert world.ephemerals(GRACE) == ["Already cancelled by Ada Lovelace."]
 
 
 @pytest.mark.both_engines
@@ -265,11 +265,11 @@ def test_two_approvers_at_once_make_one_decision(world: World) -> None:
     _at_once(world, [(GRACE, cards[GRACE]), (HEDY, cards[HEDY])])
     world.deliver()
 
-    (told,) = world.told(GRACE) + world.told(HEDY)
-    assert told in ("Already approved by Grace Hopper.", "Already approved by Hedy Lamarr.")
+    (sentence,) = world.ephemerals(GRACE) + world.ephemerals(HEDY)
+    assert sentence in ("Already approved by Grace Hopper.", "Already approved by Hedy Lamarr.")
     assert world.audited("leave_request.approved") == 1
     assert to_decide(world.cards(GRACE)[0]) == to_decide(world.cards(HEDY)[0]) == []
-    assert len(_approvals_told(world)) == 1
+    assert len(_approval_messages(world)) == 1
 
 
 @pytest.mark.both_engines
@@ -280,9 +280,9 @@ def test_a_double_click_makes_one_decision(world: World) -> None:
     _at_once(world, [(GRACE, card), (GRACE, card)])
     world.deliver()
 
-    assert world.told(GRACE) == ["Already approved by Grace Hopper."]
+    assert world.ephemerals(GRACE) == ["Already approved by Grace Hopper."]
     assert world.audited("leave_request.approved") == 1
-    assert len(_approvals_told(world)) == 1
+    assert len(_approval_messages(world)) == 1
 
 
 def test_unrelated_users_cannot_decide(world: World) -> None:
@@ -292,13 +292,14 @@ def test_unrelated_users_cannot_decide(world: World) -> None:
     world.click(EVE, ids.DECLINE, world.card(GRACE))
 
     assert (
-        world.told(EVE) == ["This request doesn't exist, or you no longer have access to it."] * 2
+        world.ephemerals(EVE)
+        == ["This request doesn't exist, or you no longer have access to it."] * 2
     )
     assert _is_untouched(world, request)
 
 
 @pytest.mark.parametrize("value", ["019e8269-4e80-7e8f-9eff-078e9174496d", "no-id"])
-def test_a_button_of_no_request_finds_none(world: World, value: str) -> None:
+def test_a_button_of_an_unknown_request_shows_an_error(world: World, value: str) -> None:
     request = world.a_request()
     card = world.card(GRACE)
     forged = orjson.loads(orjson.dumps(card.blocks).replace(request.id.encode(), value.encode()))
@@ -306,7 +307,7 @@ def test_a_button_of_no_request_finds_none(world: World, value: str) -> None:
     world.slack.click(GRACE, replace(card, blocks=forged), ids.APPROVE)
     world.settled()
 
-    assert world.told(GRACE) == [
+    assert world.ephemerals(GRACE) == [
         ("This request doesn't exist, or you no longer have access to it.")
     ]
 
@@ -317,7 +318,10 @@ def test_requesters_cannot_decide_on_their_own_requests(world: World) -> None:
     world.click(ADA, ids.APPROVE, world.card(GRACE))
     world.click(ADA, ids.DECLINE, world.card(GRACE))
 
-    assert world.told(ADA) == ["You can't decide on your own request. Another approver has to."] * 2
+    assert (
+        world.ephemerals(ADA)
+        == ["You can't decide on your own request. Another approver has to."] * 2
+    )
     assert _is_untouched(world, request)
 
 
@@ -333,7 +337,7 @@ def test_permission_is_checked_at_the_click(world: World) -> None:
 
     world.click(GRACE, ids.APPROVE)
 
-    assert world.told(GRACE) == [
+    assert world.ephemerals(GRACE) == [
         ("This request doesn't exist, or you no longer have access to it.")
     ]
     assert world.request().version == request.version
@@ -351,9 +355,9 @@ def test_permission_is_checked_again_when_the_reason_is_sent(world: World) -> No
         now=world.clock(),
     )
 
-    answer = world.slack.submit(GRACE, form, {ids.REASON: "No"})
+    response = world.slack.submit(GRACE, form, {ids.REASON: "No"})
 
-    assert answer.errors == {
+    assert response.errors == {
         ids.REASON: "This request doesn't exist, or you no longer have access to it."
     }
     assert world.request().version == request.version
@@ -377,7 +381,7 @@ def test_a_former_approvers_card_has_no_buttons(world: World) -> None:
     assert (len(world.card(GRACE).buttons), len(world.card(HEDY).buttons)) == (0, 2)
 
 
-def test_a_click_on_a_card_that_was_never_recorded_makes_it_known(world: World) -> None:
+def test_a_click_records_a_card_that_was_posted_but_not_recorded(world: World) -> None:
     world.send_form()
     world.deliver_and_die()
 
@@ -395,22 +399,22 @@ def test_a_click_on_a_card_that_was_never_recorded_makes_it_known(world: World) 
     assert "Cancelled" in world.card(GRACE).visible_text
 
 
-def test_a_click_on_a_second_copy_redraws_both(world: World) -> None:
+def test_a_click_on_a_duplicate_card_refreshes_both(world: World) -> None:
     world.send_form()
     world.deliver_and_die()
     world.clock.advance(seconds=61)
     world.deliver()
-    stray, known = world.cards(GRACE)
+    stray, recorded = world.cards(GRACE)
 
     world.click(GRACE, ids.APPROVE, stray)
     world.deliver()
 
-    assert stray.ts != known.ts
+    assert stray.ts != recorded.ts
     assert [to_decide(card) for card in world.cards(GRACE)] == [[], []]
 
 
-def _approvals_told(world: World) -> list[Message]:
-    """New messages, not earlier ones that were redrawn."""
+def _approval_messages(world: World) -> list[Message]:
+    """New messages, not earlier ones that were updated."""
     return [
         message
         for message in world.slack.dm(ADA)
@@ -426,9 +430,9 @@ def _is_untouched(world: World, request: LeaveRequest) -> bool:
 def _at_once(world: World, clicks: list[tuple[str, Message]]) -> None:
     start = threading.Barrier(len(clicks))
 
-    def click(one: tuple[str, Message]) -> bool:
+    def click(user_and_card: tuple[str, Message]) -> bool:
         start.wait(30)
-        return world.slack.click(one[0], one[1], ids.APPROVE).ok
+        return world.slack.click(user_and_card[0], user_and_card[1], ids.APPROVE).ok
 
     with ThreadPoolExecutor() as pool:
         assert list(pool.map(click, clicks)) == [True] * len(clicks)

@@ -1,4 +1,4 @@
-"""Notices reach Slack however badly Slack behaves: later, once, and never lost."""
+"""Notifications survive Slack's failures: they arrive later, once, and are never lost."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def test_retries_back_off_and_end_after_a_day(world: World) -> None:
     world.send_form()
     world.slack.fail_next("chat.postMessage", times=1_000, status=503)
 
-    waited = []
+    attempts = []
     for _ in range(40):
         if not (made := world.deliver()):
             break
-        waited.append(made)
+        attempts.append(made)
         world.clock.advance(seconds=3_600)
 
-    assert len(waited) == 25
+    assert len(attempts) == 25
     world.slack.forget_failures()
     world.clock.advance(days=1)
     assert world.deliver() == 0
@@ -70,10 +70,10 @@ def test_a_hanging_slack_does_not_delay_clicks(world: World) -> None:
     world.a_request()
     world.slack.fail_next("chat.update", hang_seconds=1.0, times=3)
 
-    answer = world.click(GRACE, ids.APPROVE)
+    response = world.click(GRACE, ids.APPROVE)
     world.deliver()
 
-    assert answer.elapsed_seconds < 0.5
+    assert response.elapsed_seconds < 0.5
     assert to_decide(world.cards(HEDY)[0]) == []
 
 
@@ -89,7 +89,7 @@ def test_a_final_error_is_not_retried(world: World, code: str) -> None:
 
 
 def test_a_user_missing_in_the_workspace_is_not_retried(world: World) -> None:
-    world.slack.change_person(GRACE, email="somebody.else@example.com")
+    world.slack.change_person(GRACE, email="another.person@example.com")
 
     world.send_form()
     world.deliver()
@@ -123,7 +123,7 @@ def test_an_account_with_an_unconfirmed_address_gets_no_card(world: World) -> No
 
 
 def test_an_account_linked_to_another_person_gets_no_card(world: World) -> None:
-    # Eve has taken Grace's address over, in Slack only.
+    # Eve has Grace's address, in Slack only.
     world.open_form(EVE)
     world.slack.change_person(EVE, email=world.people[GRACE].email)
     world.slack.change_person(GRACE, email="grace.hopper@example.com")
@@ -156,7 +156,7 @@ def test_people_are_found_by_e_mail_once(world: World) -> None:
     grace = world.database.read_now(find, world.acme.id, world.people[GRACE].id)
     assert grace is not None
     assert grace.slack_user_id == GRACE
-    # Ada was known since she opened the form.
+    # Ada's account was linked when she opened the form.
     assert len(world.slack.calls("users.lookupByEmail")) == 2
 
 
@@ -273,9 +273,9 @@ def test_admins_are_notified_of_a_disabled_webhook(world: World) -> None:
     assert [world.slack.dm(who) for who in (ADA, GRACE, HEDY)] == [[], [], []]
 
 
-@pytest.mark.parametrize("is_well_again", [False, True])
+@pytest.mark.parametrize("has_recovered", [False, True])
 def test_admins_are_notified_of_a_failing_webhook(
-    world: World, database_url: str, is_well_again: bool
+    world: World, database_url: str, has_recovered: bool
 ) -> None:
     owner = world.acme.caller
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
@@ -289,13 +289,13 @@ def test_admins_are_notified_of_a_failing_webhook(
     world.database.write_now(
         admin_notifications.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
     )
-    if is_well_again:
+    if has_recovered:
         outside.run(database_url, "UPDATE webhooks SET failing_since_at = NULL")
 
     world.deliver()
 
-    told = [message.text for message in world.slack.dm("UOWNER")]
-    assert told == ([] if is_well_again else [FAILING])
+    texts = [message.text for message in world.slack.dm("UOWNER")]
+    assert texts == ([] if has_recovered else [FAILING])
 
 
 FAILING = (
@@ -306,13 +306,13 @@ FAILING = (
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "text"),
     [
         (endpoint_health.GONE, "Grund: Der Endpunkt hat mit 410 Gone geantwortet."),
         (endpoint_health.FAILED_FOR_TOO_LONG, "Grund: 120 Stunden lang ist jeder Versuch fehl"),
     ],
 )
-def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, said: str) -> None:
+def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, text: str) -> None:
     email = world.acme.owner.email
     world.slack.add_person("UOWNER", email, "Olive Owner", tz="Europe/Berlin", locale="de-DE")
     webhook, _ = world.database.write_now(
@@ -328,7 +328,7 @@ def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, 
     world.database.write_now(switch_off)
     world.deliver()
 
-    assert said in world.slack.dm("UOWNER")[-1].visible_text
+    assert text in world.slack.dm("UOWNER")[-1].visible_text
 
 
 def test_an_enabled_webhook_is_not_notified(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The digest: once a day at nine, kept up to date, and quiet where there is nothing to say."""
+"""The digest is posted once a day at nine, updated, and left out on days without absences."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
 
 
 def tick(world: World, at: datetime) -> list[Message]:
-    """The scheduler looks; what is in the channel then."""
+    """Run due jobs at this time; returns the channel's messages."""
     world.clock.now = at
     world.run(world.app.periodic_jobs.run_due)
     return world.slack.in_channel(CHANNEL)
@@ -80,7 +80,7 @@ def test_the_digest_is_posted_once_at_nine_in_the_organisations_time_zone(acme: 
     after = tick(acme, NINE + timedelta(hours=3))
 
     assert before == []
-    assert [one.text for one in after] == [
+    assert [message.text for message in after] == [
         "Out today, Tue 2 June 2026:\n"
         "• Ada Lovelace: Annual leave, until Wed 3 June 2026\n"
         "• Eve Elsewhere: Away"
@@ -115,7 +115,7 @@ def test_no_message_is_posted_on_a_day_without_absences(acme: World) -> None:
 
 
 def test_no_digest_is_posted_at_weekends_and_on_public_holidays(acme: World) -> None:
-    # Christmas is a Friday; what it loses to the weekend is made up for on the Monday.
+    # Christmas is a Friday; Boxing Day's substitute is the Monday.
     christmas = datetime(2026, 12, 25, 9, tzinfo=UTC)
     off(acme, ADA, date(2026, 12, 21), date(2026, 12, 31))
 
@@ -130,9 +130,9 @@ def test_every_day_has_a_message_of_its_own(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY + timedelta(days=1))
     tick(acme, NINE)
 
-    found = tick(acme, NINE + timedelta(days=1))
+    messages = tick(acme, NINE + timedelta(days=1))
 
-    assert [one.text.partition(":")[0] for one in found] == [
+    assert [message.text.partition(":")[0] for message in messages] == [
         "Out today, Tue 2 June 2026",
         "Out today, Wed 3 June 2026",
     ]
@@ -174,9 +174,9 @@ def test_a_shared_channel_gets_no_digest_and_admins_are_notified(
         world.deliver()
 
     assert world.slack.in_channel(CHANNEL) == []
-    (told,) = [message.text for message in world.slack.dm("UOWNER")]
-    assert "shared with another organisation (Slack Connect)" in told
-    assert "Choose another channel" in told
+    (text,) = [message.text for message in world.slack.dm("UOWNER")]
+    assert "shared with another organisation (Slack Connect)" in text
+    assert "Choose another channel" in text
 
 
 def test_the_digest_is_posted_without_the_scope_to_read_channels(
@@ -208,9 +208,9 @@ def test_admins_are_notified_once_of_a_channel_that_slack_refuses(world: World, 
             tick(world, NINE + timedelta(days=day, minutes=minute))
             world.deliver()
 
-    told = [message.text for message in world.slack.dm("UOWNER")]
-    assert len(told) == 1
-    assert told[0].startswith("I can't post the daily list of who's out.")
+    texts = [message.text for message in world.slack.dm("UOWNER")]
+    assert len(texts) == 1
+    assert texts[0].startswith("I can't post the daily list of who's out.")
     tried = [call.arguments["channel"] for call in world.slack.calls("chat.postMessage")]
     assert tried.count(CHANNEL) == 1
 
@@ -239,9 +239,9 @@ def test_another_channel_gets_its_own_message(world: World) -> None:
     off(world, EVE, TODAY + timedelta(days=1), TODAY + timedelta(days=1))
     choose(world)
 
-    found = tick(world, NINE + timedelta(days=1, minutes=1))
+    messages = tick(world, NINE + timedelta(days=1, minutes=1))
 
-    assert len(found) == 1
+    assert len(messages) == 1
 
 
 def test_a_digest_that_slack_refuses_temporarily_is_retried(acme: World) -> None:
@@ -308,7 +308,7 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
     )
 )
 def test_the_longest_digest_is_within_limits_and_harmless(out: list[PersonOut]) -> None:
-    found = views.message(
+    message = views.message(
         Digest(
             organisation_id="o",
             team_id="T1",
@@ -324,9 +324,9 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[PersonOut]) 
         )
     )
 
-    assert problems_of_message(found["text"], found["blocks"]) == []
-    assert len(found["text"]) <= 4_000
-    assert "<" not in found["text"]
+    assert problems_of_message(message["text"], message["blocks"]) == []
+    assert len(message["text"]) <= 4_000
+    assert "<" not in message["text"]
     assert digests.MAX_SHOWN == 100
 
 

@@ -48,8 +48,8 @@ def test_the_sync_applies_changes_whose_events_were_missed(world: World) -> None
 
     ada = person(world, ADA)
     assert (ada.name, ada.timezone) == ("Augusta King", "Europe/Rome")
-    kept = world.database.read_now(slack_locales.find, world.acme.id, ada.id)
-    assert kept.locale == "it-IT"
+    stored = world.database.read_now(slack_locales.find, world.acme.id, ada.id)
+    assert stored.locale == "it-IT"
 
 
 def test_the_sync_deactivates_people_who_left_slack(world: World) -> None:
@@ -209,7 +209,7 @@ def test_a_slow_workspace_does_not_delay_others(database: Database, due_later: b
     assert sorted(workspaces.compared) == OTHERS
 
 
-# With the slow one there are more than are compared at the same time.
+# With the slow workspace there are more than are compared at the same time.
 OTHERS = [f"T{number:02}" for number in range(MAX_CONCURRENT)]
 
 
@@ -237,7 +237,7 @@ class SlowFirst(InstalledWorkspaces):
 
 
 class FailingToFail(Troubled):
-    """The database is away whenever a failed comparison is to be recorded."""
+    """The database is unavailable when a failed comparison is recorded."""
 
     async def write(self, *args: Any, **kwargs: Any) -> Any:
         if args[0] is slack_syncs.fail:
@@ -304,11 +304,11 @@ def test_a_malformed_member_is_skipped_and_the_others_are_compared(
 def test_a_malformed_event_changes_nothing(world: World, logged: Logged) -> None:
     linked(world, ADA)
 
-    answer = world.slack.event(
+    response = world.slack.event(
         {"type": "user_change", "user": world.slack.user(ADA) | {"locale": "x" * 99}}
     )
 
-    assert answer.status == 200
+    assert response.status == 200
     assert [line for line in logged.lines if "slack.member_skipped" in line]
     assert [line for line in logged.lines if "Traceback" in line] == []
 
@@ -369,10 +369,10 @@ def test_an_event_older_than_the_last_one_applied_changes_nothing(world: World) 
     change(world, ADA, real_name="Ada King", updated=at + 10)
     change(world, ADA, deleted=True, updated=at + 20)
 
-    answer = change(world, ADA, deleted=False, real_name="Ada Old", updated=at + 15)
+    response = change(world, ADA, deleted=False, real_name="Ada Old", updated=at + 15)
 
     ada = person(world, ADA)
-    assert answer.status == 200
+    assert response.status == 200
     assert (ada.status, ada.name) == ("deactivated", "Ada King")
 
 
@@ -450,11 +450,11 @@ def test_unlinking_deletes_the_time_of_the_applied_profile(database: Database) -
     assert person.slack_user_id == "U2"
 
 
-def a_profile(user: User, **said: Any) -> SlackProfile:
+def a_profile(user: User, **fields: Any) -> SlackProfile:
     profile = a_slack_profile(
         slack_user_id="U1",
         email=user.email,
         first_name="Ada",
         last_name="King",
     )
-    return replace(profile, **said)
+    return replace(profile, **fields)

@@ -1,4 +1,4 @@
-"""Slack's events: handled once, sent again when they failed, and people kept in step with them."""
+"""Slack's events are handled once, retried after failures, and update people."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ from tests.refusals import crossing, overlapping
 
 
 def change(world: World, who: str, **changes: Any) -> Answer:
-    """Slack's directory changes, and the app hears of it."""
+    """Change a person in Slack, and send the app the event."""
     world.slack.change_person(who, **changes)
     user = world.slack.user(who) | {"locale": changes.get("locale", "en-GB")}
-    answer = world.slack.event({"type": "user_change", "user": user})
+    response = world.slack.event({"type": "user_change", "user": user})
     world.settled()
-    return answer
+    return response
 
 
 def person(world: World, who: str) -> User:
-    found = world.database.read_now(people_rows.find, world.acme.id, world.people[who].id)
-    assert found is not None
-    return found
+    user = world.database.read_now(people_rows.find, world.acme.id, world.people[who].id)
+    assert user is not None
+    return user
 
 
 def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     world.open_form(ADA)
 
-    answer = change(world, ADA, real_name="Augusta King-Noel", tz="Europe/Rome", locale="it-IT")
+    response = change(world, ADA, real_name="Augusta King-Noel", tz="Europe/Rome", locale="it-IT")
 
     ada = person(world, ADA)
-    assert answer.status == 200
+    assert response.status == 200
     assert (ada.name, ada.timezone) == ("Augusta King-Noel", "Europe/Rome")
     locales = world.database.read_now(slack_locales.of_people, world.acme.id, [ada.id])
     assert locales == {ada.id: "it-IT"}
-    found = world.database.read_now(
+    page = world.database.read_now(
         audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
     )
-    assert [(item.source, item.actor_id, item.subject_id) for item in found.items] == [
+    assert [(item.source, item.actor_id, item.subject_id) for item in page.items] == [
         ("slack", None, ada.id)
     ]
 
@@ -109,10 +109,10 @@ def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World
     assert person(world, ADA).status == "deactivated"
     with pytest.raises(Unauthenticated):
         world.database.read_now(authentication.authenticate, key, now=NOW)
-    found = world.database.read_now(
+    page = world.database.read_now(
         audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )
-    assert [item.source for item in found.items] == ["slack"]
+    assert [item.source for item in page.items] == ["slack"]
 
 
 def test_a_user_who_returns_to_slack_is_reactivated(world: World) -> None:
@@ -144,9 +144,9 @@ def test_the_last_owner_stays(world: World) -> None:
     world.people["UOLIVE"] = owner
     world.slack.add_person("UOLIVE", owner.email, owner.name)
 
-    answer = change(world, "UOLIVE", deleted=True)
+    response = change(world, "UOLIVE", deleted=True)
 
-    assert answer.status == 200
+    assert response.status == 200
     assert person(world, "UOLIVE").status == "active"
 
 
@@ -166,9 +166,9 @@ def test_events_of_guests_bots_and_strangers_are_ignored(
     world.link()
     before = person(world, EVE)
 
-    answer = change(world, EVE, real_name="Guy Guest", **flags)
+    response = change(world, EVE, real_name="Guy Guest", **flags)
 
-    assert answer.status == 200
+    assert response.status == 200
     assert person(world, EVE) == before
 
 
@@ -177,9 +177,9 @@ def test_an_event_with_an_unconfirmed_address_is_ignored(world: World, is_delete
     world.link()
     before = person(world, EVE)
 
-    answer = change(world, EVE, real_name="Mallory", is_email_confirmed=False, deleted=is_deleted)
+    response = change(world, EVE, real_name="Mallory", is_email_confirmed=False, deleted=is_deleted)
 
-    assert answer.status == 200
+    assert response.status == 200
     assert person(world, EVE) == before
 
 
@@ -188,10 +188,10 @@ def test_a_deleted_account_that_is_not_linked_is_ignored(world: World) -> None:
     before = person(world, EVE)
     deleted = world.slack.user(EVE) | {"deleted": True}
 
-    answer = world.slack.event({"type": "user_change", "user": deleted})
+    response = world.slack.event({"type": "user_change", "user": deleted})
 
     assert deleted["is_email_confirmed"]
-    assert answer.status == 200
+    assert response.status == 200
     assert person(world, EVE) == before
 
 
@@ -199,9 +199,9 @@ def test_events_add_no_users(world: World) -> None:
     world.link()
     world.slack.add_person("UNEW", "nora@example.com", "Nora Newcomer")
 
-    answer = change(world, "UNEW", tz="Europe/Rome")
+    response = change(world, "UNEW", tz="Europe/Rome")
 
-    assert answer.status == 200
+    assert response.status == 200
     assert world.database.read_now(people_rows.find_by_slack_id, world.acme.id, "UNEW") is None
 
 
@@ -215,9 +215,9 @@ def test_an_archived_user_is_not_changed(database: Database) -> None:
         last_name="Name",
     )
 
-    found = database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
+    synced = database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
 
-    assert found is None
+    assert synced is None
     assert database.read_now(people_rows.find, acme.id, gone.id) == gone
 
 
@@ -233,16 +233,16 @@ def test_another_account_with_the_same_address_is_not_matched(database: Database
     database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
 
     other = replace(profile, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
-    found = database.write_now(profile_sync.sync, acme.id, other, now=NOW)
+    synced = database.write_now(profile_sync.sync, acme.id, other, now=NOW)
 
-    assert found is None
+    assert synced is None
 
 
-# Once, and again when it failed
+# Deduplication and retries
 
 
 class Counting:
-    """A listener that counts, and fails as often as it is told to."""
+    """A listener that counts its runs and fails the first ``failures`` of them."""
 
     __name__ = "counting"
 
@@ -268,17 +268,17 @@ def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> N
         last_name="King",
     )
 
-    said = replace(profile, email=grace.email)
+    changed = replace(profile, email=grace.email)
 
     codes = overlapping(
         database,
-        lambda tx: join_policy.join_from_slack(tx, acme.id, said, now=NOW),
+        lambda tx: join_policy.join_from_slack(tx, acme.id, changed, now=NOW),
         lambda: database.write_now(profile_sync.sync, acme.id, profile, now=NOW),
     )
 
     assert codes == []
-    found = database.read_now(people_lists.list_all, by=acme.caller)
-    assert [one.id for one in found if one.slack_user_id == "U1"] == [grace.id]
+    people = database.read_now(people_lists.list_all, by=acme.caller)
+    assert [user.id for user in people if user.slack_user_id == "U1"] == [grace.id]
 
 
 @pytest.mark.both_engines
@@ -317,17 +317,19 @@ def listening_world(database: Database, slack: LoopbackSlack, act: Any) -> World
 def test_a_repeated_event_is_handled_once(database: Database, slack: LoopbackSlack) -> None:
     act = Counting()
     with listening_world(database, slack, act):
-        answers = [
+        responses = [
             slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number)
             for number in (None, 1, 2, 3)
         ]
 
-    assert [answer.status for answer in answers] == [200] * 4
+    assert [response.status for response in responses] == [200] * 4
     assert act.runs == 1
 
 
 @pytest.mark.both_engines
-def test_another_process_has_handled_it(database: Database, slack: LoopbackSlack) -> None:
+def test_an_event_that_another_process_handled_is_skipped(
+    database: Database, slack: LoopbackSlack
+) -> None:
     act = Counting()
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     database.write_now(slack_events.finish, "Ev1", now=NOW)
@@ -343,12 +345,12 @@ def test_an_event_that_failed_is_handled_when_slack_repeats_it(
 ) -> None:
     act = Counting(failures=2)
     with listening_world(database, slack, act):
-        answers = [
+        responses = [
             slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number)
             for number in (None, 1, 2, 3)
         ]
 
-    assert [answer.status for answer in answers] == [503, 503, 200, 200]
+    assert [response.status for response in responses] == [503, 503, 200, 200]
     assert act.runs == 3
 
 
@@ -359,34 +361,34 @@ def test_an_event_whose_handler_died_is_handled_again(
     act = Counting()
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     with listening_world(database, slack, act) as world:
-        # Slack repeats only what it was not answered with 200.
-        answers = [slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).status]
+        # Slack repeats only events without a 200.
+        statuses = [slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).status]
         assert act.runs == 0
         world.clock.advance(minutes=1)
 
-        answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
+        statuses.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
 
-    assert (answers, act.runs) == ([503, 200], 1)
+    assert (statuses, act.runs) == ([503, 200], 1)
 
 
 @pytest.mark.both_engines
-def test_an_event_that_another_process_is_at_is_left_to_it(
+def test_an_event_that_another_process_has_claimed_is_not_handled_twice(
     database: Database, slack: LoopbackSlack
 ) -> None:
     act = Counting()
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     with listening_world(database, slack, act) as world:
-        answers = [slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).status]
+        statuses = [slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).status]
         database.write_now(slack_events.finish, "Ev1", now=NOW)
         world.clock.advance(minutes=1)
 
-        answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
+        statuses.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2).status)
 
-    assert (answers, act.runs) == ([503, 200], 0)
+    assert (statuses, act.runs) == ([503, 200], 0)
 
 
 class Slow(Counting):
-    """A listener that takes longer than Slack waits, until it is told to end."""
+    """A listener that takes longer than Slack waits: until ``may_end`` is set."""
 
     __name__ = "slow"
 
@@ -431,18 +433,18 @@ def test_a_slow_event_that_fails_is_handled_when_slack_repeats_it(
     with World(database, slack, listeners=listeners, via=via) as world:
         slack.wait_for_socket(count=int(via == "socket"))
         world.app.services.answer_seconds = SOON_SECONDS
-        answers = [slack.event({"type": "team_join"}, event_id="Ev1").ok]
+        acknowledged = [slack.event({"type": "team_join"}, event_id="Ev1").ok]
         act.may_end.set()
         world.settled()
 
-        answers.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).ok)
+        acknowledged.append(slack.event({"type": "team_join"}, event_id="Ev1", retry_num=1).ok)
 
-    assert answers == [False, True]
+    assert acknowledged == [False, True]
     assert act.runs == 2
 
 
 class Failing(Troubled):
-    """Fails to write once the event is claimed, after Slack's time when it is slow."""
+    """A database that fails to write while ``is_failing``, after Slack's time if ``is_slow``."""
 
     def __init__(self, database: Database, *, is_slow: bool) -> None:
         super().__init__(database)
@@ -501,9 +503,9 @@ def test_without_a_database_slack_is_asked_to_resend_the_event(
         app_database=broken,
     ):
         database.close()
-        answer = slack.event({"type": "team_join"}, event_id="Ev1")
+        response = slack.event({"type": "team_join"}, event_id="Ev1")
 
-    assert answer.status == 503
+    assert response.status == 503
     assert act.runs == 0
 
 

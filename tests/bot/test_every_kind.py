@@ -34,20 +34,20 @@ async def do_nothing(visit: Interaction) -> None:
 
 @pytest.mark.parametrize("act", [ack_and_break, break_at_once, do_nothing])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_listener_is_answered_though_it_breaks(
+def test_every_kind_of_listener_is_acknowledged_even_if_it_fails(
     database: Database, slack: LoopbackSlack, kind: Kind, act: Any
 ) -> None:
     listener = Listener(kind=kind, name="/thing" if kind == "command" else "thing", act=act)
     with World(database, slack, listeners=[listener]) as world:
-        answers = send_all(slack, listener, ADA, WHAT)
+        responses = send_all(slack, listener, ADA, WHAT)
         world.settled()
 
-    assert {answer.status for answer in answers} == {200}
-    assert max(answer.elapsed_seconds for answer in answers) < 1
+    assert {response.status for response in responses} == {200}
+    assert max(response.elapsed_seconds for response in responses) < 1
 
 
 @pytest.mark.parametrize("kind", ["command", "shortcut", "action"])
-def test_the_error_is_shown_where_the_user_is(
+def test_an_error_is_shown_to_the_user_in_a_message_or_a_modal(
     database: Database, slack: LoopbackSlack, kind: Kind
 ) -> None:
     listener = Listener(
@@ -65,29 +65,29 @@ def test_the_error_is_shown_where_the_user_is(
 def test_a_search_that_breaks_offers_nothing(database: Database, slack: LoopbackSlack) -> None:
     listener = Listener(kind="options", name="thing", act=break_at_once)
     with World(database, slack, listeners=[listener]):
-        answers = send_all(slack, listener, ADA, WHAT)
+        responses = send_all(slack, listener, ADA, WHAT)
 
-    assert {str(answer.body) for answer in answers} == {"{'options': []}"}
+    assert {str(response.body) for response in responses} == {"{'options': []}"}
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "event"])
 def test_payloads_without_a_listener_are_acknowledged(world: World, kind: Kind) -> None:
     name = "/unheard" if kind == "command" else "unheard"
 
-    answers = send_all(world.slack, Listener(kind=kind, name=name, act=do_nothing), ADA, WHAT)
+    responses = send_all(world.slack, Listener(kind=kind, name=name, act=do_nothing), ADA, WHAT)
     world.settled()
 
-    assert {answer.status for answer in answers} == {200}
+    assert {response.status for response in responses} == {200}
 
 
 def test_an_unknown_command_names_the_setting(world: World) -> None:
     world.slack.command(ADA, "/urlaub")
 
-    assert "HIATUS_SLACK_COMMAND" in world.told(ADA)[-1]
-    assert "/urlaub" in world.told(ADA)[-1]
+    assert "HIATUS_SLACK_COMMAND" in world.ephemerals(ADA)[-1]
+    assert "/urlaub" in world.ephemerals(ADA)[-1]
 
 
-def test_a_button_of_an_older_version_says_so(world: World) -> None:
+def test_a_button_of_an_older_version_is_reported_as_outdated(world: World) -> None:
     button = Listener(kind="action", name="leave.gone", act=do_nothing)
 
     send_all(world.slack, button, ADA, WHAT)
@@ -96,7 +96,7 @@ def test_a_button_of_an_older_version_says_so(world: World) -> None:
     assert world.slack.response_posts[-1].body["text"] == notice.OUTDATED
 
 
-def test_a_link_and_a_field_are_not_answered_with_a_sentence(world: World) -> None:
+def test_links_and_fields_without_a_listener_post_no_message(world: World) -> None:
     for action in ({"type": "button", "url": "https://example.com"}, {"type": "datepicker"}):
         world.slack.send(
             "interactive",
@@ -121,4 +121,4 @@ def test_the_command_may_have_another_name(database: Database, slack: LoopbackSl
         assert slack.open_modal(ADA).title == "Request leave"
         slack.command(ADA, "/timeoff")
         world.settled()
-        assert "HIATUS_SLACK_COMMAND" in world.told(ADA)[-1]
+        assert "HIATUS_SLACK_COMMAND" in world.ephemerals(ADA)[-1]

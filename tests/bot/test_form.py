@@ -1,4 +1,4 @@
-"""The form as it is filled in: its live line, what is typed behind the command, changing."""
+"""The request form: its live total, leave typed after the command, and changes of a request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fakes.slack import LoopbackSlack, View
 
 
 def chosen(view: View, block_id: str) -> Any:
-    """What stands in a field."""
+    """A field's value."""
     (state,) = view.values[block_id].values()
     option = state.get("selected_option") or {}
     return state.get("selected_date") or option.get("value") or state.get("value")
@@ -26,7 +26,9 @@ def chosen(view: View, block_id: str) -> Any:
 
 def fields(view: View) -> tuple[Any, ...]:
     """First day, last day, begins, ends."""
-    return tuple(chosen(view, one) for one in (ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS))
+    return tuple(
+        chosen(view, block_id) for block_id in (ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS)
+    )
 
 
 def typed(world: World, text: str, who: str = ADA) -> View:
@@ -36,7 +38,7 @@ def typed(world: World, text: str, who: str = ADA) -> View:
 
 
 def pick(world: World, view: View, who: str = ADA, **picked: Any) -> View:
-    """Pick one value after the other; the view as it is then."""
+    """Pick each value in turn; returns the resulting view."""
     for block_id, value in picked.items():
         assert world.slack.pick(who, view, block_id, ids.RECOUNT, value).ok
         world.settled()
@@ -80,7 +82,7 @@ def test_problems_are_shown_before_the_form_is_sent(world: World) -> None:
     assert "⚠️ The last day is before the first day." in form.visible_text
 
 
-def test_a_note_that_is_still_to_be_typed_is_no_problem_yet(world: World) -> None:
+def test_a_missing_note_is_reported_only_when_the_form_is_sent(world: World) -> None:
     a_leave_type(world.database, world.acme, name="Study leave", requires_note=True)
 
     form = typed(world, "3 aug study")
@@ -102,14 +104,14 @@ def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
     assert f"Also off:\n{line}" in world.card(GRACE).visible_text
 
 
-def test_leave_without_approval_says_so(world: World) -> None:
+def test_the_form_states_that_a_type_needs_no_approval(world: World) -> None:
     form = typed(world, "today sick")
 
     assert "No approval needed: it's approved as soon as you send it." in form.visible_text
     assert "This type doesn't use your allowance." in form.visible_text
 
 
-def test_the_form_says_what_sending_does(world: World) -> None:
+def test_the_form_shows_the_total_and_balance_of_the_submitted_request(world: World) -> None:
     form = typed(world, "3-12 aug annual")
     assert "*8 days*" in form.visible_text
 
@@ -138,7 +140,7 @@ def test_the_later_of_two_quick_selections_is_shown(world: World) -> None:
         assert days[chosen(shown, ids.LAST_DAY)] in shown.visible_text
 
 
-def test_a_pick_in_a_form_that_is_closed_meanwhile_does_nothing(world: World) -> None:
+def test_a_pick_in_a_closed_form_does_nothing(world: World) -> None:
     form = typed(world, "3 aug annual")
     world.slack.fail_next("views.update", error="hash_conflict")
     assert world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04").ok
@@ -148,7 +150,7 @@ def test_a_pick_in_a_form_that_is_closed_meanwhile_does_nothing(world: World) ->
     world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-05", force=True)
     world.settled()
 
-    assert world.told(ADA) == []
+    assert world.ephemerals(ADA) == []
     assert not world.slack.has_modal(ADA)
 
 
@@ -196,13 +198,13 @@ def test_german_readers_may_type_german(world: World, text: str, shown: tuple[An
 def test_problems_of_typed_leave_stay_in_the_form(world: World) -> None:
     form = typed(world, "3-7 aug pm sick")
 
-    asked = (
+    problem = (
         "“pm” could mean the first or the last day. Please choose when your leave starts and "
         "ends.\n"
     )
-    assert form.visible_text.startswith(asked)
+    assert form.visible_text.startswith(problem)
     assert fields(form)[:2] == ("2026-08-03", "2026-08-07")
-    assert pick(world, form, end_date="2026-08-06").visible_text.startswith(asked)
+    assert pick(world, form, end_date="2026-08-06").visible_text.startswith(problem)
 
 
 def test_typed_days_follow_the_persons_country_and_time_zone(
@@ -226,11 +228,11 @@ def test_the_form_opens_with_the_understood_part(world: World) -> None:
     assert fields(form)[:2] == (None, None)
 
 
-def test_days_are_left_empty_while_a_word_is_not_understood(world: World) -> None:
+def test_days_stay_empty_if_a_word_is_not_understood(world: World) -> None:
     form = typed(world, "3-7 aug sick <!channel>")
 
-    asked = "Sorry, I didn't understand “<!channel>”. Please choose the days below."
-    assert form.visible_text.startswith(asked)
+    problem = "Sorry, I didn't understand “<!channel>”. Please choose the days below."
+    assert form.visible_text.startswith(problem)
     assert fields(form) == (None, None, "whole_day", "whole_day")
     assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("sick")
 
@@ -262,7 +264,7 @@ def test_a_request_is_changed_from_its_message(world: World) -> None:
     assert "3.5 days" in world.card(GRACE).visible_text
     (news,) = world.slack.dm(ADA)
     assert news.text.startswith("Your updated request was sent to Grace")
-    assert [one.text for one in news.buttons] == ["Edit", "Cancel leave"]
+    assert [button.text for button in news.buttons] == ["Edit", "Cancel leave"]
 
 
 def test_saving_without_a_change_sends_no_messages(world: World) -> None:
@@ -286,9 +288,9 @@ def test_a_change_is_refused_at_the_field_at_fault(world: World) -> None:
     world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
 
-    answer = world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-01"})
+    response = world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-01"})
 
-    assert answer.errors == {ids.LAST_DAY: "The last day is before the first day."}
+    assert response.errors == {ids.LAST_DAY: "The last day is before the first day."}
 
 
 def test_a_request_that_was_decided_meanwhile_is_not_changed(world: World) -> None:
@@ -304,7 +306,7 @@ def test_a_request_that_was_decided_meanwhile_is_not_changed(world: World) -> No
     world.click(ADA, ids.EDIT, message)
 
     assert "Already approved by Grace Hopper." in world.slack.open_modal(ADA).visible_text
-    assert world.told(ADA) == ["Already approved by Grace Hopper."]
+    assert world.ephemerals(ADA) == ["Already approved by Grace Hopper."]
     assert world.request().end_date == request.end_date
 
 
@@ -317,7 +319,7 @@ def test_other_users_cannot_change_or_cancel_a_request(world: World, who: str) -
     world.click(who, ids.CANCEL, message)
 
     assert not world.slack.has_modal(who)
-    assert len(world.told(who)) == 2
+    assert len(world.ephemerals(who)) == 2
     assert world.request().version == request.version
     assert len(world.slack.dm(ADA)[-1].buttons) == 2
 
@@ -338,15 +340,15 @@ def test_a_request_is_cancelled_from_its_message(world: World) -> None:
     ]
 
 
-def test_cancelling_twice_says_that_it_is_cancelled(world: World) -> None:
+def test_a_second_cancellation_shows_the_first(world: World) -> None:
     world.a_request()
     message = world.slack.dm(ADA)[-1]
-    assert [one.element["confirm"]["title"]["text"] for one in message.buttons[1:]] == [
+    assert [button.element["confirm"]["title"]["text"] for button in message.buttons[1:]] == [
         "Cancel this leave?"
     ]
 
     world.click(ADA, ids.CANCEL, message)
     world.click(ADA, ids.CANCEL, message)
 
-    assert world.told(ADA) == ["Already cancelled by Ada Lovelace."]
+    assert world.ephemerals(ADA) == ["Already cancelled by Ada Lovelace."]
     assert world.audited("leave_request.cancelled") == 1

@@ -1,6 +1,6 @@
-"""German readers get German: every modal, message and Home tab that can be opened is opened.
+"""German readers get German: the test opens every modal, message and Home tab that it can reach.
 
-What can be opened follows from the registered listeners, so a new one has to be reached too.
+It has to reach every registered listener, so new listeners are covered.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MORNINGS: Final = ["monday:am", "tuesday:am", "wednesday", "thursday", "friday"]
 
 # Events that show nothing.
 SILENT: Final = {
-    (one.kind, one.name)
-    for one in registered("/timeoff")
-    if one.kind == "event" and one.name != "app_home_opened"
+    (listener.kind, listener.name)
+    for listener in registered("/timeoff")
+    if listener.kind == "event" and listener.name != "app_home_opened"
 }
-# What takes something away, which is done once everything else was.
+# Actions that remove something come after all others.
 TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|cancel)$")
 
-# Beside the words that the command knows.
+# In addition to the command's own words.
 TYPED: Final = ("3-7 aug", "gibberish", "3-7 aug gibberish")
 # Typed into searches, and filled into forms so that they concern a person's leave.
 SEARCHED: Final = {
@@ -65,20 +65,20 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
 
 
 class Visitor:
-    """Anna, who uses everything that she can reach; ``reached`` are the listeners behind it."""
+    """Anna, who uses every element in reach; ``reached`` has the listeners that handled it."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.slack = world.slack
         self.reached: set[tuple[str, str]] = set()
-        self.answers: list[Answer] = []
+        self.responses: list[Answer] = []
         self._used: set[tuple[str, ...]] = set()
         self.takes_away = False
-        # Of every request that is made a day of its own.
+        # Every new request has a date of its own.
         self._next_day = date(2026, 11, 18)
 
     def command(self, name: str, text: str) -> None:
-        """Type the command, and use everything that it opens."""
+        """Type the command, and use every modal that it opens."""
         self._heard("command", name, self.slack.command(ANNA, name, text))
         self._through_modals(text)
 
@@ -91,39 +91,45 @@ class Visitor:
         self._use_everything("home")
 
     def everything(self, *, takes_away: bool) -> None:
-        """Use all that is reached from the Home tab; forms that were sent are not sent again."""
-        self._used = {one for one in self._used if one[0] == "view"}
+        """Use every element in reach of the Home tab; a form is submitted once only."""
+        self._used = {used for used in self._used if used[0] == "view"}
         self.takes_away = takes_away
         self.home()
 
     def settings_again(self, button: str) -> None:
-        """Open once more what a button of the Home tab opens, as it is now."""
-        self._used = {one for one in self._used if one[0] == "view"}
+        """Open a modal of the Home tab again."""
+        self._used = {used for used in self._used if used[0] == "view"}
         home = self._shown("home")
-        self._use(
-            home,
-            *next(one for one in located(home.blocks) if one[1]["action_id"] == button),
-            "home",
+        block, element = next(
+            (block, element)
+            for block, element in located(home.blocks)
+            if element["action_id"] == button
         )
+        self._use(home, block, element, "home")
 
     def click(self, action_id: str) -> None:
         """Press a button of the newest message that has it."""
-        told = [*self.slack.dm(ANNA), *(one for one in self.slack.ephemerals if one.user == ANNA)]
+        messages = [
+            *self.slack.dm(ANNA),
+            *(message for message in self.slack.ephemerals if message.user == ANNA),
+        ]
         message = next(
-            one for one in reversed(told) if action_id in {has.action_id for has in one.buttons}
+            message
+            for message in reversed(messages)
+            if action_id in {button.action_id for button in message.buttons}
         )
-        button = next(has for has in message.buttons if has.action_id == action_id)
-        answer = self.slack.click(
+        button = next(button for button in message.buttons if button.action_id == action_id)
+        response = self.slack.click(
             ANNA, message, action_id, button.value, block_id=button.block_id or None
         )
-        self._heard("action", action_id, answer)
+        self._heard("action", action_id, response)
         self._through_modals(action_id)
         self.world.deliver()
 
-    def _heard(self, kind: str, name: str, answer: Answer) -> None:
-        assert answer.ok, (kind, name, answer.status)
+    def _heard(self, kind: str, name: str, response: Answer) -> None:
+        assert response.ok, (kind, name, response.status)
         self.reached.add((kind, name))
-        self.answers.append(answer)
+        self.responses.append(response)
         self.world.settled()
 
     def _through_modals(self, opened_by: str) -> None:
@@ -159,7 +165,7 @@ class Visitor:
             name = element["action_id"]
             is_used = (opened_by, name) in self._used or not self._may_use(name)
             is_search = element["type"] == "external_select"
-            if not is_used and (is_search or (_is_told(block) and "url" not in element)):
+            if not is_used and (is_search or (_dispatches(block) and "url" not in element)):
                 return block, element
         return None
 
@@ -179,18 +185,18 @@ class Visitor:
             value = "2026-10-05"
         elif element["type"] == "checkboxes":
             value = element["options"][:1]
-        if not _is_told(block):
+        if not _dispatches(block):
             return
-        answer = self.slack.pick(ANNA, view, block["block_id"], name, value)
-        self._heard("action", name, answer)
+        response = self.slack.pick(ANNA, view, block["block_id"], name, value)
+        self._heard("action", name, response)
         if self._is_covered(view):
             self._use_everything(name)
 
     def _option(self, view: View, name: str) -> Any:
-        answer = self.slack.suggest(ANNA, view, name, SEARCHED[name])
-        self._heard("options", name, answer)
-        # Before those who were found there may be "none".
-        return answer.body["options"][-1]
+        response = self.slack.suggest(ANNA, view, name, SEARCHED[name])
+        self._heard("options", name, response)
+        # The first option may be "none".
+        return response.body["options"][-1]
 
     def _send(self, view: View) -> None:
         values = dict(FILLED.get(view.callback_id, {}))
@@ -205,9 +211,9 @@ class Visitor:
                 values[block["block_id"]] = self._something(view, element)
         if view.callback_id == ids.DEPARTMENT_FORM:
             values["manager_id"] = self._option(view, ids.PERSON_SEARCH)
-        answer = self.slack.submit(ANNA, view, values)
-        assert answer.errors == {}, (view.callback_id, answer.errors)
-        self._heard("view", view.callback_id, answer)
+        response = self.slack.submit(ANNA, view, values)
+        assert response.errors == {}, (view.callback_id, response.errors)
+        self._heard("view", view.callback_id, response)
 
     def _something(self, view: View, element: dict[str, Any]) -> Any:
         match element["type"]:
@@ -224,7 +230,7 @@ class Visitor:
         return element["options"][0]
 
     def _is_open(self, view: View) -> bool:
-        # Not from a copy of every view there ever was, which takes long.
+        # Read from the workspace: `slack.views` copies every view, which is slow.
         return self.slack.workspace.views[view.id].is_open
 
     def _is_covered(self, view: View) -> bool:
@@ -232,8 +238,8 @@ class Visitor:
         return self.slack.has_modal(ANNA) and self.slack.open_modal(ANNA).id != view.id
 
 
-def _is_told(block: dict[str, Any]) -> bool:
-    """Whether the app hears of what is picked in the block at once."""
+def _dispatches(block: dict[str, Any]) -> bool:
+    """Whether Slack sends the app each pick in the block."""
     return block["type"] != "input" or bool(block.get("dispatch_action"))
 
 
@@ -276,7 +282,7 @@ def german(world: World) -> World:
         for code in COUNTRIES:
             holiday_sets.add(tx, code, by=by, now=now)
         config = organisation_config.of_organisation(tx, by.organisation_id).holiday_sets.values()
-        (british,) = [one for one in config if one.country_code == "GB"]
+        (british,) = [holiday_set for holiday_set in config if holiday_set.country_code == "GB"]
         for number in range(31):
             day = date(2026, 7, 1) + timedelta(days=number)
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)
@@ -290,8 +296,8 @@ def german(world: World) -> World:
         first = date(2026, 8, 3) + timedelta(weeks=number)
         a_request(world.database, world.acme, world.people[ADA], start_date=first)
         a_request(world.database, world.acme, anna, start_date=first)
-        one = a_person(world.database, world.acme, first_name=f"Weg{number}")
-        a_request(world.database, world.acme, one, start_date=date(2026, 6, 2), code="sick")
+        colleague = a_person(world.database, world.acme, first_name=f"Weg{number}")
+        a_request(world.database, world.acme, colleague, start_date=date(2026, 6, 2), code="sick")
     world.deliver()
     return world
 
@@ -304,7 +310,7 @@ COUNTRIES: Final = (
 
 
 def strings(thing: Any) -> Iterator[str]:
-    """Every text in a payload that people read or hear."""
+    """The texts of a payload that people or screen readers read."""
     if isinstance(thing, dict):
         for key, value in thing.items():
             if isinstance(value, str) and key in ("text", "accessibility_label", "alt_text"):
@@ -314,19 +320,19 @@ def strings(thing: Any) -> Iterator[str]:
             else:
                 yield from strings(value)
     elif isinstance(thing, list):
-        for one in thing:
-            yield from strings(one)
+        for item in thing:
+            yield from strings(item)
 
 
-def everything_said(visitor: Visitor) -> set[str]:
-    told = [call.arguments for call in visitor.slack.calls()]
-    told += [post.body for post in visitor.slack.response_posts]
-    told += [answer.body for answer in visitor.answers]
-    return set(strings(told))
+def all_texts(visitor: Visitor) -> set[str]:
+    payloads = [call.arguments for call in visitor.slack.calls()]
+    payloads += [post.body for post in visitor.slack.response_posts]
+    payloads += [response.body for response in visitor.responses]
+    return set(strings(payloads))
 
 
 def forms(message: Any) -> tuple[str, ...]:
-    """Singular and plural, where a message has both."""
+    """The message's singular, and its plural if it has one."""
     return (message,) if isinstance(message, str) else tuple(message)
 
 
@@ -335,7 +341,12 @@ def literal(message: str) -> str:
 
 
 class English:
-    """Finds English: messages that are translated, dates, and words that no German text has."""
+    """Finds English: messages that are translated, dates, and words that no German text has.
+
+    Generated secrets are left out: random letters can be an English word.
+    """
+
+    _SECRET: Final = re.compile(r"\bwhsec_[A-Za-z0-9+/=]+|(?<=/cal/)[\w-]+")
 
     def __init__(self) -> None:
         self._words = re.compile(
@@ -358,14 +369,29 @@ class English:
             r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun|January|February|March|May|June|July|October|December)\b"
         )
 
-    def found(self, said: str) -> list[str]:
-        bare = re.sub(r"^[*_•\s]+|[*_\s]+$", "", said)
-        found = [english for one, english in self._whole.items() if one.fullmatch(bare)]
-        found += [english for one, english in self._parts.items() if one.search(said)]
-        return found + self._dates.findall(said) + self._words.findall(said)
+    def words_in(self, text: str) -> list[str]:
+        text = self._SECRET.sub("", text)
+        bare = re.sub(r"^[*_•\s]+|[*_\s]+$", "", text)
+        matches = [english for pattern, english in self._whole.items() if pattern.fullmatch(bare)]
+        matches += [english for pattern, english in self._parts.items() if pattern.search(text)]
+        return matches + self._dates.findall(text) + self._words.findall(text)
 
 
-def test_a_german_admin_finds_no_english_wherever_they_look(german: World) -> None:
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "whsec_Rkx/to+not/is+QmFzZTY0c2VjcmV0c2VjcmV0c2VjcmU=",
+        "https://hiatus.example.com/cal/3v-to-not-Jx9wQ2k5-is-yR7uT1oP4aS6dF8gH0j",
+    ],
+)
+def test_generated_secrets_are_not_taken_for_english(secret: str) -> None:
+    english = English()
+
+    assert english.words_in(f"Geheimnis: ```{secret}```") == []
+    assert english.words_in(f"The secret: ```{secret}``` it is") == ["The", "it", "is"]
+
+
+def test_a_german_admin_reads_no_english(german: World) -> None:
     anna = Visitor(german)
 
     for listener in registered("/timeoff"):
@@ -391,7 +417,7 @@ def test_a_german_admin_finds_no_english_wherever_they_look(german: World) -> No
     german.deliver()
 
     english = English()
-    in_english = {one: found for one in everything_said(anna) if (found := english.found(one))}
-    assert in_english == {}
+    english_words = {text: english.words_in(text) for text in all_texts(anna)}
+    assert {text: words for text, words in english_words.items() if words} == {}
     every = {(listener.kind, listener.name) for listener in registered("/timeoff")}
     assert every - anna.reached == SILENT

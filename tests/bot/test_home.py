@@ -1,4 +1,4 @@
-"""The Home tab, over signed HTTP: what it shows to whom, and what its buttons do."""
+"""The Home tab, over signed HTTP: its content for each reader, and its buttons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def labels(view: View) -> list[str]:
     return [button.text for button in view.buttons]
 
 
-def test_it_shows_balance_own_leave_and_who_is_out(world: World) -> None:
+def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) -> None:
     world.submit_over_rest(ADA)
 
     home = opened(world, ADA)
@@ -56,7 +56,7 @@ def test_it_shows_balance_own_leave_and_who_is_out(world: World) -> None:
     ]
 
 
-def test_an_approver_sees_pending_leave_among_who_is_out_and_marked(world: World) -> None:
+def test_an_approver_sees_pending_leave_of_colleagues_marked(world: World) -> None:
     world.submit_over_rest(ADA, start_date=date(2026, 6, 2), end_date=date(2026, 6, 3))
     line = "• Ada Lovelace: Tue 2 June to Wed 3 June 2026 (Annual leave, pending)"
 
@@ -109,16 +109,16 @@ def test_approved_leave_can_be_cancelled_but_not_edited(world: World) -> None:
         decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
     )
 
-    offered = {one.action_id for one in opened(world, ADA).buttons}
+    offered = {button.action_id for button in opened(world, ADA).buttons}
 
     assert ids.HOME_CANCEL in offered
     assert ids.EDIT not in offered
 
 
-def test_cancel_asks_first_cancels_and_draws_again(world: World) -> None:
+def test_cancel_asks_for_confirmation_and_refreshes_home(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
-    (button,) = [one for one in home.buttons if one.text == "Cancel leave"]
+    (button,) = [button for button in home.buttons if button.text == "Cancel leave"]
     assert "confirm" in button.element
 
     world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
@@ -141,7 +141,7 @@ def test_a_second_click_on_cancel_shows_the_status(world: World) -> None:
     assert world.audited("leave_request.cancelled") == 1
 
 
-def test_an_approver_approves_from_home_and_every_card_says_so(world: World) -> None:
+def test_an_approval_from_home_refreshes_every_card(world: World) -> None:
     world.a_request(ADA, note="Wedding <!here>")
     home = opened(world, GRACE)
     assert "Ada Lovelace*: Annual leave" in home.visible_text
@@ -177,12 +177,12 @@ def test_declining_asks_for_a_reason(world: World) -> None:
     form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
     assert "Ada Lovelace" in form.visible_text
 
-    answer = world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
+    response = world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
     world.settled()
 
-    assert answer.ok
-    found = world.request(ADA)
-    assert (found.status, found.decision_reason) == ("declined", "Release week")
+    assert response.ok
+    request = world.request(ADA)
+    assert (request.status, request.decision_reason) == ("declined", "Release week")
     assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
 
 
@@ -238,7 +238,7 @@ def test_users_cannot_cancel_a_colleagues_leave(world: World) -> None:
     assert world.slack.has_modal(GRACE)
 
 
-def test_private_leave_of_others_is_away(world: World) -> None:
+def test_private_leave_of_others_is_shown_as_away(world: World) -> None:
     world.submit_over_rest(
         GRACE,
         leave_type_id=world.leave_type("sick"),
@@ -288,7 +288,9 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
     seen: list[str] = []
     for _ in range(20):
         assert len(home.blocks) <= 100
-        seen += [one.value or "" for one in home.buttons if one.action_id == ids.HOME_APPROVE]
+        seen += [
+            button.value or "" for button in home.buttons if button.action_id == ids.HOME_APPROVE
+        ]
         if len(seen) < 200:
             world.slack.click_in_view(GRACE, home, ids.HOME_NEXT)
             world.settled()
@@ -302,10 +304,10 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
     assert "Show more" not in labels(home)
     world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE, seen[-1])
     world.settled()
-    assert seen[-2] in [one.value for one in world.slack.home(GRACE).buttons]
+    assert seen[-2] in [button.value for button in world.slack.home(GRACE).buttons]
 
 
-def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
+def test_changes_made_elsewhere_refresh_an_open_home(world: World) -> None:
     opened(world, ADA)
 
     request = world.submit_over_rest(ADA)
@@ -320,7 +322,7 @@ def test_news_from_elsewhere_reach_a_home_that_is_open(world: World) -> None:
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
 
 
-def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
+def test_a_rate_limited_workspace_does_not_delay_others(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slack.add_team("T2", "xoxb-other")
@@ -359,10 +361,12 @@ def test_a_workspace_that_slack_limits_holds_up_no_other_workspace(
 
 def leave_type_id(world: World, acme: Acme) -> str:
     config = world.database.read_now(organisation_config.of_organisation, acme.id)
-    return next(one.id for one in config.leave_types.values() if one.code == "annual")
+    return next(
+        leave_type.id for leave_type in config.leave_types.values() if leave_type.code == "annual"
+    )
 
 
-def test_a_home_that_was_never_opened_or_long_ago_is_left_alone(world: World) -> None:
+def test_a_home_not_opened_in_the_last_week_is_not_refreshed(world: World) -> None:
     opened(world, ADA)
     world.clock.advance(days=8)
 
@@ -370,19 +374,19 @@ def test_a_home_that_was_never_opened_or_long_ago_is_left_alone(world: World) ->
     world.deliver()
     world.settled()
 
-    # Ada's is a week old, and the approvers never looked.
+    # Ada opened hers more than a week ago, and the approvers never did.
     assert len(world.slack.calls("views.publish")) == 1
 
 
-def test_slack_that_fails_costs_nothing_but_the_picture(world: World) -> None:
+def test_a_cancellation_succeeds_if_home_cannot_be_published(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
     world.slack.fail_next("views.publish", error="internal_error")
 
-    answer = world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
+    response = world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
     world.settled()
 
-    assert answer.ok
+    assert response.ok
     assert world.request(ADA).status == "cancelled"
 
 
@@ -396,14 +400,14 @@ def test_slack_that_fails_costs_nothing_but_the_picture(world: World) -> None:
         ("users.info", "missing_scope"),
     ],
 )
-def test_a_home_that_slack_refuses_is_logged_and_not_asked_for_again(
+def test_a_home_that_slack_refuses_is_logged_and_acknowledged(
     world: World, logged: Logged, method: str, error: str
 ) -> None:
     world.slack.fail_next(method, error=error)
 
-    answer = world.slack.open_home(ADA)
+    response = world.slack.open_home(ADA)
 
-    assert answer.status == 200
+    assert response.status == 200
     assert len([line for line in logged.lines if error in line]) == 1
     assert "Traceback" not in "".join(logged.lines)
 
@@ -413,25 +417,23 @@ def test_a_home_that_slack_refuses_is_logged_and_not_asked_for_again(
     [{"error": "internal_error"}, {"error": "ratelimited"}, {"status": 503}, {"reset": True}],
     ids=["internal_error", "ratelimited", "503", "reset"],
 )
-def test_a_home_that_could_not_be_drawn_is_drawn_when_slack_repeats_the_event(
+def test_a_home_that_could_not_be_published_is_published_when_slack_repeats_the_event(
     world: World, logged: Logged, failure: dict[str, Any]
 ) -> None:
     world.slack.fail_next("views.publish", **failure)
 
-    answers = [
+    statuses = [
         world.slack.event(OPENED, event_id="Ev1").status,
         world.slack.event(OPENED, event_id="Ev1", retry_num=1).status,
     ]
 
-    assert answers == [503, 200]
+    assert statuses == [503, 200]
     assert "Request leave" in labels(world.slack.home(ADA))
     assert "Traceback" not in "".join(logged.lines)
 
 
 @pytest.mark.parametrize("kind", [{"is_restricted": True}, {"is_bot": True}, {"is_stranger": True}])
-def test_guests_bots_and_strangers_read_why_there_is_nothing(
-    world: World, kind: dict[str, Any]
-) -> None:
+def test_guests_bots_and_strangers_get_an_explanation(world: World, kind: dict[str, Any]) -> None:
     world.slack.add_person("UGUEST", "guest@example.com", "Guest", **kind)
 
     world.slack.open_home("UGUEST")
@@ -454,10 +456,10 @@ def test_a_deactivated_user_sees_nothing(world: World) -> None:
 
     assert "deactivated" in world.slack.home(ADA).visible_text
     assert world.slack.home(ADA).buttons == []
-    found = world.database.read_now(
+    unchanged = world.database.read_now(
         leave_reading.get, request.id, by=world.acme.caller, now=world.clock()
     )
-    assert found.status == "pending"
+    assert unchanged.status == "pending"
 
 
 def test_another_workspace_gets_nothing(world: World, slack: LoopbackSlack) -> None:

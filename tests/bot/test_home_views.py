@@ -1,4 +1,4 @@
-"""The Home tab stays within Slack's limits and harmless, with any user input."""
+"""The Home tab stays within Slack's limits with any user input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CURSOR = "c" * 400
 
 
 def balance(entitled: int, taken: int, pending: int, lapsing: int = 0) -> Balance:
-    """In half-days; what remains follows."""
+    """A balance in half-days; the remaining ones are calculated."""
     year = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
     remaining = entitled - taken - pending
     until = date(2026, 6, 30) if lapsing else None
@@ -84,10 +84,10 @@ def absences(draw: st.DrawFn) -> Absence:
     )
 
 
-def page_of(one: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Page[Any]]:
-    # Few or as many as fit: what lies between shows nothing new.
-    found = st.one_of(st.lists(one, max_size=2), st.lists(one, min_size=most, max_size=most))
-    return st.builds(Page, items=found, next_cursor=st.sampled_from([None, CURSOR]))
+def page_of(item: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[Page[Any]]:
+    # Few items or as many as fit: sizes in between test nothing else.
+    contents = st.one_of(st.lists(item, max_size=2), st.lists(item, min_size=most, max_size=most))
+    return st.builds(Page, items=contents, next_cursor=st.sampled_from([None, CURSOR]))
 
 
 @st.composite
@@ -114,7 +114,7 @@ def homes(draw: st.DrawFn) -> Home:
 
 
 @given(homes())
-def test_it_keeps_to_slacks_limits(home: Home) -> None:
+def test_home_keeps_to_slacks_limits(home: Home) -> None:
     drawn = views.view(home)
 
     assert problems_of_view(drawn) == []
@@ -132,7 +132,7 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
         (50, 25, 5, "██████████▒▒░░░░░░░░"),
         (50, 0, 0, "░" * 20),
         (50, 50, 0, "█" * 20),
-        # Overdrawn: as full as can be.
+        # Overdrawn: the bar is full.
         (10, 10, 10, "█" * 10 + "▒" * 10),
         (0, 0, 0, ""),
         (-4, 0, 0, ""),

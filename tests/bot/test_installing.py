@@ -1,4 +1,4 @@
-"""Installing by OAuth: who gets which organisation, states that work once, tokens kept secret."""
+"""Installing by OAuth: the linked organisation, states that work once, and secret tokens."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any
 
 
 def test_the_first_installation_creates_the_organisation_and_its_owner(world: World) -> None:
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
     made = organisation_of(world, "T2")
-    assert (answer.status_code, made is not None) == (200, True)
+    assert (response.status_code, made is not None) == (200, True)
     assert made is not None
     assert (made.name, made.country_code, made.timezone, made.domain) == (
         "Umbrella",
@@ -93,7 +93,7 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
         "active",
         INA,
     )
-    assert page_text(answer) == (
+    assert page_text(response) == (
         "Hiatus is installed Umbrella is set up. You're the owner. Public holidays follow Germany, "
         "and the time zone is Europe/Berlin. You can change both, and choose a region, in the "
         "organisation settings. In Slack, type /timeoff to get started."
@@ -105,10 +105,10 @@ def test_the_first_installer_owns_the_organisation_with_any_address(
 ) -> None:
     world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
     made = organisation_of(world, "T2")
-    assert (answer.status_code, made is not None) == (200, True)
+    assert (response.status_code, made is not None) == (200, True)
     assert made is not None
     assert made.domain is None
     ina = world.database.read_now(people_rows.find_by_slack_id, made.id, INA)
@@ -201,7 +201,7 @@ def test_installing_again_renews_the_token_and_changes_nothing_else(world: World
     Browser(world).install(world.slack, INA, "T2")
     first, old = organisation_of(world, "T2"), world.slack.team("T2").token
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
     installation = world.database.read_now(slack_installations.find, "T2")
     again = organisation_of(world, "T2")
@@ -210,19 +210,19 @@ def test_installing_again_renews_the_token_and_changes_nothing_else(world: World
     assert again is not None
     assert installation.bot_token == world.slack.team("T2").token != old
     assert again.id == first.id
-    assert "is connected to Umbrella again" in page_text(answer)
+    assert "is connected to Umbrella again" in page_text(response)
 
 
 def test_a_workspace_that_an_operator_linked_stays_with_its_organisation(world: World) -> None:
     ours = umbrella(world, domain=None)
     world.database.write_now(slack_workspaces.link, ours, "T2", source="cli", now=NOW)
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
     organisation = organisation_of(world, "T2")
     assert organisation is not None
     assert organisation.id == ours.id
-    assert "is connected to Umbrella Ltd again" in page_text(answer)
+    assert "is connected to Umbrella Ltd again" in page_text(response)
 
 
 @pytest.mark.parametrize("role", ["admin", "owner"])
@@ -238,12 +238,12 @@ def test_an_admin_with_an_address_of_the_domain_links_the_organisation(
         fields["role"] = "admin"
         world.database.write_now(_add, fields, by)
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
     organisation = organisation_of(world, "T2")
     assert organisation is not None
     assert organisation.id == ours.id
-    assert "now belongs to Umbrella Ltd, because you are one of its admins" in page_text(answer)
+    assert "now belongs to Umbrella Ltd, because you are one of its admins" in page_text(response)
     ina = world.database.read_now(find_by_email, ours.id, "ina@umbrella.example")
     assert ina is not None
     assert (ina.role, ina.status, ina.slack_user_id) == (role, "active", INA)
@@ -279,11 +279,11 @@ def test_an_installation_without_proof_links_and_creates_nothing(world: World, w
         umbrella(world)
     count = world.database.read_now(organisations.count)
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
-    assert answer.status_code == 403
+    assert response.status_code == 403
     assert "An organisation with addresses at umbrella.example already uses Hiatus." in page_text(
-        answer
+        response
     )
     assert organisation_of(world, "T2") is None
     assert world.database.read_now(slack_installations.find, "T2") is None
@@ -319,9 +319,9 @@ def test_guests_and_members_of_other_workspaces_cannot_install(
 ) -> None:
     world.slack.change_person(INA, team_id="T2", **flags)
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
-    assert answer.status_code == 403
+    assert response.status_code == 403
     assert organisation_of(world, "T2") is None
 
 
@@ -340,10 +340,10 @@ def test_an_enterprise_installation_is_refused_and_its_token_revoked(world: Worl
     }
     world.slack.fail_next("oauth.v2.access", body=json.dumps(body))
 
-    answer = browser.come_back(state=state, code="any")
+    response = browser.come_back(state=state, code="any")
 
-    assert answer.status_code == 400
-    assert "Choose a single workspace" in page_text(answer)
+    assert response.status_code == 400
+    assert "Choose a single workspace" in page_text(response)
     assert [call.token for call in world.slack.calls("auth.revoke")] == ["xoxb-enterprise"]
 
 
@@ -375,9 +375,9 @@ def test_a_state_expires(world: World) -> None:
     state = browser.begin()["state"]
     world.clock.advance(minutes=10)
 
-    answer = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+    response = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
 
-    assert answer.status_code == 400
+    assert response.status_code == 400
     assert world.slack.calls("oauth.v2.access") == []
 
 
@@ -387,10 +387,10 @@ def test_a_state_is_valid_only_in_the_browser_that_started(world: World, cookie:
     state = browser.begin()["state"]
     browser.cookie = cookie
 
-    answer = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+    response = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
 
-    assert answer.status_code == 400
-    assert "started in another browser" in page_text(answer)
+    assert response.status_code == 400
+    assert "started in another browser" in page_text(response)
     assert world.slack.calls("oauth.v2.access") == []
 
 
@@ -402,7 +402,7 @@ def test_an_unknown_state_is_refused(world: World) -> None:
 
 
 class Writes(Troubled):
-    """Counts what the app writes."""
+    """Counts the app's writes."""
 
     count = 0
 
@@ -417,9 +417,9 @@ def test_a_wrong_state_writes_nothing(database: Database, slack: LoopbackSlack) 
         browser.cookie = "slack-app-oauth-state=invented"
         before = writes.count
 
-        answers = [browser.come_back(state="invented", code="x").status_code for _ in range(3)]
+        statuses = [browser.come_back(state="invented", code="x").status_code for _ in range(3)]
 
-        assert answers == [400, 400, 400]
+        assert statuses == [400, 400, 400]
         assert writes.count == before
 
 
@@ -427,32 +427,32 @@ def test_a_refused_installation_is_explained(world: World) -> None:
     browser = Browser(world)
     state = browser.begin()["state"]
 
-    answer = browser.come_back(state=state, error="access_denied")
+    response = browser.come_back(state=state, error="access_denied")
 
-    assert answer.status_code == 200
-    assert "You declined the permissions" in page_text(answer)
+    assert response.status_code == 200
+    assert "You declined the permissions" in page_text(response)
 
 
 @pytest.mark.parametrize("method", ["oauth.v2.access", "auth.test", "users.info"])
 @pytest.mark.parametrize("how", [{"status": 503}, {"reset": True}, {"error": "invalid_code"}])
 def test_an_error_of_slack_installs_nothing(world: World, method: str, how: dict[str, Any]) -> None:
-    # aiohttp repeats what a connection that died under it did not answer.
+    # aiohttp retries a request whose connection is closed without a response.
     world.slack.fail_next(method, times=3, **how)
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
-    assert answer.status_code in (400, 502)
-    assert "Hiatus is not installed" in page_text(answer)
+    assert response.status_code in (400, 502)
+    assert "Hiatus is not installed" in page_text(response)
     assert organisation_of(world, "T2") is None
 
 
 def test_the_workspaces_name_is_escaped_on_the_page(world: World) -> None:
     world.slack.team("T2").name = "<script>alert(1)</script>"
 
-    answer = Browser(world).install(world.slack, INA, "T2")
+    response = Browser(world).install(world.slack, INA, "T2")
 
-    assert "<script>" not in answer.text
-    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "<script>" not in response.text
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 def test_without_oauth_there_is_no_install_page(database: Database, slack: LoopbackSlack) -> None:
@@ -470,7 +470,7 @@ def test_uninstalling_deletes_the_token_and_keeps_the_organisation(world: World)
     assert organisation_of(world, "T2") is not None
     world.slack.command(INA, "/timeoff", team_id="T2")
     world.settled()
-    assert world.told(INA)[-1].endswith(f": {world.slack.app_url}/slack/install")
+    assert world.ephemerals(INA)[-1].endswith(f": {world.slack.app_url}/slack/install")
 
 
 def test_an_uninstalled_app_can_be_installed_again(world: World) -> None:
@@ -567,11 +567,13 @@ def _now() -> int:
 def test_two_concurrent_installations_create_one_organisation(world: World) -> None:
     browsers = [Browser(world) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda one: one.install(world.slack, INA, "T2"), browsers))
+        responses = list(
+            pool.map(lambda browser: browser.install(world.slack, INA, "T2"), browsers)
+        )
 
-    # Our Slack's tokens end when the next is given: 502 for whose was overtaken.
-    assert {answer.status_code for answer in answers} <= {200, 403, 502}
-    assert 200 in {answer.status_code for answer in answers}
+    # The loopback Slack revokes a token when it issues the next: that installation gets 502.
+    assert {response.status_code for response in responses} <= {200, 403, 502}
+    assert 200 in {response.status_code for response in responses}
     assert world.database.read_now(organisations.count) == 2
 
 

@@ -1,7 +1,7 @@
 """Two workspaces in one process are isolated from each other, through every listener.
 
-Every registered listener is tried, so a new one is tried too. The intruder is in another workspace,
-uses the ids of Acme's data, and Slack signs what the intruder sends.
+Every registered listener is tried, so new listeners are covered. The intruder is in another
+workspace and uses the ids of Acme's data; Slack signs the intruder's payloads.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack
 
 NOTE = "Only for my approvers"
-# In the other workspace; one has the same id there as Grace in Acme's.
+# In the other workspace; the second has the same id there as Grace has in Acme's.
 INTRUDERS = ("UMALLORY", GRACE)
-LISTENERS = {f"{one.kind}:{one.name}": one for one in registered("/timeoff")}
-# Each of these removes the intruder or the app, which would hide what later listeners do.
+LISTENERS = {f"{listener.kind}:{listener.name}": listener for listener in registered("/timeoff")}
+# Each of these removes the intruder or the app, which would hide defects of later listeners.
 ENDINGS = ("event:user_change", "event:app_uninstalled", "event:tokens_revoked")
 TRIED = {name: [name] for name in ENDINGS} | {
     "the others": [name for name in LISTENERS if name not in ENDINGS]
@@ -59,24 +59,24 @@ def world(
         yield running
 
 
-def subject(world: World) -> Subject:
+def acmes_subject(world: World) -> Subject:
     card = world.card(HEDY)
     return Subject(world.request().id, world.leave_type("annual"), card.channel, card.ts)
 
 
 def of_acme(world: World, tmp_path: Path) -> dict[str, Any]:
     """Every row of Acme's."""
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     with closing(sqlite3.connect(tmp_path / "hiatus.db")) as connection:
         for table in TABLES:
             names = set(table._meta.fields)
             column = "organisation_id" if "organisation_id" in names else "id"
             if table._meta.table_name == "organisations" or column == "organisation_id":
                 query = f'SELECT * FROM "{table._meta.table_name}" WHERE {column} = ?'
-                found[table._meta.table_name] = connection.execute(
+                rows[table._meta.table_name] = connection.execute(
                     query, (world.acme.id,)
                 ).fetchall()
-    return found
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -86,30 +86,32 @@ def of_acme(world: World, tmp_path: Path) -> dict[str, Any]:
 def test_users_of_another_workspace_cannot_read_or_change_anything(
     world: World, tmp_path: Path, names: list[str], intruder: str
 ) -> None:
-    what = subject(world)
+    subject = acmes_subject(world)
 
-    reached = {name: _reached(world, tmp_path, name, intruder, what) for name in names}
+    reached = {name: _reached(world, tmp_path, name, intruder, subject) for name in names}
 
     assert {name: how for name, how in reached.items() if how} == {}
     if len(names) > 1:
-        assert _active_intruders(tmp_path) == len(INTRUDERS), "one was gone before the end"
+        assert _active_intruders(tmp_path) == len(INTRUDERS), (
+            "an intruder was removed before the end"
+        )
 
 
-def _reached(world: World, tmp_path: Path, name: str, intruder: str, what: Subject) -> list[str]:
-    """What of Acme's was changed, used or told when the intruder spoke to the listener."""
+def _reached(world: World, tmp_path: Path, name: str, intruder: str, subject: Subject) -> list[str]:
+    """Sends the intruder's payloads; returns the ways in which they reached Acme."""
     before, calls = of_acme(world, tmp_path), world.slack.call_count
     posts, shown = len(world.slack.response_posts), _shown(world)
 
-    answers = send_all(world.slack, LISTENERS[name], intruder, what, team_id="T2")
+    responses = send_all(world.slack, LISTENERS[name], intruder, subject, team_id="T2")
     world.settled()
     world.deliver()
 
     made = world.slack.calls(since=calls)
-    told = json.dumps(
+    payloads = json.dumps(
         [
             [call.arguments for call in made],
             [post.body for post in world.slack.response_posts[posts:]],
-            [answer.body for answer in answers],
+            [response.body for response in responses],
         ]
     )
     people = world.people
@@ -118,8 +120,8 @@ def _reached(world: World, tmp_path: Path, name: str, intruder: str, what: Subje
         "rows were changed": of_acme(world, tmp_path) != before,
         "messages were changed": _shown(world) != shown,
         "its token was used": world.slack.team("T1").token in {call.token for call in made},
-        "something was told": any(secret in told for secret in secrets),
-        "not answered with 200": any(answer.status != 200 for answer in answers),
+        "a secret was disclosed": any(secret in payloads for secret in secrets),
+        "not answered with 200": any(response.status != 200 for response in responses),
     }
     return [how for how, is_so in reached.items() if is_so]
 
@@ -141,7 +143,7 @@ def test_the_same_payloads_work_in_their_own_workspace(world: World, tmp_path: P
     approve = LISTENERS[f"action:{ids.APPROVE}"]
     before = of_acme(world, tmp_path)
 
-    send_all(world.slack, approve, GRACE, subject(world), team_id="T1")
+    send_all(world.slack, approve, GRACE, acmes_subject(world), team_id="T1")
     world.settled()
 
     assert of_acme(world, tmp_path) != before
@@ -152,7 +154,7 @@ def test_uninstalling_one_workspace_leaves_the_other(world: World) -> None:
     uninstalled = LISTENERS["event:app_uninstalled"]
     installation = world.database.read_now(slack_installations.find, "T1")
 
-    send_all(world.slack, uninstalled, "UMALLORY", subject(world), team_id="T2")
+    send_all(world.slack, uninstalled, "UMALLORY", acmes_subject(world), team_id="T2")
 
     assert world.database.read_now(slack_installations.find, "T1") == installation
     assert world.database.read_now(slack_installations.find, "T2") is None

@@ -27,10 +27,10 @@ def forms(value: Any) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_catalogue_has_exactly_the_sentences_of_the_code(name: str) -> None:
-    have = {forms(message.id) for message in catalogues.read(name) if message.id}
-    said = {forms(message.id) for message in catalogues.messages() if message.id}
+    in_catalogue = {forms(message.id) for message in catalogues.read(name) if message.id}
+    in_code = {forms(message.id) for message in catalogues.messages() if message.id}
 
-    assert have == said, "run `make catalogues` and translate what is new"
+    assert in_catalogue == in_code, "run `make catalogues` and translate what is new"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -40,11 +40,12 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
     for message in catalogue:
         if not message.id:
             continue
-        wanted = placeholders(forms(message.id)[-1])
+        expected = placeholders(forms(message.id)[-1])
         translated = forms(message.string)
         is_complete = len(translated) == (catalogue.num_plurals if message.pluralizable else 1)
         if not is_complete or any(
-            not one or placeholders(one) - {"count"} != wanted - {"count"} for one in translated
+            not text or placeholders(text) - {"count"} != expected - {"count"}
+            for text in translated
         ):
             wrong.append(message.id)
 
@@ -52,7 +53,7 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("slack_locale", "said"),
+    ("slack_locale", "text"),
     [
         ("de-DE", "Abwesend"),
         ("de", "Abwesend"),
@@ -64,9 +65,9 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
         ("../../etc", "Away"),
     ],
 )
-def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None, said: str) -> None:
+def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None, text: str) -> None:
     with using_locale(slack_locale):
-        assert gettext("Away") == said
+        assert gettext("Away") == text
     assert gettext("Away") == "Away"
 
 
@@ -95,7 +96,7 @@ def test_user_input_is_never_read_as_a_placeholder() -> None:
     assert gettext("") == ""
 
 
-def test_each_person_reads_it_in_their_own_language(world: World) -> None:
+def test_each_person_gets_messages_in_their_own_language(world: World) -> None:
     world.slack.change_person(ADA, locale="de-DE")
     world.slack.change_person(GRACE, locale="de-DE")
 
@@ -114,7 +115,7 @@ def test_the_form_its_refusals_and_the_help_are_in_the_persons_language(world: W
     world.slack.change_person(ADA, locale="de-DE")
 
     form = world.open_form(ADA)
-    answer = world.slack.submit(
+    response = world.slack.submit(
         ADA,
         form,
         {
@@ -127,8 +128,8 @@ def test_the_form_its_refusals_and_the_help_are_in_the_persons_language(world: W
     world.settled()
 
     assert form.body["title"]["text"] == "Abwesenheit beantragen"
-    assert answer.errors == {ids.LAST_DAY: "Der letzte Tag liegt vor dem ersten."}
-    assert "öffnet das Antragsformular" in world.told(ADA)[-1]
+    assert response.errors == {ids.LAST_DAY: "Der letzte Tag liegt vor dem ersten."}
+    assert "öffnet das Antragsformular" in world.ephemerals(ADA)[-1]
 
 
 def test_a_click_is_answered_in_the_clicking_users_language(world: World) -> None:
@@ -139,5 +140,5 @@ def test_a_click_is_answered_in_the_clicking_users_language(world: World) -> Non
     world.click(HEDY, ids.APPROVE)
     world.click(GRACE, ids.APPROVE, card)
 
-    assert world.told(GRACE) == ["Schon genehmigt von Hedy Lamarr."]
+    assert world.ephemerals(GRACE) == ["Schon genehmigt von Hedy Lamarr."]
     assert "Genehmigt von Hedy Lamarr" in card.text or world.slack.dm(GRACE)[-1].text

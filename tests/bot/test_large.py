@@ -1,6 +1,6 @@
-"""Slack's settings and Home of an organisation of five thousand: within limits, and in time.
+"""Slack's settings and Home of an organisation of 5,000 people stay within limits and in time.
 
-The loopback Slack refuses every view that Slack would refuse; nothing is refused at a test's end.
+The loopback Slack refuses every view that Slack would refuse, and a refusal fails the test.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 PEOPLE: Final = 5_000
 DEPARTMENTS: Final = 150
 BOSS: Final = "UBOSS"
-# The admin's picks and answers, for which Slack waits for three seconds.
+# For the admin's picks and submissions; Slack waits three seconds.
 SECONDS: Final = 2.5
 
 
@@ -56,7 +56,7 @@ def crowd(world: World, admin: User) -> None:
         for number in range(2, PEOPLE + 1)
     ]
 
-    def bring_in(tx: Transaction) -> User:
+    def import_all(tx: Transaction) -> User:
         people_import.import_people(
             tx,
             [boss, *lines],
@@ -69,7 +69,7 @@ def crowd(world: World, admin: User) -> None:
         assert person is not None
         return people_changes.activate(tx, person, by=world.acme.caller, now=world.clock())
 
-    world.people[BOSS] = world.database.write_now(bring_in)
+    world.people[BOSS] = world.database.write_now(import_all)
     world.slack.add_person(BOSS, boss.email, "Bea Boss")
 
 
@@ -82,14 +82,14 @@ def _values(number: int, first_name: str, last_name: str) -> dict[str, Any]:
 
 
 def requests(world: World, number: int) -> None:
-    """A week of leave for as many of the boss's reports."""
+    """Request a week of leave for that many of the boss's reports."""
     boss_id = world.people[BOSS].id
     reports = world.database.read_now(
         people_lists.page, PageOf(limit=number), by=world.acme.caller, manager_id=boss_id
     ).items
     annual = world.leave_type("annual")
 
-    def ask(tx: Transaction) -> None:
+    def submit(tx: Transaction) -> None:
         for user in reports:
             draft = Draft(
                 leave_type_id=annual,
@@ -101,13 +101,13 @@ def requests(world: World, number: int) -> None:
                 tx, by=caller_for(world.acme, user), draft=draft, now=world.clock()
             )
 
-    world.database.write_now(ask)
+    world.database.write_now(submit)
 
 
-def quick(answer: Answer) -> Answer:
-    assert answer.elapsed_seconds < SECONDS
-    assert answer.ok
-    return answer
+def quick(response: Answer) -> Answer:
+    assert response.elapsed_seconds < SECONDS
+    assert response.ok
+    return response
 
 
 def form_of(world: World, who: str) -> View:
@@ -123,9 +123,9 @@ def form_of(world: World, who: str) -> View:
 def test_people_are_searched(world: World, typed: str, number: int) -> None:
     search = settings(world, ADMIN, ids.PEOPLE)
 
-    answer = quick(world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, typed))
+    response = quick(world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, typed))
 
-    assert len(answer.body["options"]) == number
+    assert len(response.body["options"]) == number
 
 
 def test_a_manager_and_a_department_are_searched_in_a_persons_form(world: World) -> None:
@@ -161,8 +161,10 @@ def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
 def test_departments_are_paginated(world: World) -> None:
     shown, names = settings(world, ADMIN, ids.DEPARTMENTS), 0
     while True:
-        names += len([one for one in shown.buttons if one.action_id == ids.DEPARTMENT_EDIT])
-        if ids.DEPARTMENTS_MORE not in {one.action_id for one in shown.buttons}:
+        names += len(
+            [button for button in shown.buttons if button.action_id == ids.DEPARTMENT_EDIT]
+        )
+        if ids.DEPARTMENTS_MORE not in {button.action_id for button in shown.buttons}:
             break
         shown = click(world, ADMIN, shown, ids.DEPARTMENTS_MORE)
 
@@ -170,15 +172,15 @@ def test_departments_are_paginated(world: World) -> None:
     assert names == len(config.departments) == DEPARTMENTS + 1
 
 
-def test_the_effects_of_a_manager_leaving_fit_in_a_question(world: World) -> None:
+def test_the_effects_of_archiving_a_manager_fit_in_a_confirmation(world: World) -> None:
     requests(world, 200)
 
-    asked = click(world, ADMIN, form_of(world, BOSS), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, BOSS), ids.PERSON_ARCHIVE)
 
-    assert "• 4999 people lose their manager: Person" in asked.visible_text
-    assert "200 requests move to other approvers." in asked.visible_text
-    assert "… and 195 more" in asked.visible_text
-    world.slack.submit(ADMIN, asked)
+    assert "• 4999 people lose their manager: Person" in confirmation.visible_text
+    assert "200 requests move to other approvers." in confirmation.visible_text
+    assert "… and 195 more" in confirmation.visible_text
+    world.slack.submit(ADMIN, confirmation)
     world.settled()
     assert person(world, BOSS).status == "archived"
     assert world.audited("leave_request.rerouted") == 100
@@ -190,10 +192,10 @@ def test_a_new_working_week_shows_its_effects_before_it_is_saved(world: World) -
 
     quick(world.slack.submit(ADMIN, form, {"working_days": ["monday", "tuesday"]}))
 
-    asked = world.slack.open_modal(ADMIN, "Before you save")
-    assert "1000 requests will change." in asked.visible_text
-    assert "1000 people affected: 5,000 days → 2,000 days in total." in asked.visible_text
-    world.slack.submit(ADMIN, asked)
+    confirmation = world.slack.open_modal(ADMIN, "Before you save")
+    assert "1000 requests will change." in confirmation.visible_text
+    assert "1000 people affected: 5,000 days → 2,000 days in total." in confirmation.visible_text
+    world.slack.submit(ADMIN, confirmation)
     world.settled()
     assert world.database.read_now(_half_days, world) == 4_000
 
@@ -207,10 +209,10 @@ def _half_days(tx: Transaction, world: World) -> int:
         today=world.clock().date(),
         limit=PEOPLE,
     )
-    return sum(one.total_half_days for one in waiting)
+    return sum(request.total_half_days for request in waiting)
 
 
-def test_two_hundred_that_wait_are_on_the_boss_home_ten_at_a_time(world: World) -> None:
+def test_the_boss_home_shows_two_hundred_pending_requests_ten_at_a_time(world: World) -> None:
     requests(world, 200)
 
     quick(world.slack.open_home(BOSS))
@@ -218,11 +220,11 @@ def test_two_hundred_that_wait_are_on_the_boss_home_ten_at_a_time(world: World) 
     home = world.slack.home(BOSS)
     seen = set()
     for _ in range(20):
-        seen |= {one.value for one in home.buttons if one.action_id == ids.HOME_APPROVE}
+        seen |= {button.value for button in home.buttons if button.action_id == ids.HOME_APPROVE}
         if len(seen) < 200:
             quick(world.slack.click_in_view(BOSS, home, ids.HOME_NEXT))
             world.settled()
             home = world.slack.home(BOSS)
 
     assert len(seen) == 200
-    assert "Show more" not in {one.text for one in home.buttons}
+    assert "Show more" not in {button.text for button in home.buttons}

@@ -1,4 +1,4 @@
-"""Any failure in a listener: Slack is answered in time, the user is told, and it is logged."""
+"""A listener's failure is acknowledged in time, shown to the user and logged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.fakes.breaking_proxy import BreakingProxy, Moment
 from tests.fakes.slack import LoopbackSlack
 
 SOON_SECONDS = 0.3
-# Longer than Slack waits: only what answers by itself answers.
+# Longer than Slack waits: a listener has to acknowledge without this limit.
 NEVER_SECONDS = 60.0
 
 
@@ -39,7 +39,7 @@ def logs() -> Iterator[list[Any]]:
 
 
 class Troubled:
-    """The database as the app sees it; ``before_write`` comes first."""
+    """The app's database, which awaits ``before_write`` before every write."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -60,7 +60,7 @@ class Troubled:
 
 
 class Slow(Troubled):
-    """Writes when it is let."""
+    """Writes only while ``may_write`` is set."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -71,7 +71,7 @@ class Slow(Troubled):
         await until(self.may_write)
 
     def hang(self, world: World) -> None:
-        """From now on nothing is written, and who hangs is soon answered for."""
+        """Block all writes from now on, and answer Slack early for listeners that hang."""
         self.may_write.clear()
         world.app.services.answer_seconds = SOON_SECONDS
 
@@ -107,7 +107,7 @@ async def break_at_once(visit: Interaction) -> None:
 
 
 class Hanging:
-    """A listener that tells of its end when it is let."""
+    """A listener that posts a message once ``may_end`` is set."""
 
     __name__ = "hanging"
 
@@ -127,12 +127,12 @@ def test_a_broken_command_is_acknowledged_and_shows_an_error(
         database, slack, listeners=[Listener(kind="command", name="/broken", act=act)]
     ) as world:
         world.app.services.answer_seconds = NEVER_SECONDS
-        answer = world.slack.command(ADA, "/broken")
+        response = world.slack.command(ADA, "/broken")
         world.settled()
 
-    assert answer.ok
-    assert world.told(ADA) == [errors.BROKEN]
-    (entry,) = [one for one in logs if one["event"] == "slack.listener_failed"]
+    assert response.ok
+    assert world.ephemerals(ADA) == [errors.BROKEN]
+    (entry,) = [entry for entry in logs if entry["event"] == "slack.listener_failed"]
     assert (entry["listener"], entry["exc_info"]) == (act.__name__, True)
 
 
@@ -144,13 +144,13 @@ def test_a_slow_command_is_acknowledged_and_answered_later(
         database, slack, listeners=[Listener(kind="command", name="/slow", act=hanging)]
     ) as world:
         world.app.services.answer_seconds = SOON_SECONDS
-        answer = world.slack.command(ADA, "/slow")
-        assert world.told(ADA) == []
+        response = world.slack.command(ADA, "/slow")
+        assert world.ephemerals(ADA) == []
         hanging.may_end.set()
         world.settled()
 
-    assert answer.ok
-    assert world.told(ADA) == ["Done at last."]
+    assert response.ok
+    assert world.ephemerals(ADA) == ["Done at last."]
 
 
 def test_a_broken_form_stays_open_with_the_typed_values(
@@ -162,11 +162,11 @@ def test_a_broken_form_stays_open_with_the_typed_values(
         world.settled()
         broken.is_broken = True
 
-        answer = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+        response = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
 
-        assert answer.errors == {ids.LEAVE_TYPE: errors.BROKEN}
+        assert response.errors == {ids.LEAVE_TYPE: errors.BROKEN}
         assert slack.has_modal(ADA)
-        assert [one["event"] for one in logs] == ["slack.listener_failed"]
+        assert [entry["event"] for entry in logs] == ["slack.listener_failed"]
 
 
 def test_an_unavailable_database_is_reported(
@@ -177,14 +177,14 @@ def test_an_unavailable_database_is_reported(
         world.a_request()
         away.is_away = True
 
-        answer = world.click(GRACE, ids.APPROVE)
+        response = world.click(GRACE, ids.APPROVE)
 
-        assert answer.ok
-        assert world.told(GRACE) == [errors.BUSY]
-        assert "slack.database_unavailable" in {one["event"] for one in logs}
+        assert response.ok
+        assert world.ephemerals(GRACE) == [errors.BUSY]
+        assert "slack.database_unavailable" in {entry["event"] for entry in logs}
 
 
-def test_a_statement_that_is_wrong_is_no_database_that_does_not_answer(
+def test_a_wrong_statement_is_not_reported_as_an_unavailable_database(
     world: World, logs: list[Any], tmp_path: Path
 ) -> None:
     world.a_request()
@@ -192,12 +192,12 @@ def test_a_statement_that_is_wrong_is_no_database_that_does_not_answer(
 
     world.click(GRACE, ids.APPROVE)
 
-    assert world.told(GRACE) == [errors.BROKEN]
-    (entry,) = [one for one in logs if one["event"] == "slack.listener_failed"]
+    assert world.ephemerals(GRACE) == [errors.BROKEN]
+    (entry,) = [entry for entry in logs if entry["event"] == "slack.listener_failed"]
     assert entry["exc_info"]
 
 
-def test_a_form_that_takes_too_long_gives_way_to_a_sentence_and_arrives(
+def test_a_slow_form_shows_a_message_and_still_creates_the_request(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slow = Slow(database)
@@ -206,17 +206,17 @@ def test_a_form_that_takes_too_long_gives_way_to_a_sentence_and_arrives(
         world.settled()
         slow.hang(world)
 
-        answer = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+        response = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
         shown = slack.open_modal(ADA)
         slow.may_write.set()
         world.deliver()
 
-        assert answer.in_time
+        assert response.in_time
         assert shown.visible_text == errors.SLOW
         assert len(world.cards(GRACE)) == 1
 
 
-def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
+def test_a_refusal_too_late_for_the_form_is_sent_as_a_message(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slow = Slow(database)
@@ -254,7 +254,7 @@ def test_a_refusal_that_comes_too_late_for_the_form_comes_by_message(
         ({"reset": True}, "I can't reach Slack right now."),
         ({"hang_seconds": 3.0}, "Slack didn't respond in time."),
     ],
-    ids=lambda given: str(given) if isinstance(given, dict) else "",
+    ids=lambda parameter: str(parameter) if isinstance(parameter, dict) else "",
 )
 def test_a_form_that_slack_does_not_open_is_reported_with_the_reason(
     world: World, logs: list[Any], failure: dict[str, Any], sentence: str
@@ -262,12 +262,12 @@ def test_a_form_that_slack_does_not_open_is_reported_with_the_reason(
     world.app.services.open_seconds = ANSWER_SECONDS
     world.slack.fail_next("views.open", **failure)
 
-    answer = world.slack.command(ADA, "/timeoff")
+    response = world.slack.command(ADA, "/timeoff")
     world.settled()
 
-    assert answer.ok
-    (told,) = world.told(ADA)
-    assert sentence in told
+    assert response.ok
+    (message,) = world.ephemerals(ADA)
+    assert sentence in message
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_form_that_slack_does_not_open_is_reported_with_the_reason(
         ("missing_scope", "Hiatus is missing a permission in this workspace."),
     ],
 )
-def test_a_workspace_that_installed_the_app_is_shown_where_to_install_it_again(
+def test_a_workspace_that_installed_the_app_gets_the_link_to_reinstall_it(
     database: Database, slack: LoopbackSlack, error: str, sentence: str
 ) -> None:
     with World(database, slack, slack_settings=by_oauth(slack)) as world:
@@ -288,9 +288,9 @@ def test_a_workspace_that_installed_the_app_is_shown_where_to_install_it_again(
         slack.command(ADA, "/timeoff")
         world.settled()
 
-        (told,) = world.told(ADA)
-        assert told.startswith(sentence)
-        assert told.endswith(f": {slack.app_url}/slack/install")
+        (message,) = world.ephemerals(ADA)
+        assert message.startswith(sentence)
+        assert message.endswith(f": {slack.app_url}/slack/install")
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_a_workspace_that_installed_the_app_is_shown_where_to_install_it_again(
         ("de-DE", "Hiatus ist in diesem Slack-Workspace nicht installiert."),
     ],
 )
-def test_after_the_app_was_uninstalled_people_are_told_to_install_it_again(
+def test_users_of_an_uninstalled_app_are_told_to_reinstall_it(
     database: Database, slack: LoopbackSlack, locale: str, sentence: str
 ) -> None:
     with World(database, slack, slack_settings=by_oauth(slack)) as world:
@@ -315,12 +315,12 @@ def test_after_the_app_was_uninstalled_people_are_told_to_install_it_again(
         slack.command(ADA, "/timeoff")
         world.settled()
 
-        told = world.told(ADA)[-1]
-        assert told.startswith(sentence)
-        assert told.endswith(f": {slack.app_url}/slack/install")
+        message = world.ephemerals(ADA)[-1]
+        assert message.startswith(sentence)
+        assert message.endswith(f": {slack.app_url}/slack/install")
 
 
-def test_a_card_is_redrawn_later_where_slack_fails_at_the_click(world: World) -> None:
+def test_a_card_is_refreshed_later_if_slack_fails_at_the_click(world: World) -> None:
     world.a_request()
     world.slack.fail_next("chat.update", status=500, times=2)
 
@@ -341,11 +341,11 @@ def test_running_interactions_finish_before_the_process_ends(
         world.a_request()
         card = world.card(GRACE)
         slow.may_write.clear()
-        answer = slack.click(GRACE, card, ids.APPROVE)
+        response = slack.click(GRACE, card, ids.APPROVE)
         assert world.request().status == "pending"
         threading.Timer(SOON_SECONDS, slow.may_write.set).start()
 
-    assert answer.in_time
+    assert response.in_time
     assert world.request().status == "approved"
 
 
@@ -355,7 +355,7 @@ def _without_table(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("moment", get_args(Moment))
-def test_a_form_whose_commit_breaks_does_not_say_that_nothing_was_changed(
+def test_a_form_whose_commit_breaks_reports_an_unknown_outcome(
     slack: LoopbackSlack, postgres_url: str, moment: Moment
 ) -> None:
     secrets = Secrets.generate()
@@ -369,7 +369,7 @@ def test_a_form_whose_commit_breaks_does_not_say_that_nothing_was_changed(
         world.settled()
         proxy.breaks = moment
 
-        answer = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+        response = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
 
-        assert answer.errors == {ids.LEAVE_TYPE: errors.UNKNOWN_OUTCOME}
+        assert response.errors == {ids.LEAVE_TYPE: errors.UNKNOWN_OUTCOME}
         assert slack.has_modal(ADA)

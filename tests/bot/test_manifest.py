@@ -1,4 +1,4 @@
-"""The manifest says what the code does: listeners, events, scopes, and nothing more."""
+"""The manifest has exactly the commands, events and scopes that the code uses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names(kind: str) -> set[str]:
     return {listener.name for listener in LISTENERS if listener.kind == kind}
 
 
-def test_the_manifest_in_the_repository_is_the_rendered_one() -> None:
+def test_the_manifest_in_the_repository_is_up_to_date() -> None:
     printed = manifest.render(manifest.EXAMPLE_URL)
 
     assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == printed, (
@@ -36,16 +36,16 @@ def test_the_manifest_in_the_repository_is_the_rendered_one() -> None:
     )
 
 
-def test_commands_and_shortcuts_are_those_that_are_listened_to() -> None:
+def test_every_command_and_shortcut_has_a_listener() -> None:
     features = HTTP["features"]
 
-    listed = {one["command"] for one in features["slash_commands"]}
+    listed = {command["command"] for command in features["slash_commands"]}
     # Slack refuses a manifest that names one of its own commands.
     assert listed == names("command") - {ids.LEAVE_COMMAND}
-    assert {one["callback_id"] for one in features["shortcuts"]} == names("shortcut")
+    assert {shortcut["callback_id"] for shortcut in features["shortcuts"]} == names("shortcut")
 
 
-def test_events_are_those_that_are_listened_to() -> None:
+def test_every_subscribed_event_has_a_listener() -> None:
     subscribed = HTTP["settings"]["event_subscriptions"]["bot_events"]
 
     assert set(subscribed) == names("event")
@@ -53,30 +53,30 @@ def test_events_are_those_that_are_listened_to() -> None:
     assert ("app_home_opened" in subscribed) is HTTP["features"]["app_home"]["home_tab_enabled"]
 
 
-def test_no_two_listeners_wait_for_the_same_thing() -> None:
-    waited_for = [(listener.kind, listener.name) for listener in LISTENERS]
+def test_listeners_have_unique_names() -> None:
+    registrations = [(listener.kind, listener.name) for listener in LISTENERS]
 
-    assert len(waited_for) == len(set(waited_for))
+    assert len(registrations) == len(set(registrations))
 
 
-def test_scopes_are_those_that_methods_events_and_commands_need() -> None:
+def test_the_manifest_has_the_scopes_that_methods_events_and_commands_need() -> None:
     needed = {scope for scope in manifest.METHODS.values() if scope}
     needed |= {event.scope for event in manifest.EVENTS.values() if event.scope}
     if names("command") or names("shortcut"):
         needed.add("commands")
 
     assert set(HTTP["oauth_config"]["scopes"]["bot"]) == set(manifest.SCOPES)
-    # chat:write.public and its kind go with a method that they let do more.
+    # These scopes extend methods that already have another scope.
     assert set(manifest.SCOPES) - needed <= {"chat:write.public", "groups:read", "im:write"}
     assert needed - set(manifest.SCOPES) == set()
 
 
-def test_the_loopback_slack_wants_the_same_scopes() -> None:
-    known = web_api.METHODS
-    wanted = {name: known[name].scope for name in manifest.METHODS if name in known}
+def test_the_loopback_slack_requires_the_same_scopes() -> None:
+    methods = web_api.METHODS
+    scopes = {name: methods[name].scope for name in manifest.METHODS if name in methods}
 
-    assert wanted == {name: manifest.METHODS[name] for name in wanted}
-    assert len(wanted) > 5
+    assert scopes == {name: manifest.METHODS[name] for name in scopes}
+    assert len(scopes) > 5
 
 
 def test_the_main_job_needs_no_scope_that_the_manifest_lacks(world: World) -> None:
@@ -91,9 +91,9 @@ def test_the_main_job_needs_no_scope_that_the_manifest_lacks(world: World) -> No
     assert failed == []
 
 
-@pytest.mark.parametrize("found", [HTTP, SOCKET], ids=["http", "socket"])
-def test_it_keeps_to_slacks_limits(found: Any) -> None:
-    about, features = found["display_information"], found["features"]
+@pytest.mark.parametrize("content", [HTTP, SOCKET], ids=["http", "socket"])
+def test_the_manifest_keeps_to_slacks_limits(content: Any) -> None:
+    about, features = content["display_information"], content["features"]
     assert len(about["name"]) <= 35
     assert len(about["description"]) <= 140
     assert len(features["slash_commands"]) <= 50
@@ -106,25 +106,25 @@ def test_it_keeps_to_slacks_limits(found: Any) -> None:
         assert len(shortcut["name"]) <= 24
         assert len(shortcut["callback_id"]) <= 255
         assert len(shortcut["description"]) <= 150
-    assert found["settings"]["org_deploy_enabled"] is False
-    assert found["settings"]["token_rotation_enabled"] is False
+    assert content["settings"]["org_deploy_enabled"] is False
+    assert content["settings"]["token_rotation_enabled"] is False
 
 
-def test_over_http_every_address_is_ours() -> None:
-    found: Any = yaml.safe_load(manifest.render("https://leave.acme.example"))
+def test_the_http_manifest_has_only_urls_of_the_deployment() -> None:
+    content: Any = yaml.safe_load(manifest.render("https://leave.acme.example"))
 
     events = "https://leave.acme.example/slack/events"
-    settings = found["settings"]
-    assert [one["url"] for one in found["features"]["slash_commands"]] == [events]
+    settings = content["settings"]
+    assert [command["url"] for command in content["features"]["slash_commands"]] == [events]
     assert settings["event_subscriptions"]["request_url"] == events
     assert settings["interactivity"]["request_url"] == events
     assert settings["socket_mode_enabled"] is False
-    assert found["oauth_config"]["redirect_urls"] == [
+    assert content["oauth_config"]["redirect_urls"] == [
         "https://leave.acme.example/slack/oauth_redirect"
     ]
 
 
-def test_over_socket_mode_there_is_no_address() -> None:
+def test_the_socket_mode_manifest_has_no_urls() -> None:
     assert "http" not in yaml.safe_dump(SOCKET)
     assert SOCKET["settings"]["socket_mode_enabled"] is True
 
@@ -137,7 +137,7 @@ def test_scopes_and_events_are_explained() -> None:
         assert lines[at - 1].strip().startswith("# ")
 
 
-def test_the_slack_page_says_what_each_scope_is_for() -> None:
+def test_the_slack_page_explains_each_scope() -> None:
     rows = [
         line.split("|")[1].strip(" `")
         for line in (ROOT / "docs" / "slack.md").read_text(encoding="utf-8").splitlines()
@@ -154,7 +154,7 @@ def printed(*arguments: str, **env: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_command_prints_it_for_the_operators_address_and_command() -> None:
+def test_the_command_prints_the_manifest_for_a_base_url_and_a_command() -> None:
     code, text = printed("--base-url", "https://leave.acme.example/", "--command", "/urlaub")
 
     assert code == 0

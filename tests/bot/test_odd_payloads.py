@@ -1,4 +1,4 @@
-"""Payloads that Slack signed and that no listener expects: answered below 500, logged in a line."""
+"""Signed payloads of unexpected shapes get a status below 500 and one log line each."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ INTERACTIONS: dict[str, Payload] = {
     "a block without an id": a_submission(blocks=[{"type": "input"}]),
     "state null": a_submission(state=None),
     "values a list": a_submission(state={"values": []}),
-    "a day that is none": a_submission(
+    "an impossible date": a_submission(
         state={"values": {ids.FIRST_DAY: {ids.RECOUNT: {"selected_date": "2026-02-30"}}}}
     ),
     "view null": without(a_submission(), "view") | {"view": None},
@@ -137,29 +137,29 @@ UNHANDLED: dict[str, Payload] = {
 
 
 def refused(world: World) -> int:
-    """What Slack is answered over HTTP; a socket has no acknowledgement for it."""
+    """The status of a refusal over HTTP; over a socket it is not acknowledged."""
     return 400 if world.via == "http" else 0
 
 
-def test_an_event_of_an_unexpected_shape_is_refused_in_one_line(
+def test_an_event_of_an_unexpected_shape_is_refused_with_one_log_line(
     world: World, logged: Logged
 ) -> None:
-    answers = {
+    responses = {
         name: world.slack.send("events_api", payload, timeout_seconds=SOON_SECONDS)
         for name, payload in EVENTS.items()
     }
 
-    assert {name: answer.status for name, answer in answers.items()} == dict.fromkeys(
+    assert {name: response.status for name, response in responses.items()} == dict.fromkeys(
         EVENTS, refused(world)
     )
     if world.via == "http":
-        assert {answer.headers["x-slack-no-retry"] for answer in answers.values()} == {"1"}
+        assert {response.headers["x-slack-no-retry"] for response in responses.values()} == {"1"}
     assert len(lines_with(logged, "slack.payload_refused")) == len(EVENTS)
     assert lines_with(logged, "Traceback") == []
 
 
 @pytest.mark.parametrize("payload", [None, 5, True, "text", [], [1]], ids=repr)
-def test_a_socket_payload_that_is_no_object_is_refused_in_one_line(
+def test_a_socket_payload_that_is_no_object_is_refused_with_one_log_line(
     database: Database,
     slack: LoopbackSlack,
     logged: Logged,
@@ -173,18 +173,20 @@ def test_a_socket_payload_that_is_no_object_is_refused_in_one_line(
 
     assert acknowledged is None
     assert len(lines_with(logged, "slack.payload_refused")) == 1
-    assert [one.getMessage() for one in caplog.records if one.name.startswith("hiatus")] == []
+    assert [
+        record.getMessage() for record in caplog.records if record.name.startswith("hiatus")
+    ] == []
 
 
-def test_an_interaction_of_an_unexpected_shape_is_refused_in_one_line(
+def test_an_interaction_of_an_unexpected_shape_is_refused_with_one_log_line(
     world: World, logged: Logged
 ) -> None:
-    answers = {
+    statuses = {
         name: world.slack.send("interactive", payload, timeout_seconds=SOON_SECONDS).status
         for name, payload in INTERACTIONS.items()
     }
 
-    assert answers == dict.fromkeys(INTERACTIONS, refused(world))
+    assert statuses == dict.fromkeys(INTERACTIONS, refused(world))
     assert len(lines_with(logged, "slack.payload_refused")) == len(INTERACTIONS)
     assert lines_with(logged, "Traceback") == []
 
@@ -192,11 +194,11 @@ def test_an_interaction_of_an_unexpected_shape_is_refused_in_one_line(
 def test_a_kind_of_payload_that_hiatus_does_not_use_is_acknowledged(
     world: World, logged: Logged
 ) -> None:
-    answers = {
+    statuses = {
         name: world.slack.send("interactive", payload).status for name, payload in UNHANDLED.items()
     }
 
-    assert answers == dict.fromkeys(UNHANDLED, 200)
+    assert statuses == dict.fromkeys(UNHANDLED, 200)
     assert len(lines_with(logged, "slack.payload_not_handled")) == len(UNHANDLED)
     assert lines_with(logged, "Traceback") == []
 
@@ -205,13 +207,15 @@ def test_slacks_check_of_the_certificate_is_acknowledged(
     database: Database, slack: LoopbackSlack, logged: Logged
 ) -> None:
     with World(database, slack):
-        answer = slack.send_raw(b"ssl_check=1&token=of-old")
+        response = slack.send_raw(b"ssl_check=1&token=of-old")
 
-    assert answer.status == 200
+    assert response.status == 200
     assert lines_with(logged, "Traceback") == []
 
 
-def test_slack_may_say_that_it_sends_fewer_events(world: World, logged: Logged) -> None:
+def test_slacks_notice_of_rate_limited_events_is_acknowledged_and_logged(
+    world: World, logged: Logged
+) -> None:
     limited = {
         "type": "app_rate_limited",
         "token": "of-old",
@@ -220,9 +224,9 @@ def test_slack_may_say_that_it_sends_fewer_events(world: World, logged: Logged) 
         "api_app_id": "A1",
     }
 
-    answer = world.slack.send("events_api", limited)
+    response = world.slack.send("events_api", limited)
 
-    assert answer.status == 200
+    assert response.status == 200
     (line,) = lines_with(logged, "slack.app_rate_limited")
     assert '"team_id": "T1"' in line
     assert "1518467820" in line
@@ -233,11 +237,11 @@ def test_a_click_without_a_needed_member_shows_an_error(world: World, logged: Lo
     card = world.card(GRACE)
     in_a_view = {"type": "view"}
 
-    answer = world.slack.click(GRACE, card, ids.APPROVE, overrides={"container": in_a_view})
+    response = world.slack.click(GRACE, card, ids.APPROVE, overrides={"container": in_a_view})
     world.settled()
 
-    assert answer.status == 200
-    assert world.told(GRACE) == [notice.OUTDATED]
+    assert response.status == 200
+    assert world.ephemerals(GRACE) == [notice.OUTDATED]
     assert world.request().status == "pending"
     assert lines_with(logged, "Traceback") == []
 
@@ -265,11 +269,11 @@ ODD: list[Any] = [
 
 
 def replaced(payload: Payload, path: list[Any], odd: Any) -> Payload:
-    """The payload with the member at the path replaced; taken away where ``odd`` is Ellipsis."""
+    """The payload with the member at the path replaced, or removed if ``odd`` is Ellipsis."""
     changed = copy.deepcopy(payload)
-    *way, last = path
+    *parents, last = path
     inside: Any = changed
-    for step in way:
+    for step in parents:
         inside = inside[step]
     if odd is ...:
         del inside[last]
@@ -278,16 +282,16 @@ def replaced(payload: Payload, path: list[Any], odd: Any) -> Payload:
     return changed
 
 
-def paths(found: Any, above: tuple[Any, ...] = ()) -> Iterator[list[Any]]:
-    """Where every member is, at any depth."""
-    steps = found.items() if isinstance(found, dict) else enumerate(found)
+def paths(container: Any, above: tuple[Any, ...] = ()) -> Iterator[list[Any]]:
+    """The path of every member, at any depth."""
+    steps = container.items() if isinstance(container, dict) else enumerate(container)
     for step, value in steps:
         yield [*above, step]
         if isinstance(value, dict | list):
             yield from paths(value, (*above, step))
 
 
-def test_no_odd_member_of_any_payload_is_an_error(
+def test_an_odd_member_of_any_payload_causes_no_server_error(
     database: Database, slack: LoopbackSlack, logged: Logged
 ) -> None:
     with World(database, slack) as world:
@@ -308,11 +312,11 @@ def test_no_odd_member_of_any_payload_is_an_error(
             odd = data.draw(st.sampled_from([..., *ODD]))
             how = {"command": "slash_commands", "event": "events_api"}.get(kind, "interactive")
             if how == "slash_commands":
-                # A form holds nothing but text.
+                # Form fields are always text.
                 odd = odd if odd in ("", "x", "\0") else "x"
-            answer = slack.send(how, replaced(payload, path, odd))
+            response = slack.send(how, replaced(payload, path, odd))
             world.settled()
-            assert answer.status < 500
+            assert response.status < 500
             assert lines_with(logged, "Traceback") == []
 
         sent()

@@ -1,4 +1,4 @@
-"""People who were imported can approve: found in Slack, asked there, active once they use it."""
+"""Imported approvers are matched in Slack, get cards, and become active when they use them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def imported(world: World) -> User:
     """Ada's manager, as `hiatus import` adds her."""
     world.link()
 
-    def bring_in(tx: Any) -> Imported:
+    def import_manager(tx: Any) -> Imported:
         lines = people_file.read(FILE.encode(), needed=("email",))
         return people_import.import_people(
             tx,
@@ -39,7 +39,7 @@ def imported(world: World) -> User:
             progress=lambda _: None,
         )
 
-    world.database.write_now(bring_in)
+    world.database.write_now(import_manager)
     mona = world.database.read_now(people_rows.find_by_email, world.acme.id, "mona@example.com")
     assert mona is not None
     world.people[MONA] = mona
@@ -78,7 +78,7 @@ def test_an_imported_manager_is_found_in_slack_and_gets_the_card(world: World) -
     assert [world.cards(who) for who in (GRACE, HEDY)] == [[], []]
 
 
-def test_using_the_card_makes_them_active(world: World) -> None:
+def test_a_pending_approver_becomes_active_by_using_the_card(world: World) -> None:
     imported(world)
     world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
     scheduler_runs(world)
@@ -90,7 +90,7 @@ def test_using_the_card_makes_them_active(world: World) -> None:
     assert stored(world).status == "active"
 
 
-def test_after_an_import_slack_is_searched_at_the_next_run_with_one_list(world: World) -> None:
+def test_the_next_run_after_an_import_lists_slacks_members_once(world: World) -> None:
     world.link()
     scheduler_runs(world)
     before = len(world.slack.calls("users.list"))
@@ -104,7 +104,7 @@ def test_after_an_import_slack_is_searched_at_the_next_run_with_one_list(world: 
     assert world.slack.calls("users.lookupByEmail") == []
 
 
-def test_a_request_that_would_await_them_has_slack_searched(world: World) -> None:
+def test_a_request_of_a_pending_approvers_report_lists_slacks_members(world: World) -> None:
     world.link()
     scheduler_runs(world)
     world.clock.advance(hours=1)
@@ -127,7 +127,7 @@ def test_a_request_that_would_await_them_has_slack_searched(world: World) -> Non
 
 
 @pytest.mark.both_engines
-def test_requests_search_slack_at_most_every_ten_minutes(world: World) -> None:
+def test_requests_list_slacks_members_at_most_every_ten_minutes(world: World) -> None:
     imported(world)
     scheduler_runs(world)
     before = len(world.slack.calls("users.list"))
@@ -153,7 +153,7 @@ def test_an_unconfirmed_account_gets_no_card(world: World) -> None:
     assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
 
 
-def test_the_form_says_who_is_skipped(world: World) -> None:
+def test_the_form_names_skipped_approvers(world: World) -> None:
     imported(world)
 
     world.slack.command(ADA, "/timeoff", "3-5 aug annual")
@@ -193,15 +193,15 @@ def test_a_preview_names_only_people_before_the_approvers(world: World) -> None:
     )
     draft = Draft(leave_type_id=world.leave_type("annual"), start_date=FIRST_DAY, end_date=LAST_DAY)
 
-    found = world.database.read_now(
+    preview = world.database.read_now(
         previews.preview, by=world.caller(ADA), draft=draft, now=world.clock()
     )
 
-    assert found.unreachable == []
-    assert len(found.approvers) == 2
+    assert preview.unreachable == []
+    assert len(preview.approvers) == 2
 
 
-def test_linking_is_audited_as_the_directorys(world: World) -> None:
+def test_linking_by_the_directory_sync_is_audited_with_the_source_slack(world: World) -> None:
     mona = imported(world)
     world.slack.add_person(MONA, "mona@example.com", "Mona Manager")
 
@@ -210,6 +210,6 @@ def test_linking_is_audited_as_the_directorys(world: World) -> None:
     entries = world.database.read_now(
         audit_log.entries, PageOf(limit=10), by=world.acme.caller, subject_id=mona.id
     ).items
-    assert [(one.action, one.source) for one in entries if one.source == "slack"] == [
+    assert [(entry.action, entry.source) for entry in entries if entry.source == "slack"] == [
         ("user.linked_to_slack", "slack")
     ]

@@ -1,4 +1,4 @@
-"""Who may use Hiatus from Slack, and how people and workspaces become known."""
+"""Access to Hiatus from Slack, joining, and the link of workspaces to organisations."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ UNKNOWN_WORKSPACE = "This Slack workspace isn't linked to an organisation in Hia
 def test_only_full_members_get_in(world: World, flags: dict[str, Any]) -> None:
     world.slack.add_person("UGUEST", "guest@example.com", "Guy Guest", **flags)
 
-    answer = world.slack.command("UGUEST", "/timeoff")
+    response = world.slack.command("UGUEST", "/timeoff")
     world.settled()
 
-    (told,) = world.told("UGUEST")
-    assert answer.ok
-    assert told.startswith(NO_FULL_MEMBER)
+    (message,) = world.ephemerals("UGUEST")
+    assert response.ok
+    assert message.startswith(NO_FULL_MEMBER)
     assert not world.slack.has_modal("UGUEST")
     assert world.database.read_now(find_by_slack_id, world.acme.id, "UGUEST") is None
 
@@ -61,7 +61,7 @@ def test_a_guest_who_clicks_decides_nothing(world: World) -> None:
 
     world.click("UGUEST", ids.APPROVE, world.card(GRACE))
 
-    assert world.told("UGUEST")[0].startswith(NO_FULL_MEMBER)
+    assert world.ephemerals("UGUEST")[0].startswith(NO_FULL_MEMBER)
     assert world.request().status == "pending"
 
 
@@ -89,7 +89,7 @@ def test_an_account_with_an_unconfirmed_address_is_not_matched(world: World) -> 
     world.slack.command("UMAL", "/timeoff")
     world.settled()
 
-    assert world.told("UMAL") == [
+    assert world.ephemerals("UMAL") == [
         "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
         "settings, then try again."
     ]
@@ -104,7 +104,7 @@ def test_a_second_account_with_a_persons_address_gets_instructions(world: World)
     world.slack.command("UADA2", "/timeoff")
     world.settled()
 
-    assert world.told("UADA2") == [
+    assert world.ephemerals("UADA2") == [
         "Another Slack account is linked to the person with your e-mail address. Ask an admin of "
         "your organisation to unlink it."
     ]
@@ -131,19 +131,19 @@ def test_members_are_not_added_if_the_organisation_does_not_allow_it(
         world.open_form(ADA)
 
         world.settled()
-        assert world.told("UNEW") == ["Ask an admin of your organisation to add you."]
+        assert world.ephemerals("UNEW") == ["Ask an admin of your organisation to add you."]
 
 
 @pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_people_who_were_switched_off_stay_out(world: World, status: Any) -> None:
+def test_deactivated_and_archived_people_have_no_access(world: World, status: Any) -> None:
     gone = a_person(world.database, world.acme, first_name="Gus", status=status)
     world.slack.add_person("UGUS", gone.email, gone.name)
 
     world.slack.command("UGUS", "/timeoff")
     world.settled()
 
-    (told,) = world.told("UGUS")
-    assert told == "Your account is deactivated. Ask an admin of your organisation."
+    (message,) = world.ephemerals("UGUS")
+    assert message == "Your account is deactivated. Ask an admin of your organisation."
 
 
 def test_a_deactivated_user_cannot_submit_an_open_form(world: World) -> None:
@@ -153,9 +153,9 @@ def test_a_deactivated_user_cannot_submit_an_open_form(world: World) -> None:
         people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
     )
 
-    answer = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
+    response = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
 
-    assert answer.errors == {
+    assert response.errors == {
         ids.LEAVE_TYPE: "Your account is deactivated. Ask an admin of your organisation."
     }
 
@@ -164,22 +164,22 @@ def test_another_workspace_is_refused(world: World) -> None:
     world.slack.add_team("T2", token="xoxb-other")
     world.slack.add_person("UADA", "ada@example.com", "Ada", team_id="T2")
 
-    answer = world.slack.command("UADA", "/timeoff", team_id="T2")
+    response = world.slack.command("UADA", "/timeoff", team_id="T2")
     world.settled()
 
-    assert answer.ok
-    assert world.told("UADA")[0].startswith(UNKNOWN_WORKSPACE)
+    assert response.ok
+    assert world.ephemerals("UADA")[0].startswith(UNKNOWN_WORKSPACE)
     assert world.slack.calls("views.open") == []
 
 
 def test_the_first_start_links_the_only_organisation(world: World) -> None:
-    found = _organisation(world)
+    organisation = _organisation(world)
 
-    assert found.slack_team_id == "T1"
+    assert organisation.slack_team_id == "T1"
     assert world.audited("organisation.slack_linked") == 1
 
 
-def test_the_first_use_links_it_where_slack_was_away_at_the_start(
+def test_the_first_use_links_the_organisation_if_slack_was_unavailable_at_the_start(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slack.fail_next("auth.test", status=503)
@@ -191,7 +191,7 @@ def test_the_first_use_links_it_where_slack_was_away_at_the_start(
         assert _organisation(world).slack_team_id == "T1"
 
 
-def test_no_other_workspace_links_it_where_slack_was_away_at_the_start(
+def test_another_workspace_cannot_link_the_organisation(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slack.add_team("T2", token="xoxb-other")
@@ -201,11 +201,11 @@ def test_no_other_workspace_links_it_where_slack_was_away_at_the_start(
         world.slack.command("UMALLORY", "/timeoff", team_id="T2")
         world.settled()
 
-        assert world.told("UMALLORY")[0].startswith(UNKNOWN_WORKSPACE)
+        assert world.ephemerals("UMALLORY")[0].startswith(UNKNOWN_WORKSPACE)
         assert _organisation(world).slack_team_id is None
 
 
-def test_with_two_organisations_none_is_linked_by_itself(
+def test_neither_of_two_organisations_is_linked_automatically(
     database: Database, slack: LoopbackSlack
 ) -> None:
     an_organisation(database, name="Other")
@@ -213,11 +213,11 @@ def test_with_two_organisations_none_is_linked_by_itself(
         world.slack.command(ADA, "/timeoff")
         world.settled()
 
-        assert world.told(ADA)[0].startswith(UNKNOWN_WORKSPACE)
+        assert world.ephemerals(ADA)[0].startswith(UNKNOWN_WORKSPACE)
         assert _organisation(world).slack_team_id is None
 
 
-def test_an_organisation_of_another_workspace_is_left_alone(
+def test_an_organisation_of_another_workspace_is_not_linked(
     database: Database, slack: LoopbackSlack
 ) -> None:
     world = World(database, slack)
@@ -226,11 +226,11 @@ def test_an_organisation_of_another_workspace_is_left_alone(
         world.slack.command(ADA, "/timeoff")
         world.settled()
 
-        assert world.told(ADA)[0].startswith(UNKNOWN_WORKSPACE)
+        assert world.ephemerals(ADA)[0].startswith(UNKNOWN_WORKSPACE)
         assert _organisation(world).slack_team_id == "T7"
 
 
-def test_a_workspace_of_another_token_is_refused_though_it_is_linked(world: World) -> None:
+def test_a_linked_workspace_of_another_token_is_refused(world: World) -> None:
     other = an_organisation(world.database, name="Other")
     world.database.write_now(
         slack_workspaces.link, other.organisation, "T2", source="cli", now=world.clock()
@@ -241,22 +241,25 @@ def test_a_workspace_of_another_token_is_refused_though_it_is_linked(world: Worl
     world.slack.command("UADA", "/timeoff", team_id="T2")
     world.settled()
 
-    assert world.told("UADA")[0].startswith(UNKNOWN_WORKSPACE)
+    assert world.ephemerals("UADA")[0].startswith(UNKNOWN_WORKSPACE)
     assert world.slack.calls("users.info") == []
 
 
 @pytest.mark.both_engines
-def test_two_processes_that_begin_at_once_both_find_the_organisation(database: Database) -> None:
+def test_two_processes_that_start_at_once_both_get_the_organisation(database: Database) -> None:
     acme = an_organisation(database)
-    found: list[Organisation | None] = []
+    linked_organisations: list[Organisation | None] = []
 
     def begin(tx: Transaction) -> None:
-        found.append(slack_workspaces.link_only_organisation(tx, "T1", now=NOW))
+        linked_organisations.append(slack_workspaces.link_only_organisation(tx, "T1", now=NOW))
 
     codes = overlapping(database, begin, lambda: database.write_now(begin))
 
     assert codes == []
-    assert [one and one.id for one in found] == [acme.id, acme.id]
+    assert [organisation and organisation.id for organisation in linked_organisations] == [
+        acme.id,
+        acme.id,
+    ]
     linked = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="organisation.slack_linked"
     )
@@ -264,5 +267,5 @@ def test_two_processes_that_begin_at_once_both_find_the_organisation(database: D
 
 
 def _organisation(world: World) -> Organisation:
-    # Read again: the value from the test's beginning does not change.
+    # Read again: `world.acme.organisation` is the value at the test's start.
     return world.database.read_now(organisations.get, by=world.acme.caller)

@@ -1,4 +1,4 @@
-"""The playground's workspace: who sees what, and how much of the past is kept."""
+"""The playground's workspace: privacy of messages and forms, and bounded memory."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def test_a_dm_and_an_ephemeral_message_are_seen_by_one_person(playground: Playgr
 
     ada, grace = (screen(workspace, TEAM, who) for who in (ADA, GRACE))
 
-    assert [one["text"] for one in ada["messages"]] == ["for Ada"]
+    assert [message["text"] for message in ada["messages"]] == ["for Ada"]
     assert grace["messages"] == []
-    assert [one["text"] for one in ada["channels"][0]["messages"]] == ["for all"]
-    assert [one["text"] for one in grace["channels"][0]["messages"]] == [
+    assert [message["text"] for message in ada["channels"][0]["messages"]] == ["for all"]
+    assert [message["text"] for message in grace["channels"][0]["messages"]] == [
         "for Grace in the channel",
         "for all",
     ]
@@ -68,7 +68,7 @@ def test_a_dm_and_an_ephemeral_message_are_seen_by_one_person(playground: Playgr
         playground.message(ADA, aside.channel, aside.ts)
 
 
-def test_a_form_is_only_its_owners(playground: Playground) -> None:
+def test_a_form_is_seen_only_by_its_owner(playground: Playground) -> None:
     view = playground.workspace.open_view(TEAM, ADA, MODAL)
 
     assert playground.view(ADA, view.id) is view
@@ -76,7 +76,7 @@ def test_a_form_is_only_its_owners(playground: Playground) -> None:
         playground.view(GRACE, view.id)
 
 
-def test_a_long_afternoon_of_playing_takes_no_more_room(playground: Playground) -> None:
+def test_old_records_are_pruned(playground: Playground) -> None:
     workspace = playground.workspace
     home = workspace.publish_view(TEAM, ADA, HOME, None)
     for number in range(600):
@@ -90,19 +90,19 @@ def test_a_long_afternoon_of_playing_takes_no_more_room(playground: Playground) 
 
     playground.forget_old()
 
-    kept = (workspace.messages, workspace.triggers, workspace.responses)
-    assert [len(one) for one in kept] == [500, 500, 500]
+    pruned = (workspace.messages, workspace.triggers, workspace.responses)
+    assert [len(records) for records in pruned] == [500, 500, 500]
     assert len(workspace.views) <= 502
     assert len(workspace.messages[-1].history) == 1
     assert home.history == []
     shown = screen(workspace, TEAM, ADA)
     assert shown["home"]["id"] == home.id
     assert shown["modal"] is not None
-    assert [one["text"] for one in shown["channels"][0]["messages"]][-1] == "599"
+    assert [message["text"] for message in shown["channels"][0]["messages"]][-1] == "599"
     assert len(shown["channels"][0]["messages"]) == MAX_MESSAGES
 
 
-def test_everything_that_happens_moves_the_version(playground: Playground) -> None:
+def test_every_change_increases_the_version(playground: Playground) -> None:
     before = playground.version
     view = playground.workspace.open_view(TEAM, ADA, MODAL)
     opened = playground.version
@@ -112,11 +112,12 @@ def test_everything_that_happens_moves_the_version(playground: Playground) -> No
 
 
 def test_absent_approvers_are_replaced_by_others(playground: Playground) -> None:
-    assert playground.first(["grace@example.com", "nobody@example.com"]) == [GRACE, ADA]
+    assert playground.first(["grace@example.com", "unknown@example.com"]) == [GRACE, ADA]
 
 
 def test_options_in_groups_are_offered_too() -> None:
-    one, two = {"value": "1"}, {"value": "2"}
+    first, second = {"value": "1"}, {"value": "2"}
 
-    assert options_in({"options": [one], "option_groups": [{"options": [two]}]}) == [one, two]
+    options = {"options": [first], "option_groups": [{"options": [second]}]}
+    assert options_in(options) == [first, second]
     assert options_in("") == []

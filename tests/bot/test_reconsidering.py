@@ -11,7 +11,7 @@ from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 
 
 def labels(world: World, who: str) -> list[str]:
-    return [one.text for one in world.card(who).buttons]
+    return [button.text for button in world.card(who).buttons]
 
 
 def approved(world: World) -> None:
@@ -84,7 +84,7 @@ def test_overlapping_leave_prevents_the_reversal(world: World) -> None:
     assert world.audited("leave_request.approved") == 0
 
 
-def test_after_ten_minutes_the_button_goes_away(world: World) -> None:
+def test_the_button_is_removed_after_ten_minutes(world: World) -> None:
     approved(world)
     stale = world.card(GRACE)
 
@@ -94,7 +94,7 @@ def test_after_ten_minutes_the_button_goes_away(world: World) -> None:
 
     assert labels(world, GRACE) == []
     assert not world.slack.has_modal(GRACE)
-    assert world.told(GRACE) == ["Already approved by Grace Hopper."]
+    assert world.ephemerals(GRACE) == ["Already approved by Grace Hopper."]
 
 
 def test_a_form_that_was_open_for_too_long_changes_nothing(world: World) -> None:
@@ -111,7 +111,7 @@ def test_a_form_that_was_open_for_too_long_changes_nothing(world: World) -> None
     assert labels(world, GRACE) == []
 
 
-def test_what_is_due_later_holds_up_no_news(world: World) -> None:
+def test_the_later_removal_of_the_button_does_not_delay_a_cancellation(world: World) -> None:
     approved(world)
 
     world.database.write_now(
@@ -124,20 +124,20 @@ def test_what_is_due_later_holds_up_no_news(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "told"),
+    ("who", "sentence"),
     [
         (ADA, "You can't decide on your own request. Another approver has to."),
         (EVE, "This request doesn't exist, or you no longer have access to it."),
         (HEDY, "Already approved by Grace Hopper."),
     ],
 )
-def test_others_change_no_decision(world: World, who: str, told: str) -> None:
+def test_other_users_cannot_reverse_a_decision(world: World, who: str, sentence: str) -> None:
     approved(world)
     version = world.request().version
 
     world.click(who, ids.RECONSIDER, world.card(GRACE))
 
-    assert world.told(who) == [told]
+    assert world.ephemerals(who) == [sentence]
     assert not world.slack.has_modal(who)
     assert world.request().version == version
 
@@ -169,7 +169,7 @@ def test_sending_the_form_twice_decides_once(world: World) -> None:
     assert world.request().status == "declined"
 
 
-def test_a_former_approvers_card_says_so(world: World) -> None:
+def test_a_former_approvers_card_names_the_remaining_approver(world: World) -> None:
     world.a_request()
 
     _demote(world, GRACE)

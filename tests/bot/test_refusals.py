@@ -1,4 +1,4 @@
-"""Errors in Slack: the user's language, with its numbers and dates."""
+"""Errors in Slack are in the user's language, with its numbers and dates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.values import ANNUAL
 
 NAMES = sorted(language.available())
 MONDAY = date(2026, 8, 3)
-# English fractions and thousands, dates as programs write them, and what was not filled in.
+# English fractions and thousands, ISO dates, and placeholders without a value.
 NOT_GERMAN = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?![\d.])|\d,\d{3}|\d{4}-\d\d-\d\d|[{}]")
 # Three days and a half.
 WORK = [
@@ -42,13 +42,13 @@ WORK = [
 
 
 def test_slack_never_shows_the_api_name_of_a_field() -> None:
-    with_field_name = {one for one in catalogues.of_errors() if "{field}" in one}
+    with_field_name = {message for message in catalogues.of_errors() if "{field}" in message}
 
     assert len(with_field_name) > 5
     assert with_field_name - domain_sentences.IN_SLACK.keys() == set()
 
 
-def test_every_message_that_slack_rewords_is_one_of_the_domain() -> None:
+def test_every_message_that_slack_rewords_exists_in_the_domain() -> None:
     assert domain_sentences.IN_SLACK.keys() - catalogues.of_errors().keys() == set()
 
 
@@ -61,12 +61,12 @@ def of_fields(*calls: Callable[[], object]) -> list[InvalidInput]:
     return refusals
 
 
-def a_leave_type(**rules_of_it: Any) -> LeaveType:
-    return replace(ANNUAL, **rules_of_it)
+def a_leave_type(**rules: Any) -> LeaveType:
+    return replace(ANNUAL, **rules)
 
 
 def with_figures() -> list[DomainError]:
-    """Refusals as they are met, those that hold an amount, a number, a date or a list first."""
+    """Refusals with an amount, a number, a date or a list, then the documentation's examples."""
     start, end = date(2026, 8, 3), date(2026, 8, 7)
     span = Span(start_date=start, end_date=end)
     strict = a_leave_type(min_notice_days=14, max_consecutive_days=2, requires_note=True)
@@ -112,12 +112,12 @@ def with_figures() -> list[DomainError]:
         InsufficientAllowance(-1, 3, "2026"),
         OverlappingLeave("id", start, end, begins_at_midday=True),
         *(InvalidTransition("approved", status) for status in LEAVE_STATUSES),
-        *(one.example for one in EXPLAINED if is_of_the_domain(one.example)),
+        *(explained.example for explained in EXPLAINED if is_of_the_domain(explained.example)),
     ]
 
 
 def is_of_the_domain(example: DomainError) -> bool:
-    """Whether storage raises it with this message: the documentation made some examples up."""
+    """Whether storage has this message: some of the documentation's examples are invented."""
     shown = errors.SENTENCES.get(type(example))
     if shown is None or isinstance(example, InvalidInput):
         return False
@@ -130,9 +130,9 @@ def test_every_error_is_translated_with_the_numbers_and_dates_of_the_language(na
     for refusal in with_figures():
         english = errors.sentence(refusal)
         with using_locale(name):
-            told = errors.sentence(refusal)
-        if told == english or NOT_GERMAN.search(told):
-            wrong.append((type(refusal).__name__, told))
+            sentence = errors.sentence(refusal)
+        if sentence == english or NOT_GERMAN.search(sentence):
+            wrong.append((type(refusal).__name__, sentence))
 
     assert wrong == []
 

@@ -1,4 +1,4 @@
-"""Approvers are reminded in their own working time, once, and of nothing that is over."""
+"""Approvers are reminded once, in their own working time, of requests that are still pending."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STILL = "Still waiting for your decision: Ada Lovelace requested Annual leave, "
 
 
 def tick(world: World, at: datetime) -> None:
-    """The scheduler looks, and what it queued is sent."""
+    """Run due jobs at this time, and send the notifications that they queue."""
     world.clock.now = at
     world.run(world.app.periodic_jobs.run_due)
     world.deliver()
@@ -46,14 +46,14 @@ def test_reminders_follow_after_one_three_and_five_working_days(
     world: World,
 ) -> None:
     world.a_request()
-    told: list[datetime] = []
+    reminded_at: list[datetime] = []
 
     for hour in range(24 * 14):
         tick(world, TUESDAY - timedelta(hours=20) + timedelta(hours=hour))
-        if reminded(world, GRACE) > len(told):
-            told.append(world.clock.now)
+        if reminded(world, GRACE) > len(reminded_at):
+            reminded_at.append(world.clock.now)
 
-    assert told == [TUESDAY, TUESDAY + timedelta(days=2), TUESDAY + timedelta(days=6)]
+    assert reminded_at == [TUESDAY, TUESDAY + timedelta(days=2), TUESDAY + timedelta(days=6)]
     assert reminded(world, HEDY) == 3
     assert reminded(world, ADA) == 0
 
@@ -184,11 +184,11 @@ def test_a_summary_omits_requests_that_await_other_approvers(world: World) -> No
 
     tick(world, TUESDAY)
 
-    (told,) = [
+    (summary,) = [
         message for message in world.slack.dm(GRACE) if "waiting for your decision:" in message.text
     ]
-    assert told.text.startswith("6 requests are waiting for your decision:")
-    assert "Alan" not in told.text
+    assert summary.text.startswith("6 requests are waiting for your decision:")
+    assert "Alan" not in summary.text
 
 
 def test_a_reminder_that_slack_refuses_temporarily_is_retried(world: World) -> None:
@@ -280,7 +280,7 @@ def test_two_processes_escalate_once(world: World) -> None:
 
     overlapping(
         world.database,
-        # One looks at Grace's row, the other at Hedy's.
+        # The first claims Grace's row, the second Hedy's.
         lambda tx: reminder_checks.run(tx, world.acme.id, now=last, limit=1),
         lambda: world.database.write_now(reminder_checks.run, world.acme.id, now=last, limit=1),
     )
@@ -336,10 +336,12 @@ def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: 
     assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [2, 1, 1]
     assert world.slack.open_home(GRACE).ok
     world.settled()
-    waiting = [one for one in world.slack.home(GRACE).buttons if one.action_id == ids.HOME_APPROVE]
-    assert [one.value for one in waiting] == [request.id]
+    waiting = [
+        button for button in world.slack.home(GRACE).buttons if button.action_id == ids.HOME_APPROVE
+    ]
+    assert [button.value for button in waiting] == [request.id]
     world.click(GRACE, ids.APPROVE, cards(world, GRACE)[0])
-    assert world.told(GRACE) == []
+    assert world.ephemerals(GRACE) == []
     with pytest.raises(NotFound):
         world.database.write_now(
             decisions.approve, other.id, by=world.caller(GRACE), now=world.clock()
@@ -355,7 +357,7 @@ def test_an_organisation_with_a_bad_row_does_not_delay_others_reminders(
     world.a_request()
     bad = an_organisation(world.database, now=world.clock())
     request = a_request(world.database, bad, a_person(world.database, bad))
-    # Due before everything else.
+    # Due before all others.
     world.database.write_now(
         reminders.start, bad.id, request.id, bad.owner.id, now=TUESDAY - timedelta(days=5)
     )

@@ -1,4 +1,4 @@
-"""Asking for leave in Slack: the form, its inline errors, and who hears of it."""
+"""Requesting leave in Slack: the form, its inline errors, and the messages that result."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.builders import a_leave_type, a_person
 
 def test_the_command_opens_a_form_with_the_types_in_use(world: World) -> None:
     a_leave_type(world.database, world.acme, name="Study & rest")
-    answer = world.slack.command(ADA, "/timeoff")
+    response = world.slack.command(ADA, "/timeoff")
 
     form = world.slack.open_modal(ADA)
 
     options = form.blocks[0]["element"]["options"]
-    assert answer.ok
+    assert response.ok
     assert [option["text"]["text"] for option in options] == [
         ":palm_tree: Annual leave",
         ":dove_of_peace: Compassionate leave",
@@ -31,13 +31,13 @@ def test_the_command_opens_a_form_with_the_types_in_use(world: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["request", " Request "])
-def test_the_word_request_opens_it_too(world: World, text: str) -> None:
+def test_the_word_request_opens_the_form(world: World, text: str) -> None:
     world.slack.command(ADA, "/timeoff", text)
 
     assert world.slack.open_modal(ADA).callback_id == ids.REQUEST_FORM
 
 
-def test_the_shortcut_and_the_other_command_open_it_too(world: World) -> None:
+def test_the_shortcut_and_the_other_command_open_the_form(world: World) -> None:
     world.slack.shortcut(ADA, ids.REQUEST_SHORTCUT)
     world.slack.command(GRACE, "/leave")
 
@@ -50,19 +50,19 @@ def test_help_and_unknown_words_get_help(world: World) -> None:
     world.slack.command(ADA, "/timeoff", "<!channel> & more")
     world.settled()
 
-    plain, puzzled = sorted(world.told(ADA), key=len)
+    plain, not_understood = sorted(world.ephemerals(ADA), key=len)
     assert plain.startswith("`/timeoff` opens the request form")
-    assert puzzled.startswith("Sorry, I didn't understand “&lt;!channel&gt; &amp; more”.")
+    assert not_understood.startswith("Sorry, I didn't understand “&lt;!channel&gt; &amp; more”.")
     assert not world.slack.has_modal(ADA)
 
 
 @pytest.mark.both_engines
 def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
-    answer = world.send_form(note="Wedding <!here> & party")
+    response = world.send_form(note="Wedding <!here> & party")
     world.deliver()
 
     card = world.card(GRACE)
-    assert answer.errors == {}
+    assert response.errors == {}
     assert not world.slack.has_modal(ADA)
     assert card.visible_text.splitlines() == [
         "*Ada Lovelace* requested *Annual leave*",
@@ -74,7 +74,7 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
         "Approve",
         "Decline",
     ]
-    assert [(one.text, one.style, one.value) for one in card.buttons] == [
+    assert [(button.text, button.style, button.value) for button in card.buttons] == [
         ("Approve", "primary", world.request().id),
         ("Decline", "danger", world.request().id),
     ]
@@ -88,7 +88,7 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert world.slack.dm(EVE) == []
 
 
-def test_halves_are_asked_for_and_shown(world: World) -> None:
+def test_half_days_are_requested_and_shown(world: World) -> None:
     request = world.a_request(start_half_day="midday", end_half_day="midday")
 
     assert (request.start_half_day, request.end_half_day) == ("pm", "am")
@@ -138,9 +138,9 @@ def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown:
 def test_a_broken_rule_is_shown_at_its_field(
     world: World, filled: dict[str, str], errors: dict[str, str]
 ) -> None:
-    answer = world.send_form(**filled)
+    response = world.send_form(**filled)
 
-    assert answer.errors == errors
+    assert response.errors == errors
     assert world.slack.has_modal(ADA)
     assert world.deliver() == 0
 
@@ -148,14 +148,14 @@ def test_a_broken_rule_is_shown_at_its_field(
 def test_overlapping_leave_is_named_by_its_dates(world: World) -> None:
     world.a_request()
 
-    answer = world.send_form(start_date="2026-08-05", end_date="2026-08-06")
+    response = world.send_form(start_date="2026-08-05", end_date="2026-08-06")
 
-    assert answer.errors == {
+    assert response.errors == {
         ids.FIRST_DAY: "This overlaps your leave (Mon 3 August to Wed 5 August 2026)."
     }
 
 
-def test_several_broken_rules_stand_at_their_fields(world: World) -> None:
+def test_several_broken_rules_are_shown_at_their_fields(world: World) -> None:
     strict = a_leave_type(
         world.database,
         world.acme,
@@ -166,9 +166,9 @@ def test_several_broken_rules_stand_at_their_fields(world: World) -> None:
         deducts_allowance=False,
     )
 
-    answer = world.send_form(leave_type_id=strict.id)
+    response = world.send_form(leave_type_id=strict.id)
 
-    assert answer.errors == {
+    assert response.errors == {
         ids.FIRST_DAY: "Sabbatical must be requested at least 365 days in advance.",
         ids.LAST_DAY: "Sabbatical can be at most 1 day in a row. This is 3 days.",
         ids.NOTE: "Sabbatical needs a note.",

@@ -1,4 +1,4 @@
-"""A workspace that loses the app, and gets it back: nothing is tried in vain, nothing is lost."""
+"""Uninstalling the app stops notifications; reinstalling it shows what is still pending."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def rows_of(world: World, table: Any) -> list[dict[str, Any]]:
     names = [field.name for field in table._meta.sorted_fields]
 
     def read(tx: Transaction) -> list[dict[str, Any]]:
-        found = tx._execute(f"SELECT {', '.join(names)} FROM {table._meta.table_name}", [])
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        cursor = tx._execute(f"SELECT {', '.join(names)} FROM {table._meta.table_name}", [])
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     return world.database.read_now(read)
 
 
 def notices_to_people(world: World, status: str) -> list[dict[str, Any]]:
-    """Notices of this status, except those that only look for cards to refresh."""
+    """Notifications of this status, except those that only search for cards to refresh."""
     return [
-        one
-        for one in rows_of(world, NotificationRow)
-        if one["status"] == status and one["kind"] != "cover_changed"
+        row
+        for row in rows_of(world, NotificationRow)
+        if row["status"] == status and row["kind"] != "cover_changed"
     ]
 
 
@@ -96,9 +96,7 @@ def test_nothing_is_queued_for_a_workspace_without_the_app(world: World, logged:
     assert logged.lines[lines:] == []
 
 
-def test_pending_notifications_are_given_up_when_the_app_is_uninstalled(
-    world: World, logged: Logged
-) -> None:
+def test_uninstalling_discards_pending_notifications(world: World, logged: Logged) -> None:
     assert world.send_form().errors == {}
     world.settled()
     waiting = len(undelivered(world))
@@ -142,7 +140,9 @@ def test_a_refused_token_ends_the_installation_with_one_log_line(
 
     async def all_at_once() -> None:
         claimed = await notifier.claim(100)
-        outcomes = await asyncio.gather(*(notifier.deliver(one) for one in claimed))
+        outcomes = await asyncio.gather(
+            *(notifier.deliver(notification) for notification in claimed)
+        )
         await notifier.record_results(list(zip(claimed, outcomes, strict=True)))
 
     world.run(all_at_once)
@@ -178,7 +178,7 @@ def test_reinstalling_during_an_uninstallation_shows_pending_requests(world: Wor
         lambda: install(world),
     )
 
-    shown = [one["leave_request_id"] for one in undelivered(world)]
+    shown = [notification["leave_request_id"] for notification in undelivered(world)]
     assert shown != []
     assert set(shown) == {request.id}
     world.deliver()
@@ -228,8 +228,10 @@ def test_pending_requests_are_shown_after_the_app_is_reinstalled(world: World) -
     assert world.slack.dm(ADA)[-1].text.startswith("Your request was sent to Grace Hopper")
     assert world.slack.open_home(GRACE).ok
     world.settled()
-    waiting = [one for one in world.slack.home(GRACE).buttons if one.action_id == ids.HOME_APPROVE]
-    assert {one.value for one in waiting} == {request.id, unseen.id}
+    waiting = [
+        button for button in world.slack.home(GRACE).buttons if button.action_id == ids.HOME_APPROVE
+    ]
+    assert {button.value for button in waiting} == {request.id, unseen.id}
     world.click(GRACE, ids.APPROVE, second)
     assert notices_to_people(world, "failed") == []
 
@@ -277,7 +279,7 @@ def test_decisions_before_the_uninstallation_are_not_notified_again(world: World
     world.deliver()
     world.clock.advance(minutes=11)
     world.deliver()
-    said = [message.text for message in world.slack.dm(ADA)]
+    texts = [message.text for message in world.slack.dm(ADA)]
     world.clock.advance(minutes=1)
     uninstall(world)
 
@@ -285,7 +287,7 @@ def test_decisions_before_the_uninstallation_are_not_notified_again(world: World
     install(world)
 
     assert world.deliver() == 0
-    assert [message.text for message in world.slack.dm(ADA)] == said
+    assert [message.text for message in world.slack.dm(ADA)] == texts
 
 
 def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
@@ -293,7 +295,10 @@ def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
     uninstall(world)
     world.clock.now = TUESDAY + timedelta(days=20)
     world.run(world.app.periodic_jobs.run_due)
-    meanwhile = {(one["sent"], bool(one["is_next_step"])) for one in rows_of(world, ReminderRow)}
+    meanwhile = {
+        (reminder["sent"], bool(reminder["is_next_step"]))
+        for reminder in rows_of(world, ReminderRow)
+    }
 
     install(world)
     world.deliver()

@@ -34,7 +34,7 @@ def settings(world: World, who: str, button: str) -> View:
 
 
 def click(world: World, who: str, view: View, action_id: str, value: str | None = None) -> View:
-    """The modal on top after a click."""
+    """Click; returns the modal that is on top afterwards."""
     assert world.slack.click_in_view(who, view, action_id, value).ok
     world.settled()
     return world.slack.open_modal(who)
@@ -61,19 +61,19 @@ def test_a_key_is_made_shown_once_and_works(world: World) -> None:
         shown = a_key(world, expires_at="2026-12-31")
 
     (secret,) = KEY.findall(shown.visible_text)
-    known = world.database.read_now(authentication.authenticate, secret, now=world.clock())
+    authenticated = world.database.read_now(authentication.authenticate, secret, now=world.clock())
     (key,) = keys_of(world, ADA)
-    assert known.caller.user_id == world.people[ADA].id
-    assert known.caller.scopes == {"leave:read", "users:read"}
+    assert authenticated.caller.user_id == world.people[ADA].id
+    assert authenticated.caller.scopes == {"leave:read", "users:read"}
     assert (key.name, key.expires_at) == ("payroll", datetime(2027, 1, 1, tzinfo=UTC))
-    # Nowhere but in that one answer: not in a call of ours, a message, the tab, a log or the view.
+    # The secret is only in that response: not in a call to Slack, a message, a log or the view.
     assert secret not in repr(world.slack.calls())
     assert secret not in repr(world.slack.messages)
     assert secret not in shown.private_metadata
     assert secret not in repr(logs)
 
 
-def test_the_list_shows_it_without_its_secret(world: World) -> None:
+def test_the_list_shows_a_key_without_its_secret(world: World) -> None:
     shown = a_key(world, name="<!here> & payroll")
     (secret,) = KEY.findall(shown.visible_text)
 
@@ -85,7 +85,7 @@ def test_the_list_shows_it_without_its_secret(world: World) -> None:
     assert secret not in json.dumps(listed.body)
 
 
-def test_when_it_was_used_last_is_shown(world: World) -> None:
+def test_the_list_shows_the_time_of_a_keys_last_use(world: World) -> None:
     a_key(world)
     (key,) = keys_of(world, ADA)
     world.database.write_now(authentication.record_use, world.acme.id, key.id, now=world.clock())
@@ -101,14 +101,14 @@ def test_when_it_was_used_last_is_shown(world: World) -> None:
         ({"expires_at": "2026-05-30"}, "expires_at"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_field(
+def test_an_error_of_a_new_key_is_shown_at_its_field(
     world: World, filled: dict[str, str], field: str
 ) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
 
-    answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"], **filled})
+    response = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"], **filled})
 
-    assert list(answer.errors) == [field]
+    assert list(response.errors) == [field]
     assert keys_of(world, ADA) == []
 
 
@@ -122,7 +122,7 @@ def test_a_refused_form_can_be_sent_again(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_a_form_that_is_sent_twice_makes_one_key(world: World) -> None:
+def test_a_form_that_is_sent_twice_creates_one_key(world: World) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
     values = {"name": "ci", "scopes": ["leave:read"]}
     first = world.slack.submit(ADA, form, values)
@@ -134,12 +134,12 @@ def test_a_form_that_is_sent_twice_makes_one_key(world: World) -> None:
     assert len(keys_of(world, ADA)) == 1
 
 
-def test_revoking_asks_first_and_stops_the_key(world: World) -> None:
+def test_revoking_asks_for_confirmation_and_ends_the_key(world: World) -> None:
     shown = a_key(world)
     (secret,) = KEY.findall(shown.visible_text)
     world.slack.close(ADA, shown)
     listed = world.slack.open_modal(ADA)
-    (button,) = [one for one in listed.buttons if one.action_id == ids.KEY_REVOKE]
+    (button,) = [button for button in listed.buttons if button.action_id == ids.KEY_REVOKE]
     assert "confirm" in button.element
 
     after = click(world, ADA, listed, ids.KEY_REVOKE)
@@ -168,9 +168,9 @@ def test_a_deactivated_user_cannot_create_a_key(world: World) -> None:
         people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
     )
 
-    answer = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
+    response = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
 
-    assert "deactivated" in answer.errors["name"]
+    assert "deactivated" in response.errors["name"]
 
 
 def test_many_keys_are_paginated(world: World) -> None:
@@ -192,7 +192,7 @@ def test_many_keys_are_paginated(world: World) -> None:
     second = click(world, ADA, first, ids.KEYS_MORE)
 
     assert "key 4 " in second.visible_text
-    assert "Show more" not in [one.text for one in second.buttons]
+    assert "Show more" not in [button.text for button in second.buttons]
 
 
 # Calendar feeds
@@ -202,7 +202,7 @@ def links(view: View) -> list[str]:
     return re.findall(r"https?://\S+/cal/[^`\s]+", view.visible_text)
 
 
-def test_the_links_are_those_that_answer(world: World) -> None:
+def test_the_shown_links_belong_to_the_users_feed(world: World) -> None:
     shown = settings(world, ADA, ids.FEEDS)
 
     own, team, organisation = links(shown)
@@ -213,10 +213,10 @@ def test_the_links_are_those_that_answer(world: World) -> None:
     assert owner.user_id == world.people[ADA].id
 
 
-def test_regenerating_asks_first_and_kills_the_old_links(world: World) -> None:
+def test_regenerating_asks_for_confirmation_and_ends_the_old_links(world: World) -> None:
     shown = settings(world, ADA, ids.FEEDS)
     old = links(shown)[0].rsplit("/", 1)[1]
-    (button,) = [one for one in shown.buttons if one.action_id == ids.FEEDS_REGENERATE]
+    (button,) = [button for button in shown.buttons if button.action_id == ids.FEEDS_REGENERATE]
     assert "confirm" in button.element
 
     after = click(world, ADA, shown, ids.FEEDS_REGENERATE)
@@ -240,7 +240,7 @@ def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
     assert len(links(after)) == 3
 
 
-def test_each_feed_says_when_it_was_last_read_and_by_which_program(world: World) -> None:
+def test_each_feed_shows_the_time_and_the_program_of_its_last_fetch(world: World) -> None:
     ada = world.caller(ADA)
     feed = world.database.write_now(feeds.create, None, by=ada, now=world.clock())
     world.database.write_now(
@@ -283,14 +283,14 @@ def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
     assert "mine" not in world.slack.open_modal(EVE).visible_text
 
 
-def test_a_list_that_is_closed_meanwhile_is_no_matter(world: World) -> None:
+def test_a_click_in_a_closed_list_does_nothing(world: World) -> None:
     shown = settings(world, ADA, ids.FEEDS)
     world.slack.close(ADA, shown)
 
-    answer = world.slack.click_in_view(ADA, shown, ids.FEEDS_REGENERATE, force=True)
+    response = world.slack.click_in_view(ADA, shown, ids.FEEDS_REGENERATE, force=True)
     world.settled()
 
-    assert answer.ok
+    assert response.ok
     assert not world.slack.has_modal(ADA)
 
 

@@ -35,7 +35,7 @@ def newest(world: World) -> User:
 
 
 def adding(world: World) -> View:
-    """The form that adds a person; Noether is in Slack and not in Hiatus yet."""
+    """The form that adds a person; Emmy Noether is in Slack and not yet in Hiatus."""
     world.slack.add_person(NEW, "emmy@example.com", "Emmy Noether", tz="Europe/Berlin")
     form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
     assert form.callback_id == ids.PERSON_NEW_FORM
@@ -99,9 +99,9 @@ def test_typed_values_win_over_the_slack_profile(world: World) -> None:
     form = adding(world)
     world.slack.change_person(NEW, real_name="Emmy", email=None)
 
-    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
-    assert set(answer.errors) == {"email", "last_name"}
-    assert answer.errors["email"] == "Slack doesn't share this. Please fill it in."
+    response = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+    assert set(response.errors) == {"email", "last_name"}
+    assert response.errors["email"] == "Slack doesn't share this. Please fill it in."
     typed = {"email": "noether@example.com", "last_name": "Noether"}
     assert world.slack.submit(ADMIN, form, typed).errors == {}
 
@@ -109,13 +109,13 @@ def test_typed_values_win_over_the_slack_profile(world: World) -> None:
     assert newest(world).slack_user_id == NEW
 
 
-def test_an_account_with_an_unconfirmed_address_is_added_by_a_typed_one(world: World) -> None:
+def test_an_account_with_an_unconfirmed_address_is_added_by_a_typed_address(world: World) -> None:
     form = adding(world)
     world.slack.change_person(NEW, email="boss@example.com", is_email_confirmed=False)
 
-    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+    response = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
 
-    assert answer.errors == {
+    assert response.errors == {
         "slack_user_id": "Slack hasn't confirmed this account's e-mail address. If you know whose "
         "account it is, fill in their address."
     }
@@ -147,9 +147,9 @@ def test_errors_of_a_new_person_are_shown_at_their_field(
     world.settled()
     form, before = adding(world), all_users(world)
 
-    answer = world.slack.submit(ADMIN, form, filled)
+    response = world.slack.submit(ADMIN, form, filled)
 
-    assert set(answer.errors) == fields
+    assert set(response.errors) == fields
     assert all_users(world) == before
 
 
@@ -158,11 +158,11 @@ def test_a_linked_slack_account_is_not_added_by_another_address(world: World) ->
     world.settled()
     form, before = adding(world), all_users(world)
 
-    answer = world.slack.submit(
+    response = world.slack.submit(
         ADMIN, form, {"slack_user_id": ADA, "email": "second@example.com", "last_name": "L"}
     )
 
-    assert answer.errors == {"slack_user_id": "This person is already in Hiatus."}
+    assert response.errors == {"slack_user_id": "This person is already in Hiatus."}
     assert all_users(world) == before
 
 
@@ -170,9 +170,9 @@ def test_an_error_is_in_the_admins_language_and_names_no_internal_field(world: W
     world.slack.change_person(ADMIN, locale="de-DE")
     values = {"email": "lise", "first_name": " ", "last_name": "Meitner"}
 
-    answer = world.slack.submit(ADMIN, adding(world), values)
+    response = world.slack.submit(ADMIN, adding(world), values)
 
-    assert answer.errors == {
+    assert response.errors == {
         "email": "Gib eine E-Mail-Adresse wie ada@example.com an.",
         "first_name": "Nimm 1 bis 200 Zeichen.",
     }
@@ -182,9 +182,9 @@ def test_a_timeout_of_slack_is_shown_in_the_form(world: World) -> None:
     form, before = adding(world), all_users(world)
     world.slack.fail_next("users.info", error="internal_error")
 
-    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+    response = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
 
-    assert answer.errors == {
+    assert response.errors == {
         "slack_user_id": "I can't reach Slack right now. Please try again in a minute."
     }
     assert all_users(world) == before
@@ -194,9 +194,9 @@ def test_a_former_admin_cannot_add_people(world: World) -> None:
     form, before = adding(world), all_users(world)
     demote_the_admin(world)
 
-    answer = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
+    response = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
 
-    assert "Admin" in answer.errors["slack_user_id"]
+    assert "Admin" in response.errors["slack_user_id"]
     assert [user.id for user in all_users(world)] == [user.id for user in before]
 
 
@@ -220,19 +220,21 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     )
     database.write_now(personal_token, by=world.caller(GRACE), now=now)
 
-    asked = click(world, ADMIN, form_of(world, GRACE), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, GRACE), ids.PERSON_ARCHIVE)
 
-    assert "Grace Hopper will be removed from Hiatus" in asked.visible_text
+    assert "Grace Hopper will be removed from Hiatus" in confirmation.visible_text
     assert "1 request will change.\n• Grace Hopper, Mon 3 August 2026: cancelled (1 day)" in (
-        asked.visible_text
+        confirmation.visible_text
     )
     rerouted = "• Rae Lovelace, Mon 3 August 2026: Grace Hopper → Olive Owner and Anna Admin"
-    assert rerouted in asked.visible_text
-    assert "• 1 person loses their manager: Rae Lovelace" in asked.visible_text
-    assert "• 1 API key stops working.\n• 1 calendar link stops working." in asked.visible_text
+    assert rerouted in confirmation.visible_text
+    assert "• 1 person loses their manager: Rae Lovelace" in confirmation.visible_text
+    assert (
+        "• 1 API key stops working.\n• 1 calendar link stops working." in confirmation.visible_text
+    )
     assert person(world, GRACE).status == "active"
 
-    first = world.slack.submit(ADMIN, asked)
+    first = world.slack.submit(ADMIN, confirmation)
     world.slack.send_raw(*as_sent(first.payload))
     world.settled()
 
@@ -244,17 +246,17 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     assert world.cards(ADMIN)
 
 
-def test_archived_people_are_not_found(world: World) -> None:
-    asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
-    world.slack.submit(ADMIN, asked)
+def test_a_search_omits_archived_people(world: World) -> None:
+    confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    world.slack.submit(ADMIN, confirmation)
 
     assert world.database.read_now(people_search.find, "Eve", by=world.acme.caller) == []
 
 
 def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
-    asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
 
-    world.slack.close(ADMIN, asked)
+    world.slack.close(ADMIN, confirmation)
 
     assert person(world, EVE).status == "active"
     assert world.slack.open_modal(ADMIN).callback_id == ids.PERSON_FORM
@@ -262,10 +264,10 @@ def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
 
 @pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
 def test_an_admin_demoted_meanwhile_cannot_deactivate_people(world: World, question: str) -> None:
-    asked = click(world, ADMIN, form_of(world, EVE), question)
+    confirmation = click(world, ADMIN, form_of(world, EVE), question)
     demote_the_admin(world)
 
-    world.slack.submit(ADMIN, asked)
+    world.slack.submit(ADMIN, confirmation)
 
     assert "Admin" in world.slack.open_modal(ADMIN).visible_text
     assert person(world, EVE).status == "active"
@@ -273,25 +275,25 @@ def test_an_admin_demoted_meanwhile_cannot_deactivate_people(world: World, quest
 
 @pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
 def test_admins_cannot_deactivate_themselves(world: World, question: str) -> None:
-    told = click(world, ADMIN, form_of(world, ADMIN), question)
+    refusal = click(world, ADMIN, form_of(world, ADMIN), question)
 
-    assert "Ask another admin or owner" in told.visible_text
+    assert "Ask another admin or owner" in refusal.visible_text
     assert person(world, ADMIN).status == "active"
 
 
 @pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
-def test_an_owner_is_beyond_an_admin(world: World, question: str) -> None:
+def test_admins_cannot_deactivate_an_owner(world: World, question: str) -> None:
     world.people["UOLIVE"] = world.acme.owner
 
-    told = click(world, ADMIN, form_of(world, "UOLIVE"), question)
+    refusal = click(world, ADMIN, form_of(world, "UOLIVE"), question)
 
-    assert told.callback_id == ""
+    assert refusal.callback_id == ""
     assert person(world, "UOLIVE").status == "active"
 
 
 def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world: World) -> None:
-    """Promoted to an owner between the question and the answer."""
-    asked = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    """Eve becomes an owner between the confirmation and its submission."""
+    confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
     world.database.write_now(
         people.update,
         world.people[EVE].id,
@@ -300,8 +302,8 @@ def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world:
         now=world.clock(),
     )
 
-    answer = world.slack.submit(ADMIN, asked)
+    response = world.slack.submit(ADMIN, confirmation)
 
-    assert answer.ok
+    assert response.ok
     assert "Owner" in world.slack.open_modal(ADMIN).visible_text
     assert person(world, EVE).status == "active"

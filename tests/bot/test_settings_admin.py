@@ -51,13 +51,13 @@ def leave_types_of(world: World) -> list[LeaveType]:
 
 
 def search_result(world: World, view: View, action_id: str, typed: str, value: str) -> Any:
-    """The option of that value, searched for by what is typed."""
+    """Search with the typed text; returns the option with that value."""
     offered = world.slack.suggest(ADMIN, view, action_id, typed).body["options"]
     return next(option for option in offered if option["value"] == value)
 
 
 def form_of(world: World, who: str = ADA) -> Any:
-    """The form of a person, found by searching."""
+    """Search a person; returns their form."""
     search = settings(world, ADMIN, ids.PEOPLE)
     user = world.people[who]
     picked = search_result(world, search, ids.PEOPLE_PICK, user.first_name, user.id)
@@ -72,9 +72,9 @@ def test_members_are_offered_no_administration(world: World) -> None:
     world.settled()
 
     administration = {ids.PEOPLE, ids.DEPARTMENTS, ids.LEAVE_TYPES, ids.ORGANISATION}
-    offered = {one.action_id for one in world.slack.home(ADA).buttons}
+    offered = {button.action_id for button in world.slack.home(ADA).buttons}
     assert not offered & administration
-    assert administration <= {one.action_id for one in world.slack.home(ADMIN).buttons}
+    assert administration <= {button.action_id for button in world.slack.home(ADMIN).buttons}
 
 
 ADMINS_ONLY = [
@@ -98,7 +98,7 @@ ADMINS_ONLY = [
 ]
 
 
-def test_a_button_of_ones_own_making_opens_nothing(world: World) -> None:
+def test_a_forged_button_opens_no_settings(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
     home = world.slack.home(ADA)
@@ -129,9 +129,9 @@ def test_an_admin_demoted_meanwhile_saves_nothing(world: World) -> None:
         now=world.clock(),
     )
 
-    answer = world.slack.submit(ADMIN, form, {"role": "approver"})
+    response = world.slack.submit(ADMIN, form, {"role": "approver"})
 
-    assert "the role Admin or higher" in answer.errors["role"]
+    assert "the role Admin or higher" in response.errors["role"]
     assert person(world, ADA).role == "member"
 
 
@@ -140,7 +140,7 @@ def test_everything_of_a_person_is_saved(world: World) -> None:
     form = form_of(world)
     grace = world.people[GRACE].id
 
-    answer = world.slack.submit(
+    response = world.slack.submit(
         ADMIN,
         form,
         {
@@ -156,7 +156,7 @@ def test_everything_of_a_person_is_saved(world: World) -> None:
         },
     )
 
-    assert answer.errors == {}
+    assert response.errors == {}
     ada = person(world, ADA)
     assert (ada.role, ada.department_id, ada.manager_id) == (
         "approver",
@@ -187,9 +187,9 @@ def test_the_form_shows_the_saved_person_and_saving_again_changes_nothing(world:
 def test_an_invalid_person_is_reported_at_its_field(
     world: World, filled: dict[str, Any], field: str
 ) -> None:
-    answer = world.slack.submit(ADMIN, form_of(world), filled)
+    response = world.slack.submit(ADMIN, form_of(world), filled)
 
-    assert list(answer.errors) == [field]
+    assert list(response.errors) == [field]
 
 
 def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> None:
@@ -205,11 +205,11 @@ def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> Non
     )
     form = form_of(world)
 
-    asked = click(world, ADMIN, form, ids.PERSON_DEACTIVATE)
-    assert "Ada Lovelace can't use Hiatus" in asked.visible_text
-    assert "1 API key stops working." in asked.visible_text
+    confirmation = click(world, ADMIN, form, ids.PERSON_DEACTIVATE)
+    assert "Ada Lovelace can't use Hiatus" in confirmation.visible_text
+    assert "1 API key stops working." in confirmation.visible_text
     assert person(world, ADA).status == "active"
-    world.slack.submit(ADMIN, asked)
+    world.slack.submit(ADMIN, confirmation)
     world.settled()
     assert person(world, ADA).status == "deactivated"
 
@@ -221,14 +221,14 @@ def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> Non
 def test_a_person_is_unlinked_from_the_wrong_slack_account(world: World) -> None:
     world.open_form(ADA)
     form = form_of(world)
-    (button,) = [one for one in form.buttons if one.action_id == ids.PERSON_UNLINK]
+    (button,) = [button for button in form.buttons if button.action_id == ids.PERSON_UNLINK]
     assert "confirm" in button.element
     assert f"Slack account: <@{ADA}>" in form.visible_text
 
     shown = click(world, ADMIN, form, ids.PERSON_UNLINK)
 
     assert person(world, ADA).slack_user_id is None
-    assert ids.PERSON_UNLINK not in {one.action_id for one in shown.buttons}
+    assert ids.PERSON_UNLINK not in {button.action_id for button in shown.buttons}
     assert "Slack account" not in shown.visible_text
 
 
@@ -257,18 +257,18 @@ def test_admins_cannot_deactivate_their_own_account(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_five_thousand_people_are_searched_not_listed(world: World) -> None:
+def test_people_are_searched_with_a_bounded_number_of_options(world: World) -> None:
     for number in range(120):
         a_person(world.database, world.acme, first_name="Zoë", last_name=f"Number {number:03}")
     search = settings(world, ADMIN, ids.PEOPLE)
 
     many = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ZO").body["options"]
-    one = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "number 117").body["options"]
+    single = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "number 117").body["options"]
     accented = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "Zoë Number 003").body["options"]
     none = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "%_*").body["options"]
 
     assert len(many) == 99
-    assert (len(one), len(accented), none) == (1, 1, [])
+    assert (len(single), len(accented), none) == (1, 1, [])
 
 
 def test_members_find_no_people_in_settings(world: World) -> None:
@@ -295,7 +295,9 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
     first = world.slack.submit(ADMIN, form, values)
     world.slack.send_raw(*as_sent(first.payload))
     world.settled()
-    (sales,) = [one for one in departments_of(world) if one.name.startswith("Sales")]
+    (sales,) = [
+        department for department in departments_of(world) if department.name.startswith("Sales")
+    ]
     assert sales.default_leave_allowance_half_days == 54
 
     listed = world.slack.open_modal(ADMIN, "Sales & *more*")
@@ -307,31 +309,31 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
     form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, sales.id)
     done = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
     assert "deleted" in done.visible_text
-    assert [one.name for one in departments_of(world)] == ["Engineering"]
+    assert [department.name for department in departments_of(world)] == ["Engineering"]
 
 
 def test_a_department_with_people_stays(world: World) -> None:
     listed = settings(world, ADMIN, ids.DEPARTMENTS)
     form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT)
 
-    told = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
+    refusal = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
 
-    assert "still belong to Engineering" in told.visible_text
+    assert "still belong to Engineering" in refusal.visible_text
     assert len(departments_of(world)) == 1
 
 
-def test_a_department_is_named(world: World) -> None:
+def test_a_department_needs_a_name(world: World) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.DEPARTMENTS), ids.DEPARTMENT_NEW)
 
-    answer = world.slack.submit(ADMIN, form, {"name": " "})
+    response = world.slack.submit(ADMIN, form, {"name": " "})
 
-    assert list(answer.errors) == ["name"]
+    assert list(response.errors) == ["name"]
 
 
 # Leave types
 
 
-def test_leave_types_are_added_changed_archived_and_brought_back(world: World) -> None:
+def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
     world.slack.submit(
         ADMIN,
@@ -383,9 +385,9 @@ def test_an_invalid_leave_type_is_reported_at_its_field(
 ) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
 
-    answer = world.slack.submit(ADMIN, form, {"name": "Study"} | filled)
+    response = world.slack.submit(ADMIN, form, {"name": "Study"} | filled)
 
-    assert list(answer.errors) == [field]
+    assert list(response.errors) == [field]
     assert len(leave_types_of(world)) == 5
 
 
@@ -405,11 +407,11 @@ def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
     }
 
 
-def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
+def test_the_form_changes_the_organisation(world: World) -> None:
     world.slack.add_channel("C0DIGEST01", "who-is-out")
     form = settings(world, ADMIN, ids.ORGANISATION)
 
-    answer = world.slack.submit(
+    response = world.slack.submit(
         ADMIN,
         form,
         {
@@ -426,7 +428,7 @@ def test_the_organisation_is_changed_as_the_form_says(world: World) -> None:
         },
     )
 
-    assert answer.errors == {}
+    assert response.errors == {}
     after = organisation(world)
     assert (after.name, after.country_code, after.timezone) == (
         "Acme GmbH",
@@ -496,9 +498,9 @@ def test_an_invalid_setting_of_the_organisation_is_reported_at_its_field(
 ) -> None:
     before = organisation(world)
 
-    answer = world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION), filled)
+    response = world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION), filled)
 
-    assert list(answer.errors) == [field]
+    assert list(response.errors) == [field]
     assert organisation(world) == before
 
 
@@ -509,7 +511,7 @@ def test_eve_cannot_submit_an_admins_form(world: World) -> None:
     payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
     payload["view"]["state"]["values"]["name"]["answer"]["value"] = "Eve's"
 
-    answer = world.slack.send_raw(*as_sent(payload))
+    response = world.slack.send_raw(*as_sent(payload))
 
-    assert "the role Admin or higher" in answer.body["errors"]["name"]
+    assert "the role Admin or higher" in response.body["errors"]["name"]
     assert organisation(world).name == "Acme"

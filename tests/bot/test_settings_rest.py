@@ -86,7 +86,9 @@ def test_a_country_is_added_once_and_removed(world: World) -> None:
 
     listed = world.slack.open_modal(ADMIN, "DE-BY")
     (button,) = [
-        one for one in listed.buttons if "DE-BY" in one.element.get("accessibility_label", "")
+        button
+        for button in listed.buttons
+        if "DE-BY" in button.element.get("accessibility_label", "")
     ]
     days = click(world, ADMIN, listed, ids.OVERRIDES, button.value)
     done = click(world, ADMIN, days, ids.HOLIDAYS_REMOVE)
@@ -113,10 +115,12 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
     (made,) = overrides_of(world)
     assert (made.date, made.half, made.is_holiday) == (date(2026, 8, 4), "am", True)
     listed = world.slack.open_modal(ADMIN, "Founders' morning")
-    asked = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
-    assert "goes back to the country's standard. No one's leave changes." in asked.visible_text
+    confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    assert (
+        "goes back to the country's standard. No one's leave changes." in confirmation.visible_text
+    )
     assert overrides_of(world) == [made]
-    world.slack.submit(ADMIN, asked)
+    world.slack.submit(ADMIN, confirmation)
     world.settled()
     assert overrides_of(world) == []
     assert "No changes to the standard holidays." in world.slack.open_modal(ADMIN).visible_text
@@ -143,9 +147,9 @@ def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: W
     world.settled()
     days = world.slack.open_modal(ADMIN, "Founders")
 
-    answer = world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
+    response = world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
 
-    assert answer.errors == {
+    assert response.errors == {
         "date": "Für Di, 4. August 2026 gibt es schon eine Änderung. Entferne sie zuerst."
     }
 
@@ -161,26 +165,28 @@ def a_webhook(world: World) -> View:
     return world.slack.open_modal(ADMIN)
 
 
-def test_a_webhook_is_made_and_its_secret_shown_once(world: World) -> None:
+def test_a_webhook_is_created_and_its_secret_shown_once(world: World) -> None:
     shown = a_webhook(world)
 
     (secret,) = SECRET.findall(shown.visible_text)
     (made,) = webhooks_of(world)
     assert (made.url, made.events) == (URL, ("*",))
-    kept = world.database.read_now(signing_secrets, world.acme.id, made.id, now=world.clock())
-    assert kept == [secret]
+    stored_secrets = world.database.read_now(
+        signing_secrets, world.acme.id, made.id, now=world.clock()
+    )
+    assert stored_secrets == [secret]
     assert secret not in repr(world.slack.calls())
 
 
 @pytest.mark.parametrize(
     "url", ["http://93.184.215.14/", "https://10.0.0.1/hook", "https://[::1]/", "nonsense"]
 )
-def test_an_address_that_rest_refuses_is_refused_here(world: World, url: str) -> None:
+def test_a_url_that_rest_refuses_is_refused_in_slack(world: World, url: str) -> None:
     form = click(world, ADMIN, settings(world, ADMIN, ids.WEBHOOKS), ids.WEBHOOK_NEW)
 
-    answer = world.slack.submit(ADMIN, form, {"url": url})
+    response = world.slack.submit(ADMIN, form, {"url": url})
 
-    assert list(answer.errors) == ["url"]
+    assert list(response.errors) == ["url"]
     assert webhooks_of(world) == []
 
 
@@ -191,7 +197,7 @@ def opened(world: World) -> View:
     return click(world, ADMIN, listed, ids.WEBHOOK)
 
 
-def test_its_state_and_last_attempt_are_shown_and_a_test_is_sent(world: World) -> None:
+def test_a_webhooks_state_is_shown_and_a_test_is_sent(world: World) -> None:
     shown = opened(world)
     assert "Active\nNothing sent yet." in shown.visible_text
 
@@ -201,7 +207,7 @@ def test_its_state_and_last_attempt_are_shown_and_a_test_is_sent(world: World) -
     assert "The last event (ping) is waiting to be sent." in tested.visible_text
 
 
-def test_an_admin_switches_it_on_from_the_message_that_tells_of_it(world: World) -> None:
+def test_an_admin_enables_a_webhook_from_the_message_that_it_was_disabled(world: World) -> None:
     world.slack.close(ADMIN, opened(world))
     (made,) = webhooks_of(world)
     world.database.write_now(
@@ -211,18 +217,18 @@ def test_an_admin_switches_it_on_from_the_message_that_tells_of_it(world: World)
         admin_notifications.notify_of_disabled_webhook, world.acme.id, made.id, now=world.clock()
     )
     world.deliver()
-    told = world.slack.wait_for_dm(ADMIN, showing="switched off")
+    message = world.slack.wait_for_dm(ADMIN, showing="switched off")
 
-    world.click(ADMIN, ids.WEBHOOK, told)
+    world.click(ADMIN, ids.WEBHOOK, message)
     shown = world.slack.open_modal(ADMIN, "It answered 410.")
     on = click(world, ADMIN, shown, ids.WEBHOOK_ON)
 
-    assert "PATCH" not in told.visible_text
+    assert "PATCH" not in message.visible_text
     assert "Active" in on.visible_text
     assert webhooks_of(world)[0].is_active
 
 
-def test_why_it_was_switched_off_is_shown_and_it_is_switched_on(world: World) -> None:
+def test_a_disabled_webhook_shows_the_reason_and_can_be_enabled(world: World) -> None:
     shown = opened(world)
     (made,) = webhooks_of(world)
     world.database.write_now(
@@ -278,23 +284,23 @@ def test_a_webhooks_url_and_events_are_changed_once(world: World) -> None:
         "nonsense",
     ],
 )
-def test_an_address_that_rest_refuses_cannot_be_moved_to(world: World, url: str) -> None:
-    answer = world.slack.submit(ADMIN, form_of(world), {"url": url})
+def test_a_webhook_cannot_be_moved_to_a_url_that_rest_refuses(world: World, url: str) -> None:
+    response = world.slack.submit(ADMIN, form_of(world), {"url": url})
 
-    assert list(answer.errors) == ["url"]
+    assert list(response.errors) == ["url"]
     assert webhooks_of(world)[0].url == URL
 
 
-def test_an_address_that_stays_is_not_looked_up_again(world: World) -> None:
+def test_an_unchanged_url_is_not_resolved_again(world: World) -> None:
     form = form_of(world)
 
     async def refuse(_: str) -> object:
-        raise AssertionError("no other address was requested")
+        raise AssertionError("the URL did not change")
 
     world.app.services.check_webhook_url = refuse
-    answer = world.slack.submit(ADMIN, form, {"events": ["leave_request.declined"]})
+    response = world.slack.submit(ADMIN, form, {"events": ["leave_request.declined"]})
 
-    assert answer.errors == {}
+    assert response.errors == {}
     assert webhooks_of(world)[0].events == ("leave_request.declined",)
 
 
@@ -309,9 +315,9 @@ def test_a_webhook_deleted_meanwhile_is_reported_in_its_form(world: World) -> No
     (made,) = webhooks_of(world)
     world.database.write_now(webhooks.delete, made.id, by=world.acme.caller, now=world.clock())
 
-    answer = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
+    response = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
 
-    assert "This no longer exists." in answer.errors["url"]
+    assert "This no longer exists." in response.errors["url"]
 
 
 def test_a_former_admin_cannot_change_a_webhooks_url(world: World) -> None:
@@ -324,9 +330,9 @@ def test_a_former_admin_cannot_change_a_webhooks_url(world: World) -> None:
         now=world.clock(),
     )
 
-    answer = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
+    response = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
 
-    assert "the role Admin or higher" in answer.errors["url"]
+    assert "the role Admin or higher" in response.errors["url"]
     assert webhooks_of(world)[0].url == URL
 
 
@@ -335,23 +341,25 @@ def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:
 
     (secret,) = SECRET.findall(rotated.visible_text)
     (made,) = webhooks_of(world)
-    kept = world.database.read_now(signing_secrets, world.acme.id, made.id, now=world.clock())
-    assert kept[0] == secret
-    assert len(kept) == 2
+    stored_secrets = world.database.read_now(
+        signing_secrets, world.acme.id, made.id, now=world.clock()
+    )
+    assert stored_secrets[0] == secret
+    assert len(stored_secrets) == 2
 
 
-def test_it_is_deleted(world: World) -> None:
+def test_a_webhook_is_deleted(world: World) -> None:
     done = click(world, ADMIN, opened(world), ids.WEBHOOK_DELETE)
 
     assert "deleted" in done.visible_text
     assert webhooks_of(world) == []
 
 
-def test_a_test_of_one_that_is_off_is_refused(world: World) -> None:
+def test_a_disabled_webhook_cannot_be_tested(world: World) -> None:
     shown: Any = opened(world)
     (made,) = webhooks_of(world)
     world.database.write_now(webhooks.disable, world.acme.id, made.id, "off", now=world.clock())
 
-    told = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
+    refusal = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
 
-    assert "Switch the webhook on first" in told.visible_text
+    assert "Switch the webhook on first" in refusal.visible_text

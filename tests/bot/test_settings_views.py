@@ -1,4 +1,4 @@
-"""Settings stay within Slack's limits and harmless, with any user input."""
+"""Settings stay within Slack's limits with any user input."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_forms_of_people_and_departments(
         people.person(employee, employee, many, "United Kingdom (Scotland)"),
         departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
         departments.department(None, None),
-        *(departments.department(one, employee) for one in many[:1]),
+        *(departments.department(department, employee) for department in many[:1]),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
@@ -251,36 +251,36 @@ def test_a_menu_groups_more_than_a_hundred_options() -> None:
     block = {"type": "input", "label": {"type": "plain_text", "text": "Team"}, "element": menu}
     view = {"type": "modal", "title": {"type": "plain_text", "text": "Edit"}, "blocks": [block]}
     assert problems_of_view(view | {"submit": {"type": "plain_text", "text": "Save"}}) == []
-    assert [len(one["options"]) for one in menu["option_groups"]] == [100, 100, 50]
+    assert [len(group["options"]) for group in menu["option_groups"]] == [100, 100, 50]
 
 
 @given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))
 def test_forms_of_public_holidays(
     name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
 ) -> None:
-    one = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
+    holiday_set = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
     changed = HolidayOverride(
         id=REQUEST_ID, date=NOW.date(), name=name, is_holiday=is_holiday, half=half, created_at=NOW
     )
     for drawn in (
-        holidays.sets(Page(items=[one] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
+        holidays.sets(Page(items=[holiday_set] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
         holidays.set_form(),
-        holidays.overrides(one, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
+        holidays.overrides(holiday_set, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
         holidays.override_form(REQUEST_ID),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)
 
 
-WELL, FAILING = (
+HEALTHY, FAILING = (
     WebhookHealth(failing_since=None, next_attempt_at=None),
     WebhookHealth(failing_since=NOW, next_attempt_at=NOW),
 )
 
 
 @given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
-def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: str) -> None:
-    one = Webhook(
+def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, response_body: str) -> None:
+    webhook = Webhook(
         id=REQUEST_ID,
         url=url,
         events=EVENT_TYPES,
@@ -291,7 +291,11 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: 
         version=1,
     )
     tried = LoggedAttempt(
-        attempted_at=NOW, status_code=None, error=answer, duration_milliseconds=12, answer=answer
+        attempted_at=NOW,
+        status_code=None,
+        error=response_body,
+        duration_milliseconds=12,
+        answer=response_body,
     )
     last = LoggedDelivery(
         id=REQUEST_ID,
@@ -306,13 +310,13 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, answer: 
         attempts=[tried] * attempts,
     )
     for drawn in (
-        webhooks.webhooks(Page(items=[one] * 40, next_cursor=CURSOR)),
+        webhooks.webhooks(Page(items=[webhook] * 40, next_cursor=CURSOR)),
         webhooks.webhooks(Page(items=[], next_cursor=None)),
         webhooks.form(),
-        webhooks.form(one),
+        webhooks.form(webhook),
         webhooks.secret("whsec_" + "x" * 44),
-        webhooks.webhook(one, WELL, None, "Europe/London", "Told."),
-        webhooks.webhook(one, FAILING, last, "Europe/London"),
+        webhooks.webhook(webhook, HEALTHY, None, "Europe/London", "Told."),
+        webhooks.webhook(webhook, FAILING, last, "Europe/London"),
     ):
         assert problems_of_view(drawn) == []
         assert not is_too_large(drawn)

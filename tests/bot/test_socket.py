@@ -1,4 +1,4 @@
-"""The same app over Socket Mode: the main flow, reconnecting, bad tokens, a clean end."""
+"""The same app over Socket Mode: the main flow, reconnecting, bad tokens and stopping."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def by_socket(database: Database, slack: LoopbackSlack) -> Iterator[World]:
         yield running
 
 
-def test_from_the_command_to_the_decision(by_socket: World) -> None:
+def test_leave_is_requested_and_approved_over_the_socket(by_socket: World) -> None:
     world = by_socket
     refused = world.send_form(end_date="2026-08-01")
     world.a_request()
@@ -42,7 +42,7 @@ def test_from_the_command_to_the_decision(by_socket: World) -> None:
     assert "Grace Hopper approved your request." in world.slack.dm(ADA)[-1].text
 
 
-def test_home_is_opened_used_and_redrawn_over_the_socket(by_socket: World) -> None:
+def test_home_is_opened_used_and_refreshed_over_the_socket(by_socket: World) -> None:
     world = by_socket
     world.slack.open_home(ADA)
     world.a_request()
@@ -59,7 +59,7 @@ def test_home_is_opened_used_and_redrawn_over_the_socket(by_socket: World) -> No
     assert "Ada Lovelace" in home.visible_text
     assert world.request().status == "approved"
     assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text
-    # She did not click: the card is refreshed because what it shows has changed.
+    # Ada did not click: the decision refreshes her Home.
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
 
 
@@ -70,12 +70,12 @@ def test_a_decline_from_home_asks_for_a_reason_over_the_socket(by_socket: World)
     world.settled()
 
     world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_DECLINE)
-    answer = world.slack.submit(
+    response = world.slack.submit(
         GRACE, world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM), {ids.REASON: "Release week"}
     )
     world.deliver()
 
-    assert answer.errors == {}
+    assert response.errors == {}
     assert (world.request().status, world.request().decision_reason) == (
         "declined",
         "Release week",
@@ -83,7 +83,7 @@ def test_a_decline_from_home_asks_for_a_reason_over_the_socket(by_socket: World)
     assert "Grace Hopper declined your request." in world.slack.dm(ADA)[-1].text
 
 
-def test_it_reconnects_when_slack_asks_and_when_the_connection_is_lost(by_socket: World) -> None:
+def test_the_app_reconnects_at_slacks_request_and_after_a_lost_connection(by_socket: World) -> None:
     world = by_socket
     world.slack.disconnect_sockets()
     world.slack.wait_for_socket()
@@ -96,7 +96,7 @@ def test_it_reconnects_when_slack_asks_and_when_the_connection_is_lost(by_socket
     assert len(world.slack.calls("views.open")) == 2
 
 
-def test_workspaces_that_installed_it_are_served_by_socket_too(
+def test_workspaces_that_installed_the_app_are_served_over_the_socket(
     database: Database, slack: LoopbackSlack
 ) -> None:
     by_socket_alone = by_oauth(slack) | {"signing_secret": None}
@@ -136,7 +136,7 @@ def test_a_bad_token_ends_the_process_with_its_name(
         _run(database, slack, asyncio.Event(), **tokens)
 
 
-def test_it_waits_for_a_slack_that_is_away_and_stops_meanwhile(
+def test_the_app_waits_for_an_unavailable_slack_and_can_be_stopped(
     database: Database, slack: LoopbackSlack
 ) -> None:
     slack.fail_next("*", status=503, times=1_000)
@@ -156,8 +156,8 @@ def _run(
     stop_after_calls: int = 10,
     **tokens: Any,
 ) -> None:
-    given = {"bot_token": slack.token, "app_token": slack.app_token} | tokens
-    app = build_app(SlackSettings(api_url=slack.api_url, **given), database, Clock())
+    all_tokens = {"bot_token": slack.token, "app_token": slack.app_token} | tokens
+    app = build_app(SlackSettings(api_url=slack.api_url, **all_tokens), database, Clock())
 
     async def stop_in_time() -> None:
         while len(slack.calls("apps.connections.open")) < stop_after_calls:
@@ -168,7 +168,7 @@ def _run(
         stopping = asyncio.create_task(stop_in_time())
         try:
             async with app.running():
-                await slack_socket.run(app, given["app_token"], stop)
+                await slack_socket.run(app, all_tokens["app_token"], stop)
         finally:
             stopping.cancel()
 

@@ -274,7 +274,7 @@ def test_a_leave_type_may_be_named_like_a_day() -> None:
     assert dates_of(parsed("3 may", types=types)) == ("2027-05-03", "2027-05-03")
 
 
-def test_a_word_for_leave_names_a_leave_type_only_if_one_has_that_name() -> None:
+def test_a_word_for_leave_names_a_leave_type_only_if_a_type_has_that_name() -> None:
     types = [*TYPES, a_type("Holiday allowance", "hol"), a_type("Urlaub (bezahlt)", "bezahlt")]
 
     english, german = parsed("holiday 3 aug"), parsed("Urlaub am 3. August", language="de")

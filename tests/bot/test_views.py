@@ -1,4 +1,4 @@
-"""Views stay within Slack's limits and harmless, with any user input."""
+"""Views stay within Slack's limits and inject no markup, with any user input."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ HOSTILE = st.sampled_from(
 
 def text(longest: int, least: int = 1) -> st.SearchStrategy[str]:
     typed = st.text(min_size=least, max_size=longest)
-    filled = st.sampled_from("&<>*a😀").map(lambda one: one * longest)
-    return st.one_of(typed, HOSTILE.map(lambda one: one[:longest]), filled)
+    filled = st.sampled_from("&<>*a😀").map(lambda character: character * longest)
+    return st.one_of(typed, HOSTILE.map(lambda hostile: hostile[:longest]), filled)
 
 
 def user(first_name: str, last_name: str) -> User:
@@ -150,7 +150,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         updated_at=NOW,
         version=2,
     )
-    one = ColleagueOff(
+    colleague = ColleagueOff(
         name="&" * 400,
         start_date=day,
         end_date=day + timedelta(days=365),
@@ -170,17 +170,13 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
             YearBalance(year_name="2026/27", remaining_half_days=-729),
             YearBalance(year_name="2027/28", remaining_half_days=-729),
         ),
-        colleagues=(one,) * 10,
+        colleagues=(colleague,) * 10,
         colleagues_count=1_000,
         timezone="America/Argentina/ComodRivadavia",
     )
 
-    told = [cards.message(card)]
-    told += [
-        found for kind in EVENT_TYPES if (found := requester_messages.notification(card, kind))
-    ]
-
-    for message in told:
+    notifications = [requester_messages.notification(card, kind) for kind in EVENT_TYPES]
+    for message in filter(None, [cards.message(card), *notifications]):
         assert problems_of_message(message["text"], message["blocks"]) == []
         assert len(message["text"]) <= 4_000
 
@@ -315,15 +311,15 @@ def test_lists_of_leave_are_within_limits_and_harmless(
     card: ApprovalCard, number: int, has_more: bool, type_name: str
 ) -> None:
     kind = leave_type(type_name)
-    one = replace(card.request, status="approved", leave_type_id=kind.id)
-    own = OwnLeave(page=a_page([one] * number, has_more), leave_types={kind.id: kind})
+    request = replace(card.request, status="approved", leave_type_id=kind.id)
+    own = OwnLeave(page=a_page([request] * number, has_more), leave_types={kind.id: kind})
     absence = Absence(
         request_id="id",
         person_name=card.requester.name,
         is_own=False,
         status="approved",
-        start_date=one.start_date,
-        end_date=one.end_date,
+        start_date=request.start_date,
+        end_date=request.end_date,
         start_half_day="pm",
         end_half_day="am",
         summary_type=type_name,
@@ -339,7 +335,9 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         answers.own_leave(own),
         answers.own_leave_to_cancel(own, "Cancelled."),
         answers.out(
-            Away(first_day=one.start_date, last_day=one.end_date, team=team, everyone=others)
+            Away(
+                first_day=request.start_date, last_day=request.end_date, team=team, everyone=others
+            )
         ),
     ):
         assert problems_of_message(message["text"], message.get("blocks") or []) == []
@@ -356,7 +354,9 @@ def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 100, 101, 1_500])
 def test_any_number_of_types_fits_into_the_form(number: int) -> None:
-    types = [leave_type(f"Type {one} " + "x" * 180, "palm_tree", one) for one in range(number)]
+    types = [
+        leave_type(f"Type {index} " + "x" * 180, "palm_tree", index) for index in range(number)
+    ]
 
     view = request_form.view(types, EMPTY, live_line.blocks(None, []))
 
@@ -371,7 +371,7 @@ def test_help_repeats_typed_words_without_markup(typed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "halves", "said"),
+    ("start", "end", "halves", "expected"),
     [
         ("2026-08-03", "2026-08-03", (None, None), "Mon 3 August 2026"),
         ("2026-08-03", "2026-08-03", ("am", None), "Mon 3 August 2026, morning"),
@@ -395,8 +395,8 @@ def test_help_repeats_typed_words_without_markup(typed: str) -> None:
         ),
     ],
 )
-def test_dates_in_words(start: str, end: str, halves: Any, said: str) -> None:
-    assert words.span(date.fromisoformat(start), date.fromisoformat(end), *halves) == said
+def test_dates_in_words(start: str, end: str, halves: Any, expected: str) -> None:
+    assert words.span(date.fromisoformat(start), date.fromisoformat(end), *halves) == expected
 
 
 def test_amounts_moments_and_names_in_words() -> None:
@@ -418,9 +418,10 @@ def test_amounts_moments_and_names_in_words() -> None:
 
 
 def is_harmless(message: Any) -> bool:
-    """No mrkdwn in which anything but our own words could mean something to Slack."""
+    """Whether users' text is escaped in all mrkdwn, so that it cannot be markup."""
     marked = re.findall(r'\{"type": "mrkdwn", "text": ("(?:[^"\\]|\\.)*")', json.dumps(message))
-    texts = [json.loads(one) for one in marked] + [message.get("text", "")]
+    texts = [json.loads(string) for string in marked] + [message.get("text", "")]
     return not any(
-        "<" in one or ">" in one or re.search(r"&(?!amp;|lt;|gt;)", one) for one in texts
+        "<" in string or ">" in string or re.search(r"&(?!amp;|lt;|gt;)", string)
+        for string in texts
     )

@@ -1,4 +1,4 @@
-"""The words of the command: balance, out, mine, cancel; for the person's eyes only."""
+"""The command's words balance, out, mine and cancel reply to the sender only."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.builders import a_person
 from tests.fakes.slack import Message
 
 
-def answer(world: World, text: str, who: str = ADA) -> Message:
-    """What the command is answered with."""
+def reply(world: World, text: str, who: str = ADA) -> Message:
+    """Send the command; returns its ephemeral reply."""
     assert world.slack.command(who, "/timeoff", text).ok
     world.settled()
-    found = [one for one in world.slack.ephemerals if one.user == who][-1]
-    assert found.ephemeral
-    return found
+    message = [message for message in world.slack.ephemerals if message.user == who][-1]
+    assert message.ephemeral
+    return message
 
 
 def approved(world: World, who: str, **fields: object) -> None:
@@ -35,7 +35,7 @@ def test_balance_shows_the_remaining_days_and_their_parts(world: World) -> None:
     world.a_request()
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
 
-    assert answer(world, "Balance").text == (
+    assert reply(world, "Balance").text == (
         "*21 days left* in the leave year Thu 1 January 2026 to Thu 31 December 2026\n"
         "Allowance: 25 days. Approved: 1 day. Pending: 3 days."
     )
@@ -48,28 +48,28 @@ def test_out_lists_the_team_first_and_hides_private_types(world: World) -> None:
     approved(world, EVE, leave_type_id=sick, start_date=today, end_date=today)
     approved(world, HEDY, start_date=friday, end_date=friday)
 
-    assert answer(world, "out").visible_text == (
+    assert reply(world, "out").visible_text == (
         "On your team, off today, Mon 1 June:\n"
         "• Grace Hopper: Mon 1 June to Fri 5 June 2026 (Annual leave)\n"
         "Others off today, Mon 1 June:\n"
         "• Eve Elsewhere: Mon 1 June 2026 (Away)"
     )
-    assert "• Hedy Lamarr: Fri 5 June 2026 (Annual leave)" in answer(world, "out week").text
-    assert "Hedy" not in answer(world, "out today").text
+    assert "• Hedy Lamarr: Fri 5 June 2026 (Annual leave)" in reply(world, "out week").text
+    assert "Hedy" not in reply(world, "out today").text
 
 
-def test_out_says_if_no_one_is_away(world: World) -> None:
-    assert answer(world, "out").text == "No one is off today, Mon 1 June."
-    assert answer(world, "OUT  this week").text == ("No one is off from today until Sun 7 June.")
+def test_out_reports_a_day_without_absences(world: World) -> None:
+    assert reply(world, "out").text == "No one is off today, Mon 1 June."
+    assert reply(world, "OUT  this week").text == ("No one is off from today until Sun 7 June.")
 
 
-def test_mine_lists_ones_own_leave(world: World) -> None:
-    assert answer(world, "mine").text == ("You have no upcoming leave or pending requests.")
+def test_mine_lists_the_senders_leave(world: World) -> None:
+    assert reply(world, "mine").text == ("You have no upcoming leave or pending requests.")
     world.a_request()
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
     approved(world, HEDY)
 
-    assert answer(world, "mine").text == (
+    assert reply(world, "mine").text == (
         "Your leave:\n"
         "• Mon 6 July 2026, 1 day, Annual leave: approved\n"
         "• Mon 3 August to Wed 5 August 2026, 3 days, Annual leave: awaiting approval"
@@ -79,56 +79,58 @@ def test_mine_lists_ones_own_leave(world: World) -> None:
 def test_cancel_lists_leave_with_buttons_and_refreshes_the_list(world: World) -> None:
     world.a_request()
     approved(world, ADA, start_date=_day("2026-07-06"), end_date=_day("2026-07-06"))
-    listed = answer(world, "cancel")
+    listed = reply(world, "cancel")
     july, august = listed.buttons
 
     assert world.slack.click(ADA, listed, ids.CANCEL_LISTED, august.value).ok
     world.settled()
-    (left,) = [one for one in world.slack.ephemerals if one.ts == listed.ts]
+    (remaining,) = [message for message in world.slack.ephemerals if message.ts == listed.ts]
 
     assert july.element["confirm"]["text"]["text"] == "Mon 6 July 2026, 1 day, Annual leave"
     assert world.audited("leave_request.cancelled") == 1
-    assert left.visible_text.startswith("Cancelled. Leave you can cancel:")
-    assert [one.value for one in left.buttons] == [july.value]
+    assert remaining.visible_text.startswith("Cancelled. Leave you can cancel:")
+    assert [button.value for button in remaining.buttons] == [july.value]
 
-    world.slack.click(ADA, left, ids.CANCEL_LISTED, july.value)
+    world.slack.click(ADA, remaining, ids.CANCEL_LISTED, july.value)
     world.settled()
-    (gone,) = [one for one in world.slack.ephemerals if one.ts == listed.ts]
+    (gone,) = [message for message in world.slack.ephemerals if message.ts == listed.ts]
     assert gone.visible_text == ("Cancelled. You have no upcoming leave or pending requests.")
 
 
 def test_a_click_in_a_stale_list_shows_the_status_and_refreshes_it(world: World) -> None:
     world.a_request()
-    listed = answer(world, "cancel")
+    listed = reply(world, "cancel")
     world.slack.click(ADA, listed, ids.CANCEL_LISTED)
     world.settled()
 
     world.slack.click(ADA, listed, ids.CANCEL_LISTED)
     world.settled()
 
-    assert "Already cancelled by Ada Lovelace." in world.told(ADA)
+    assert "Already cancelled by Ada Lovelace." in world.ephemerals(ADA)
     assert world.audited("leave_request.cancelled") == 1
 
 
-def test_buttons_of_a_list_are_good_for_ones_own_leave_alone(world: World) -> None:
+def test_other_users_cannot_use_the_buttons_of_a_list(world: World) -> None:
     request = world.a_request()
-    listed = answer(world, "cancel")
+    listed = reply(world, "cancel")
 
     world.slack.click(EVE, listed, ids.CANCEL_LISTED)
     world.settled()
 
-    assert world.told(EVE) == ["This request doesn't exist, or you no longer have access to it."]
+    assert world.ephemerals(EVE) == [
+        "This request doesn't exist, or you no longer have access to it."
+    ]
     assert world.request().version == request.version
 
 
 @pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
 def test_unknown_words_get_the_help(world: World, text: str) -> None:
-    assert answer(world, text).text.startswith(f"Sorry, I didn't understand “{text}”.")
+    assert reply(world, text).text.startswith(f"Sorry, I didn't understand “{text}”.")
 
 
 @pytest.mark.parametrize("day", range(1, 8))
 def test_the_command_and_home_mean_the_same_week(world: World, day: int) -> None:
-    """From Monday 1 to Sunday 7 June: leave on either Sunday is in both answers or in neither."""
+    """From Monday 1 to Sunday 7 June: both replies have leave on a Sunday, or neither has it."""
     for number, sunday in enumerate(("2026-06-07", "2026-06-14", "2026-06-21")):
         eve = a_person(world.database, world.acme, first_name="Eve", last_name=f"Sunday{number}")
         world.people[f"U{number}"] = eve
@@ -136,7 +138,7 @@ def test_the_command_and_home_mean_the_same_week(world: World, day: int) -> None
         approved(world, f"U{number}", start_date=first, end_date=_day(sunday))
     world.clock.advance(days=day - 1)
 
-    told = answer(world, "out week").visible_text
+    listing = reply(world, "out week").visible_text
     world.slack.open_home(ADA)
     world.settled()
     switch = world.slack.home(ADA)
@@ -146,10 +148,10 @@ def test_the_command_and_home_mean_the_same_week(world: World, day: int) -> None
     home = world.slack.home(ADA).visible_text
 
     ends_on = "Sun 14 June" if day > 5 else "Sun 7 June"
-    assert f"until {ends_on}" in told
+    assert f"until {ends_on}" in listing
     assert f"today to {ends_on}" in home
     for number in range(3):
-        assert (f"Sunday{number}" in told) == (f"Sunday{number}" in home)
+        assert (f"Sunday{number}" in listing) == (f"Sunday{number}" in home)
 
 
 @pytest.mark.parametrize(
@@ -169,32 +171,34 @@ def test_the_command_and_home_mean_the_same_week(world: World, day: int) -> None
 def test_german_words_are_answered_as_english_ones(world: World, german: str, english: str) -> None:
     approved(world, HEDY, start_date=_day("2026-06-01"), end_date=_day("2026-06-05"))
 
-    assert answer(world, german).visible_text == answer(world, english).visible_text
+    assert reply(world, german).visible_text == reply(world, english).visible_text
 
 
 @pytest.mark.parametrize("text", ["hilfe", "unsinn"])
 def test_the_german_help_names_german_words_that_are_understood(world: World, text: str) -> None:
     world.slack.change_person(ADA, locale="de-DE")
 
-    told = answer(world, text).text
+    help_text = reply(world, text).text
 
-    named = re.findall(r"`/timeoff (.+?)`", told)
+    named = re.findall(r"`/timeoff (.+?)`", help_text)
     assert {"konto", "weg", "weg woche", "meine", "stornieren", "hilfe"} <= set(named)
     assert "3.-7. aug" in named
     for words in named:
         world.slack.command(ADA, "/timeoff", words)
         world.settled()
-    assert not any("habe ich leider nicht verstanden" in one for one in world.told(ADA)[1:])
+    assert not any(
+        "habe ich leider nicht verstanden" in message for message in world.ephemerals(ADA)[1:]
+    )
 
 
 @pytest.mark.parametrize("text", ["balance", "out", "mine", "cancel", "3 aug"])
 def test_guests_are_refused_for_every_command_text(world: World, text: str) -> None:
     world.slack.add_person("UGUEST", "guest@example.com", "Gus Guest", is_restricted=True)
 
-    assert "full members" in answer(world, text, "UGUEST").text
+    assert "full members" in reply(world, text, "UGUEST").text
 
 
-def test_answers_stay_within_limits_with_many_people(world: World) -> None:
+def test_replies_stay_within_limits_with_many_people(world: World) -> None:
     today = _day("2026-06-01")
     for number in range(45):
         person = a_person(
@@ -207,7 +211,7 @@ def test_answers_stay_within_limits_with_many_people(world: World) -> None:
         world.people[f"U{number}"] = person
         approved(world, f"U{number}", start_date=today, end_date=_day("2026-06-05"))
 
-    shown = answer(world, "out week")
+    shown = reply(world, "out week")
 
     assert shown.visible_text.count("•") == 20
     assert shown.visible_text.endswith("… and more")

@@ -44,11 +44,11 @@ GRACE: Final = "UGRACE"
 HEDY: Final = "UHEDY"
 EVE: Final = "UEVE"
 
-# Generous: what takes milliseconds can take seconds on a busy machine.
+# Generous: milliseconds become seconds on a busy machine.
 PATIENCE_SECONDS: Final = 60
 
-# Instead of the 2.5 seconds after which the app gives up, where a test is not about that; less than
-# the ten after which the fake Slack does.
+# For tests that are not about the app's limit of 2.5 seconds; less than the ten seconds after which
+# the loopback Slack gives up.
 UNHURRIED_SECONDS: Final = 9.0
 
 # A Monday, nine weeks after NOW.
@@ -58,7 +58,9 @@ LAST_DAY: Final = date(2026, 8, 5)
 
 def to_decide(message: Message) -> list[str]:
     """The buttons of a card that decide a pending request."""
-    return [one.text for one in message.buttons if one.action_id in (ids.APPROVE, ids.DECLINE)]
+    return [
+        button.text for button in message.buttons if button.action_id in (ids.APPROVE, ids.DECLINE)
+    ]
 
 
 def _shown(attempted: Sequence[tuple[Notification, Outcome]]) -> int:
@@ -117,7 +119,7 @@ class World:
             self.clock,
             listeners,
         )
-        # Longer than Slack waits: a busy machine is no failure. Tests of a limit set their own.
+        # Longer than Slack waits: a busy machine fails no test. Tests of a limit set their own.
         self.app.services.answer_seconds = self.app.services.open_seconds = UNHURRIED_SECONDS
         slack.keep_triggers(PATIENCE_SECONDS)
         self.acme: Acme = an_organisation(database, **settings)
@@ -212,8 +214,8 @@ class World:
     def deliver(self, *, meanwhile: Callable[[], object] = lambda: None) -> int:
         """Let listeners finish, then send the due notifications; returns the attempts.
 
-        Looking for cards on which a colleague's leave shows is not counted: it sends nothing.
-        ``meanwhile`` happens between sending the first of them and recording that.
+        Searches for cards that show a colleague's leave are not counted: they send nothing.
+        ``meanwhile`` is called after the first batch was sent and before its results are recorded.
         """
         self.settled()
         first = self.run(self._attempted)
@@ -229,7 +231,7 @@ class World:
         return attempts
 
     def deliver_and_die(self) -> int:
-        """Send what is due without recording the result, as a process does that is killed then."""
+        """Send due notifications without recording the results, as a killed process does."""
         self.settled()
         return len(self.run(self._attempted))
 
@@ -262,14 +264,14 @@ class World:
         return self.request(who)
 
     def click(self, who: str, action_id: str, message: Message | None = None) -> Answer:
-        answer = self.slack.click(who, message or self.card(who), action_id)
+        response = self.slack.click(who, message or self.card(who), action_id)
         self.settled()
-        return answer
+        return response
 
-    # What is there
+    # What Slack and the database have
 
     def delete(self, message: Message) -> None:
-        """As an app does that deletes its message."""
+        """Delete a message of the app."""
 
         async def deleting() -> None:
             workspace = await self.app.workspaces.for_delivery(message.team_id)
@@ -285,16 +287,18 @@ class World:
     def cards(self, who: str) -> list[Message]:
         return [message for message in self.slack.dm(who) if " requested " in message.text]
 
-    def told(self, who: str) -> list[str]:
-        """Ephemeral messages to this user, oldest first."""
-        return [one.text for one in self.slack.ephemerals if one.user == who]
+    def ephemerals(self, who: str) -> list[str]:
+        """Texts of ephemeral messages to this user, oldest first."""
+        return [message.text for message in self.slack.ephemerals if message.user == who]
 
     def caller(self, who: str) -> Caller:
         return caller_for(self.acme, self.people[who])
 
     def leave_type(self, code: str) -> str:
         config = self.database.read_now(organisation_config.of_organisation, self.acme.id)
-        return next(one.id for one in config.leave_types.values() if one.code == code)
+        return next(
+            leave_type.id for leave_type in config.leave_types.values() if leave_type.code == code
+        )
 
     def request(self, who: str = ADA) -> LeaveRequest:
         """The person's newest request."""
@@ -302,7 +306,7 @@ class World:
         return page.items[0]
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:
-        """Ask for three days of annual leave as REST does."""
+        """Request three days of annual leave as REST does."""
         draft = replace(
             Draft(leave_type_id=self.leave_type("annual"), start_date=FIRST_DAY, end_date=LAST_DAY),
             **fields,
@@ -319,7 +323,7 @@ class World:
 
     def audited(self, action: AuditAction) -> int:
         """The number of such entries in the audit trail."""
-        found = self.database.read_now(
+        page = self.database.read_now(
             audit_log.entries, PageOf(limit=100), by=self.acme.caller, action=action
         )
-        return len(found.items)
+        return len(page.items)

@@ -15,8 +15,8 @@ Moment = Literal["before", "after"]
 class BreakingProxy:
     """Use as a context manager. ``url`` leads through it to the database of ``database_url``.
 
-    ``breaks`` is when the connection of the next COMMIT breaks: before the server gets it, or
-    after it was carried out. None lets everything pass.
+    ``breaks``: the next COMMIT's connection breaks before the server gets it, or after the server
+    executed it. None forwards everything.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -59,12 +59,12 @@ class BreakingProxy:
                     server.sendall(data)
                     continue
                 moment, self.breaks = self.breaks, None
-                # From here on the client hears nothing more.
+                # From here on the client receives nothing.
                 client.shutdown(socket.SHUT_RDWR)
                 if moment == "after":
                     server.sendall(data)
                 server.shutdown(socket.SHUT_WR)
-                # The server ends once it has done what it was sent.
+                # The server closes the connection once it has executed all statements.
                 answering.join()
                 return
 
@@ -74,7 +74,7 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
         try:
             target.sendall(data)
         except OSError:
-            # The target is gone; the source is still heard to its end.
+            # The target is closed; the source is still read to its end.
             continue
 
 

@@ -3,12 +3,12 @@
     with LoopbackReceiver() as receiver:
         receiver.answer(status=500, times=2)
         ...                                    # the app posts to receiver.url
-        assert [one.status for one in receiver.wait_for(3)] == [500, 500, 200]
+        assert [request.status for request in receiver.wait_for(3)] == [500, 500, 200]
 
 `url` (any path below it is received too), `url_of(path)`, `requests`, `wait_for(n)`,
 `assert_no_more(n)`, `answer(status, headers, body, delay_seconds=, drip=, drip_seconds=, reset=,
-redirect_to=, body_bytes=, path=, times=)`, `forget_answers()`. Answers are used up in order, those
-of a path before those of any path; then it is 200 and empty.
+redirect_to=, body_bytes=, path=, times=)`, `forget_answers()`. Scripted responses are used
+in order, those of a path before those of any path; then responses are 200 and empty.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CHUNK = b"x" * 65_536
 class Received:
     """One request: header names in lower case, `received_at` in monotonic seconds.
 
-    `status` is what the receiver answered with, 0 for a reset connection.
+    `status` is that of the receiver's response, 0 for a reset connection.
     """
 
     method: str
@@ -44,10 +44,10 @@ class Received:
 
 @dataclass
 class Script:
-    """One scripted answer, good for `times` requests (to `path`, if one is given).
+    """A scripted response for `times` requests, to `path` or to any path.
 
     `drip` sends the body a byte every `drip_seconds`, an endless one when it is empty; `body_bytes`
-    sends a body of that size; `reset` ends the connection without an answer.
+    sends a body of that size; `reset` ends the connection without a response.
     """
 
     status: int = 200
@@ -102,7 +102,7 @@ class LoopbackReceiver:
 
     @property
     def requests(self) -> list[Received]:
-        """What came in so far, in order of arrival."""
+        """The requests so far, in order of arrival."""
         with self._changed:
             return list(self._requests)
 
@@ -121,7 +121,7 @@ class LoopbackReceiver:
         path: str | None = None,
         times: int = 1,
     ) -> None:
-        """Scripts the next `times` answers, behind those that are scripted already."""
+        """Scripts `times` responses, after those that are scripted already."""
         script = Script(
             status=status,
             headers=headers or {},
@@ -191,9 +191,9 @@ class LoopbackReceiver:
             return script
 
     def _next_script(self, path: str) -> Script:
-        for wanted in (path, None):
+        for scripted_path in (path, None):
             for script in self._scripts:
-                if script.path == wanted:
+                if script.path == scripted_path:
                     script.times -= 1
                     if script.times <= 0:
                         self._scripts.remove(script)
@@ -218,8 +218,8 @@ class LoopbackReceiver:
         response = web.StreamResponse(status=script.status, headers=headers)
         response.content_length = script.body_bytes
         await response.prepare(request)
-        left = script.body_bytes
-        while left > 0:
-            await response.write(_CHUNK[: min(left, len(_CHUNK))])
-            left -= len(_CHUNK)
+        bytes_left = script.body_bytes
+        while bytes_left > 0:
+            await response.write(_CHUNK[: min(bytes_left, len(_CHUNK))])
+            bytes_left -= len(_CHUNK)
         return response

@@ -1,6 +1,6 @@
-"""A Redis on a loopback port: as much of it as counting in windows needs.
+"""A Redis on a loopback port, with the commands that counting in windows needs.
 
-It counts as the `limits` library's script does: add, and let the key expire with its first count.
+It counts as the `limits` library's script does: add, and set the expiry with the first count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import TracebackType
 
 
 class LoopbackRedis:
-    """A context manager; ``answers`` False makes one that takes requests and says nothing."""
+    """A context manager. ``answers`` False: it accepts requests and never replies."""
 
     def __init__(self, *, answers: bool = True) -> None:
         self._answers = answers
@@ -59,13 +59,13 @@ class LoopbackRedis:
                     length = int((await reader.readline())[1:])
                     parts.append((await reader.readexactly(length + 2))[:-2])
                 if self._answers:
-                    writer.write(self._answer(parts))
+                    writer.write(self._reply(parts))
         except (asyncio.CancelledError, ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
 
-    def _answer(self, parts: list[bytes]) -> bytes:
+    def _reply(self, parts: list[bytes]) -> bytes:
         match parts:
             case [b"EVALSHA", _, b"1", key, seconds, amount]:
                 return b":%d\r\n" % self._add(key, float(seconds), int(amount))

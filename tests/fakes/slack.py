@@ -6,7 +6,7 @@
 Set up: `add_person(id, email, real_name, tz, deleted, is_restricted, is_bot, is_stranger, ...)`,
   `change_person(id, **changes)`, `user(id)` (Slack's user object), `add_channel(id, name)`,
   `add_team(id, token)`, `say(user_id, channel, text)`, `oauth_code(user_id, team_id)`,
-  `installer` (who agrees at /oauth/v2/authorize), `revoke(token)`, `expire_triggers()`,
+  `installer` (the user who agrees at /oauth/v2/authorize), `revoke(token)`, `expire_triggers()`,
   `trigger(user_id)`, `response_url(user_id, message)`.
 Read (copies): `messages`, `ephemerals`, `dm(user_id)`, `in_channel(id)`, `views`,
   `open_modal(user_id, showing=...)`, `home(user_id, showing=...)`, `has_modal(user_id)`,
@@ -21,7 +21,7 @@ Act: `command(user_id, "/timeoff", text)`, `shortcut(user_id, callback_id)`,
   `event(inner, event_id, retry_num)`, `open_home(user_id)`, `send_raw(body, content_type)`. Each
   answers with `Answer(status, body, errors, elapsed_seconds, in_time, ok, sent, payload)` and takes
   `via="socket"`, `team_id=`, `timestamp=`, `signature=`, `signing_secret=`, `overrides={...}`,
-  `force=True`, `timeout_seconds=`. What Slack's client would not allow raises `Impossible`.
+  `force=True`, `timeout_seconds=`. Actions that Slack's client does not allow raise `Impossible`.
 Fail: `fail_next(method or "*", error=, status=, retry_after=, times=, hang_seconds=, reset=, body=,
   apply_first=)`, `forget_failures()`.
 Socket Mode: `wait_for_socket(count)`, `disconnect_sockets(reason)`, `abort_sockets()`.
@@ -103,7 +103,7 @@ class LoopbackSlack(Slack, Reading):
 
     @property
     def via(self) -> str:
-        """How things reach the app by default: "http" or "socket"."""
+        """How payloads reach the app by default: "http" or "socket"."""
         return self._socket_delivery.via
 
     @via.setter
@@ -114,7 +114,7 @@ class LoopbackSlack(Slack, Reading):
 
     @property
     def workspace(self) -> Workspace:
-        """The live records of everything, to read and to change."""
+        """The live records of the workspace, to read and to change."""
         return self._workspace
 
     def team(self, team_id: str | None = None) -> Team:
@@ -122,14 +122,14 @@ class LoopbackSlack(Slack, Reading):
         return self._workspace.teams[team_id or self.team_id]
 
     def change_person(self, id: str, *, team_id: str | None = None, **changes: Any) -> None:
-        """Changes the directory; the app hears nothing until a user_change event is sent."""
+        """Changes the directory; the app gets no event until the test sends user_change."""
         team_id = team_id or self.team_id
         with self._workspace.changed:
             person = self._workspace.person(team_id, id)
             self._workspace.people[team_id, id] = replace(person, **changes)
 
     def say(self, user_id: str, channel: str, text: str) -> Message:
-        """A person writes a message; the app hears nothing of it."""
+        """A person writes a message; the app gets no event."""
         ts = self._workspace.next_ts()
         message = Message(self.team_id, channel, ts, text, [], author_id=user_id)
         return copy.deepcopy(self._workspace.add_message(message))
@@ -143,7 +143,7 @@ class LoopbackSlack(Slack, Reading):
 
     @property
     def installer(self) -> tuple[str, str] | None:
-        """Who agrees on the consent page: (team_id, user_id); None refuses."""
+        """The user who agrees on the consent page: (team_id, user_id); None refuses."""
         return self._front.installer
 
     @installer.setter
@@ -156,17 +156,17 @@ class LoopbackSlack(Slack, Reading):
             self._workspace.revoked_tokens.add(token)
 
     def expire_triggers(self) -> None:
-        """Makes every trigger_id too old, without waiting for it."""
+        """Makes every trigger_id expire now."""
         with self._workspace.changed:
             for trigger in self._workspace.triggers.values():
                 trigger.issued_at -= self._workspace.trigger_seconds + 1
 
     def keep_triggers(self, seconds: float) -> None:
-        """Makes every trigger_id last so long, instead of three seconds."""
+        """Makes every trigger_id valid for that long, instead of three seconds."""
         self._workspace.trigger_seconds = seconds
 
     def fail_next(self, method: str, **how: Any) -> None:
-        """Makes the next call of `method` go wrong; the fields of `Failure` say how."""
+        """Makes the next call of `method` fail; ``how`` are fields of `Failure`."""
         failure = Failure(method, **how)
         if failure.error == "ratelimited" and failure.retry_after is None:
             failure.retry_after = 1

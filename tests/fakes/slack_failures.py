@@ -1,4 +1,4 @@
-"""The loopback Slack with what only tests want: failures on demand, consent, Socket Mode."""
+"""The loopback Slack's parts for tests only: failures on demand, consent, Socket Mode."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.fakes.slack_socket import Sockets
 
 @dataclass
 class Failure:
-    """How the next `times` calls of `method` (or of any, "*") go wrong.
+    """How the next `times` calls of `method` (or of any, "*") fail.
 
-    `error` answers ok: false, `body` is sent as it is, `reset` ends the connection, `hang_seconds`
-    comes before anything else; with `apply_first` the call takes effect all the same. With
+    `error` responds with ok: false, `body` is sent unchanged, `reset` ends the connection,
+    `hang_seconds` delays all of these; with `apply_first` the call takes effect all the same. With
     neither error, body, reset nor status the call is only late.
     """
 
@@ -41,8 +41,8 @@ class Failure:
         headers = {"Retry-After": str(self.retry_after)} if self.retry_after is not None else {}
         if self.error is not None:
             default = 429 if self.retry_after is not None else 200
-            answer = {"ok": False, "error": self.error}
-            return web.json_response(answer, status=self.status or default, headers=headers)
+            content = {"ok": False, "error": self.error}
+            return web.json_response(content, status=self.status or default, headers=headers)
         text = self.body if self.body is not None else "<html>Internal Server Error</html>"
         kind = "text/html" if self.body is None else "application/json"
         return web.Response(
@@ -96,13 +96,13 @@ class TestedSlackServer(SlackServer):
     async def _authorize(self, request: web.Request) -> web.StreamResponse:
         """Slack's consent page, agreed to at once by `installer` (refused when there is none)."""
         back, state = request.query.get("redirect_uri", ""), request.query.get("state", "")
-        given = "error=access_denied"
+        result = "error=access_denied"
         if self.installer is not None:
             with self.api.workspace.changed:
                 code = f"code-{self.api.workspace.next_number()}"
                 self.api.workspace.oauth_codes[code] = self.installer
-            given = f"code={code}"
-        raise web.HTTPFound(f"{back}?{given}&state={state}")
+            result = f"code={code}"
+        raise web.HTTPFound(f"{back}?{result}&state={state}")
 
     async def _abort_sockets(self, app: web.Application) -> None:
         await self.sockets.abort()

@@ -1,4 +1,4 @@
-"""What a test reads from the loopback Slack, always as copies, and what it waits for."""
+"""Reading the loopback Slack's records in tests, always as copies, and waiting for changes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from playground.loopback.workspace import Workspace
 
 T = TypeVar("T")
 
-# Generous: what takes milliseconds can take seconds on a busy machine.
+# Generous: milliseconds become seconds on a busy machine.
 PATIENCE_SECONDS: Final = 30.0
 
 
 class Reading:
-    """The reading half of `LoopbackSlack`, which sets what is declared here."""
+    """The reading half of `LoopbackSlack`, which sets the attributes declared here."""
 
     team_id: str
     _workspace: Workspace
@@ -28,17 +28,17 @@ class Reading:
 
     @property
     def messages(self) -> list[Message]:
-        """Messages that stand, oldest first, without ephemeral and deleted ones."""
+        """Messages, oldest first, without ephemeral and deleted ones."""
         return self._copied(self._workspace.messages)
 
     @property
     def ephemerals(self) -> list[Message]:
-        """What only `message.user` saw: postEphemeral, response_urls, replies to commands."""
+        """Messages to `message.user` only: postEphemeral, response_urls, replies to commands."""
         return self._copied(self._workspace.ephemerals)
 
     @property
     def views(self) -> list[View]:
-        """Every view there ever was, oldest first."""
+        """Every view, also closed ones, oldest first."""
         return self._copied(list(self._workspace.views.values()))
 
     @property
@@ -51,7 +51,7 @@ class Reading:
 
     @property
     def call_count(self) -> int:
-        """How many calls there were, of all methods."""
+        """The number of calls of all methods."""
         return len(self._workspace.calls)
 
     @property
@@ -76,7 +76,7 @@ class Reading:
     def in_channel(self, channel: str) -> list[Message]:
         with self._workspace.changed:
             messages = self._workspace.messages
-            return copy.deepcopy([one for one in messages if one.channel == channel])
+            return copy.deepcopy([message for message in messages if message.channel == channel])
 
     def has_modal(self, user_id: str, *, team_id: str | None = None) -> bool:
         return bool(self._workspace.stack(team_id or self.team_id, user_id))
@@ -89,7 +89,7 @@ class Reading:
         team_id: str | None = None,
         timeout_seconds: float = PATIENCE_SECONDS,
     ) -> View:
-        """The modal a person sees; waits for one whose words or callback_id have `showing`."""
+        """The modal on top; waits until its text or callback_id contains `showing`."""
 
         def top() -> View | None:
             stack = self._workspace.stack(team_id or self.team_id, user_id)
@@ -105,7 +105,7 @@ class Reading:
         team_id: str | None = None,
         timeout_seconds: float = PATIENCE_SECONDS,
     ) -> View:
-        """A person's Home tab; waits for one that has `showing` among its words."""
+        """A person's Home tab; waits until its text contains `showing`."""
 
         def published() -> View | None:
             view_id = self._workspace.homes.get((team_id or self.team_id, user_id))
@@ -123,41 +123,44 @@ class Reading:
         team_id: str | None = None,
         timeout_seconds: float = PATIENCE_SECONDS,
     ) -> Message:
-        """The last message to a person that has `showing`, once there are `count` of them."""
+        """The last message to a person that contains `showing`, once there are `count` of them."""
 
-        def found() -> list[Message]:
-            sent = self.dm(user_id, team_id=team_id)
-            matching = [one for one in sent if showing in f"{one.text}\n{one.visible_text}"]
+        def enough() -> list[Message]:
+            matching = [
+                message
+                for message in self.dm(user_id, team_id=team_id)
+                if showing in f"{message.text}\n{message.visible_text}"
+            ]
             return matching if len(matching) >= count else []
 
-        return self.wait_until(found, timeout_seconds)[-1]
+        return self.wait_until(enough, timeout_seconds)[-1]
 
     def wait_for_call(
         self, method: str, count: int = 1, timeout_seconds: float = PATIENCE_SECONDS
     ) -> list[Call]:
         """The calls of `method`, once there are `count` of them."""
         return self.wait_until(
-            lambda: found if len(found := self.calls(method)) >= count else [], timeout_seconds
+            lambda: calls if len(calls := self.calls(method)) >= count else [], timeout_seconds
         )
 
     def wait_until(
         self, predicate: Callable[[], T | None], timeout_seconds: float = PATIENCE_SECONDS
     ) -> T:
-        """What `predicate` returns, once it is true; asked again at every change.
+        """The first true result of `predicate`, which is called again at every change.
 
-        Raises TimeoutError, which tells what had been called until then.
+        Raises TimeoutError with the calls so far.
         """
         deadline = time.monotonic() + timeout_seconds
         with self._workspace.changed:
             while True:
-                found = predicate()
-                if found:
-                    return found
-                left = deadline - time.monotonic()
-                if left <= 0:
+                result = predicate()
+                if result:
+                    return result
+                seconds_left = deadline - time.monotonic()
+                if seconds_left <= 0:
                     made = [(call.method, call.status) for call in self._workspace.calls]
                     raise TimeoutError(f"nothing in {timeout_seconds} s; calls so far: {made}")
-                self._workspace.changed.wait(min(left, 0.1))
+                self._workspace.changed.wait(min(seconds_left, 0.1))
 
 
 def _shows(view: View, words: str) -> bool:

@@ -35,11 +35,11 @@ class Sockets:
 
     @property
     def count(self) -> int:
-        """How many sockets take envelopes."""
+        """The number of sockets that accept envelopes."""
         return len(self._open)
 
     def new_url(self) -> str:
-        """A ws:// address that is good for one connection."""
+        """A ws:// URL that is valid for one connection."""
         ticket = secrets.token_hex(8)
         self._tickets.add(ticket)
         return f"ws://127.0.0.1:{self.port}/socket/?ticket={ticket}&app_id={self._app_id}"
@@ -67,7 +67,7 @@ class Sockets:
     async def deliver(
         self, kind: str, payload: Payload, extra: Payload, timeout_seconds: float
     ) -> Payload | None:
-        """Sends one envelope; the acknowledgement, or None if none came in time.
+        """Sends an envelope; returns the acknowledgement, or None if none came in time.
 
         Raises ConnectionError when no app is connected.
         """
@@ -103,7 +103,7 @@ class Sockets:
             task.add_done_callback(self._tasks.discard)
 
     async def abort(self) -> None:
-        """Resets every connection without a word."""
+        """Resets every connection without a disconnect message."""
         leaving, self._open = self._open, []
         for _, request in leaving:
             reset_connection(request.transport)
@@ -139,7 +139,7 @@ class Sockets:
 
 
 class SocketDelivery(Delivery):
-    """Carries things over HTTP or, with `via` "socket", over a socket of `server`'s loop."""
+    """Sends payloads over HTTP or, with `via` "socket", over a socket of `server`'s loop."""
 
     server: LoopbackServer
 

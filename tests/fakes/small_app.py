@@ -1,4 +1,4 @@
-"""A minimal Bolt app that asks, tells and updates, for trying out the loopback Slack."""
+"""A minimal Bolt app with a form, messages and updates, to test the loopback Slack."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plain(text: str) -> Payload:
 
 
 def form(note: str = "") -> Payload:
-    """A modal with a date, a type that tells on change, and a note."""
+    """A modal with a date, a type that dispatches changes, and a note."""
     options = [{"text": plain(name.title()), "value": name} for name in ("annual", "sick")]
     element = {"type": "static_select", "action_id": "pick_type", "options": options}
     blocks: list[Payload] = [
@@ -116,7 +116,7 @@ def small_app(slack: LoopbackSlack) -> AsyncApp:
 
 
 class Served:
-    """The app behind /slack/events, under uvicorn in a thread; `url` is where."""
+    """The app behind /slack/events, under uvicorn in a thread, at `url`."""
 
     def __init__(self, app: AsyncApp) -> None:
         handler = AsyncSlackRequestHandler(app)

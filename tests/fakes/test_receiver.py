@@ -1,4 +1,4 @@
-"""The loopback receiver records what it gets and answers as it is told."""
+"""The loopback receiver records its requests and sends scripted responses."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ def receiver() -> Iterator[LoopbackReceiver]:
         yield running
 
 
-def test_requests_are_recorded_as_they_came(receiver: LoopbackReceiver) -> None:
+def test_requests_are_recorded_unchanged(receiver: LoopbackReceiver) -> None:
     before = time.monotonic()
 
-    answer = httpx.post(f"{receiver.url}?a=1", content=b"\x00\xff", headers={"Webhook-Id": "m1"})
+    response = httpx.post(f"{receiver.url}?a=1", content=b"\x00\xff", headers={"Webhook-Id": "m1"})
 
     (received,) = receiver.wait_for(1)
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert (received.method, received.path) == ("POST", "/hook?a=1")
     assert received.body == b"\x00\xff"
     assert received.headers["webhook-id"] == "m1"
     assert before <= received.received_at <= time.monotonic()
 
 
-def test_scripted_answers_are_used_up_in_order(receiver: LoopbackReceiver) -> None:
+def test_scripted_responses_are_used_in_order(receiver: LoopbackReceiver) -> None:
     receiver.answer(status=500, times=2)
     receiver.answer(status=429, headers={"Retry-After": "7"}, body=b"slow down")
 
-    answers = [httpx.post(receiver.url) for _ in range(4)]
+    responses = [httpx.post(receiver.url) for _ in range(4)]
 
-    assert [one.status_code for one in answers] == [500, 500, 429, 200]
-    assert answers[2].headers["retry-after"] == "7"
-    assert answers[2].content == b"slow down"
-    assert [one.status for one in receiver.requests] == [500, 500, 429, 200]
+    assert [response.status_code for response in responses] == [500, 500, 429, 200]
+    assert responses[2].headers["retry-after"] == "7"
+    assert responses[2].content == b"slow down"
+    assert [request.status for request in receiver.requests] == [500, 500, 429, 200]
 
 
-def test_a_path_has_answers_of_its_own(receiver: LoopbackReceiver) -> None:
+def test_a_path_has_its_own_responses(receiver: LoopbackReceiver) -> None:
     receiver.answer(status=410, path="/gone")
 
-    answers = [httpx.post(receiver.url), httpx.post(receiver.url_of("/gone"))]
+    responses = [httpx.post(receiver.url), httpx.post(receiver.url_of("/gone"))]
 
-    assert [one.status_code for one in answers] == [200, 410]
+    assert [response.status_code for response in responses] == [200, 410]
 
 
 def test_a_reset_connection_is_an_error_for_the_sender(receiver: LoopbackReceiver) -> None:
@@ -59,7 +59,7 @@ def test_a_reset_connection_is_an_error_for_the_sender(receiver: LoopbackReceive
     assert receiver.requests[0].status == 0
 
 
-def test_a_delayed_answer_runs_into_the_senders_timeout(receiver: LoopbackReceiver) -> None:
+def test_a_delayed_response_exceeds_the_senders_timeout(receiver: LoopbackReceiver) -> None:
     receiver.answer(delay_seconds=5)
 
     with pytest.raises(httpx.ReadTimeout):
@@ -70,22 +70,22 @@ def test_a_dripping_body_outlasts_a_read_timeout(receiver: LoopbackReceiver) -> 
     receiver.answer(drip=True, drip_seconds=0.5, body=b"abcde")
     started = time.monotonic()
 
-    answer = httpx.post(receiver.url, timeout=2)
+    response = httpx.post(receiver.url, timeout=2)
 
-    assert answer.content == b"abcde"
+    assert response.content == b"abcde"
     assert time.monotonic() - started > 2
 
 
-def test_an_endless_drip_does_not_hold_up_the_end_of_the_test(receiver: LoopbackReceiver) -> None:
+def test_an_endless_drip_does_not_delay_the_end_of_the_test(receiver: LoopbackReceiver) -> None:
     receiver.answer(drip=True)
 
-    with httpx.stream("POST", receiver.url) as answer:
-        first = next(answer.iter_raw())
+    with httpx.stream("POST", receiver.url) as response:
+        first = next(response.iter_raw())
 
     assert first == b"."
 
 
-def test_redirects_and_huge_bodies(receiver: LoopbackReceiver) -> None:
+def test_redirects_and_huge_bodies_are_sent(receiver: LoopbackReceiver) -> None:
     receiver.answer(status=302, redirect_to=receiver.url_of("/elsewhere"))
     receiver.answer(body_bytes=3_000_000)
 
@@ -95,7 +95,7 @@ def test_redirects_and_huge_bodies(receiver: LoopbackReceiver) -> None:
     assert len(huge.content) == 3_000_000
 
 
-def test_waiting_in_vain_says_how_many_came(receiver: LoopbackReceiver) -> None:
+def test_a_timeout_reports_the_number_of_requests(receiver: LoopbackReceiver) -> None:
     httpx.post(receiver.url)
 
     with pytest.raises(TimeoutError, match="1 of 2"):

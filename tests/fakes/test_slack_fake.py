@@ -23,32 +23,32 @@ def slack() -> Iterator[LoopbackSlack]:
             yield running
 
 
-def test_from_command_to_decision(slack: LoopbackSlack) -> None:
-    asked = slack.command("U1", "/timeoff")
+def test_a_request_is_sent_and_approved(slack: LoopbackSlack) -> None:
+    opened = slack.command("U1", "/timeoff")
     form = slack.open_modal("U1", "Time off")
     sent = slack.submit("U1", form, {"type": "annual", "first_day": "2026-07-01"})
     question = slack.wait_for_dm("U2")
     clicked = slack.click("U2", question, "approve")
 
     decided = slack.wait_for_dm("U2", showing="Approved by grace")
-    assert [asked.ok, sent.ok, clicked.ok] == [True, True, True]
+    assert [opened.ok, sent.ok, clicked.ok] == [True, True, True]
     assert not slack.has_modal("U1")
     assert [button.text for button in question.buttons] == ["Approve"]
     assert question.channel.startswith("D")
     assert (decided.ts, decided.buttons) == (question.ts, [])
     assert [text for text, _ in decided.history] == ["<@U1> asks for 2026-07-01"]
     slack.wait_until(lambda: slack.ephemerals)
-    assert [(one.user, one.text) for one in slack.ephemerals] == [("U2", "Thank you")]
+    assert [(message.user, message.text) for message in slack.ephemerals] == [("U2", "Thank you")]
     assert slack.violations == []
 
 
-def test_an_inline_error_keeps_the_modal_and_what_was_typed(slack: LoopbackSlack) -> None:
+def test_an_inline_error_keeps_the_modal_and_the_typed_values(slack: LoopbackSlack) -> None:
     slack.command("U1")
     form = slack.open_modal("U1")
 
-    answer = slack.submit("U1", form, {"type": "sick", "pick": "2020-01-01", "note": "hello"})
+    response = slack.submit("U1", form, {"type": "sick", "pick": "2020-01-01", "note": "hello"})
 
-    assert answer.errors == {"first_day": "Too long ago"}
+    assert response.errors == {"first_day": "Too long ago"}
     assert slack.open_modal("U1").values["note"]["typed"]["value"] == "hello"
 
 
@@ -66,7 +66,7 @@ def test_an_update_keeps_the_values_of_unchanged_fields(slack: LoopbackSlack) ->
     assert updated.hash != form.hash
 
 
-def test_slacks_client_does_not_send_what_is_incomplete(slack: LoopbackSlack) -> None:
+def test_slacks_client_does_not_send_incomplete_forms(slack: LoopbackSlack) -> None:
     slack.command("U1")
     form = slack.open_modal("U1")
 
@@ -81,11 +81,13 @@ def test_slacks_client_does_not_send_what_is_incomplete(slack: LoopbackSlack) ->
 def test_the_reply_of_a_command_is_seen_by_its_sender_only(slack: LoopbackSlack) -> None:
     slack.command("U1", "/timeoff", "help")
 
-    assert [(one.user, one.text) for one in slack.ephemerals] == [("U1", "Try /timeoff")]
+    assert [(message.user, message.text) for message in slack.ephemerals] == [
+        ("U1", "Try /timeoff")
+    ]
     assert slack.messages == []
 
 
-def test_an_event_is_sent_again_with_its_number(slack: LoopbackSlack) -> None:
+def test_an_event_is_repeated_with_its_retry_number(slack: LoopbackSlack) -> None:
     first = slack.event({"type": "app_home_opened", "user": "U1", "tab": "home"}, event_id="Ev1")
     again = slack.event({"type": "app_home_opened", "user": "U1", "tab": "home"}, "Ev1", 1)
 
@@ -95,7 +97,7 @@ def test_an_event_is_sent_again_with_its_number(slack: LoopbackSlack) -> None:
     assert len(slack.wait_for_call("views.publish", 2)) == 2
 
 
-def test_opening_home_tells_the_app(slack: LoopbackSlack) -> None:
+def test_opening_home_sends_an_event_to_the_app(slack: LoopbackSlack) -> None:
     slack.open_home("U1")
 
     assert slack.home("U1", "Your leave").type == "home"
@@ -107,11 +109,11 @@ def test_forged_and_old_requests_are_refused_by_bolt(slack: LoopbackSlack) -> No
     old = slack.command("U1", timestamp=int(time.time()) - 400)
     raw = slack.send_raw(b"command=%2Ftimeoff", signature="")
 
-    assert [one.status for one in (forged, wrongly_signed, old, raw)] == [401] * 4
+    assert [response.status for response in (forged, wrongly_signed, old, raw)] == [401] * 4
     assert slack.calls("views.open") == []
 
 
-def test_a_failing_call_of_the_app_shows_in_the_calls(slack: LoopbackSlack) -> None:
+def test_a_failing_call_of_the_app_is_recorded(slack: LoopbackSlack) -> None:
     slack.fail_next("views.open", error="internal_error")
 
     slack.command("U1")
@@ -121,7 +123,7 @@ def test_a_failing_call_of_the_app_shows_in_the_calls(slack: LoopbackSlack) -> N
     assert not slack.has_modal("U1")
 
 
-def test_everything_works_by_socket_too() -> None:
+def test_a_request_is_sent_and_approved_over_a_socket() -> None:
     with LoopbackSlack() as slack:
         slack.via = "socket"
         slack.add_person("U1")
@@ -146,19 +148,19 @@ def test_everything_works_by_socket_too() -> None:
         assert slack.violations == []
 
 
-def test_what_no_socket_listener_answers_stays_unacknowledged() -> None:
+def test_a_payload_without_a_socket_listener_stays_unacknowledged() -> None:
     with LoopbackSlack() as slack:
         slack.add_person("U1")
 
         def act() -> None:
             slack.wait_for_socket()
-            answer = slack.command("U1", "/unknown", via="socket", timeout_seconds=0.2)
-            assert answer.status == 0
+            response = slack.command("U1", "/unknown", via="socket", timeout_seconds=0.2)
+            assert response.status == 0
 
         by_socket(slack, act)
 
 
-def test_two_people_click_at_the_same_time(slack: LoopbackSlack) -> None:
+def test_simultaneous_clicks_of_two_people_are_both_handled(slack: LoopbackSlack) -> None:
     slack.submit("U1", _form(slack), {"type": "annual", "first_day": "2026-07-01"})
     question = slack.wait_for_dm("U2")
     start = threading.Barrier(2)

@@ -1,4 +1,4 @@
-"""The loopback Slack holds what it gets against Slack's limits, and reads blocks as people do."""
+"""The loopback Slack checks payloads against Slack's limits, and reads blocks as people do."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_huge_view_is_too_large(slack: LoopbackSlack) -> None:
         web(slack).views_publish(user_id="U1", view={"type": "home", "blocks": [section] * 90})
 
     assert refusal(failed) == "view_too_large"
-    assert [one.code for one in slack.violations] == ["view_too_large"]
+    assert [violation.code for violation in slack.violations] == ["view_too_large"]
 
 
 def _button(**changes: Any) -> list[dict[str, Any]]:
@@ -112,24 +112,24 @@ def _button(**changes: Any) -> list[dict[str, Any]]:
 def test_a_message_past_a_limit_is_refused_and_recorded(
     slack: LoopbackSlack, message: dict[str, Any], code: str
 ) -> None:
-    answer = httpx.post(
+    response = httpx.post(
         f"{slack.api_url}chat.postMessage",
         json={"channel": "C1"} | message,
         headers={"Authorization": f"Bearer {slack.token}"},
     )
 
-    assert answer.json()["error"] == code
-    assert [one.code for one in slack.violations] == [code]
+    assert response.json()["error"] == code
+    assert [violation.code for violation in slack.violations] == [code]
     assert slack.messages == []
 
 
 def test_blocks_without_text_are_shown_but_recorded(slack: LoopbackSlack) -> None:
     form_body = {"token": slack.token, "channel": "C1", "blocks": '[{"type": "divider"}]'}
 
-    answer = httpx.post(f"{slack.api_url}chat.postMessage", data=form_body)
+    response = httpx.post(f"{slack.api_url}chat.postMessage", data=form_body)
 
-    assert answer.json()["ok"] is True
-    assert [one.code for one in slack.violations] == ["text_missing"]
+    assert response.json()["ok"] is True
+    assert [violation.code for violation in slack.violations] == ["text_missing"]
 
 
 def test_an_update_takes_four_thousand_characters(slack: LoopbackSlack) -> None:
@@ -141,7 +141,7 @@ def test_an_update_takes_four_thousand_characters(slack: LoopbackSlack) -> None:
     assert refusal(failed) == "msg_too_long"
 
 
-def test_reading_blocks_as_a_person_does() -> None:
+def test_visible_text_and_buttons_of_blocks_are_read() -> None:
     blocks = [*question("U1", "Monday")["blocks"], *form("Two days")["blocks"]]
 
     assert visible_text(blocks).splitlines() == [
@@ -152,7 +152,7 @@ def test_reading_blocks_as_a_person_does() -> None:
         "Note",
         "Two days",
     ]
-    assert [(one.text, one.value) for one in buttons(blocks)] == [("Approve", "Monday")]
+    assert [(button.text, button.value) for button in buttons(blocks)] == [("Approve", "Monday")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The loopback Slack's Web API answers, refuses and fails as Slack's does."""
+"""The loopback Slack's Web API responds, refuses and fails as Slack's does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_token_belongs_to_its_workspace(slack: LoopbackSlack) -> None:
         ("xoxb-hiatus", "users.info", "invalid_arguments"),
     ],
 )
-def test_refusals_before_the_method_itself(
+def test_a_call_is_refused_before_the_method_runs(
     slack: LoopbackSlack, token: str, method: str, code: str
 ) -> None:
     with pytest.raises(SlackApiError) as failed:
@@ -75,7 +75,7 @@ def test_the_directory_shows_each_kind_of_person(slack: LoopbackSlack) -> None:
     slack.add_person("U4", is_ultra_restricted=True)
     slack.add_person("U5", "other@example.com", is_stranger=True)
     ada, gone, guest, stranger = (
-        web(slack).users_info(user=one)["user"] for one in ("U1", "U3", "U4", "U5")
+        web(slack).users_info(user=user_id)["user"] for user_id in ("U1", "U3", "U4", "U5")
     )
 
     assert (ada["tz"], ada["tz_offset"]) == ("Asia/Tokyo", 9 * 3600)
@@ -86,48 +86,53 @@ def test_the_directory_shows_each_kind_of_person(slack: LoopbackSlack) -> None:
     assert "email" not in stranger["profile"]
 
 
-def test_looking_up_by_email_ignores_case_and_the_deactivated(slack: LoopbackSlack) -> None:
-    found = web(slack).users_lookupByEmail(email="ADA@EXAMPLE.COM")
+def test_a_look_up_by_email_ignores_case_and_omits_deactivated_people(slack: LoopbackSlack) -> None:
+    response = web(slack).users_lookupByEmail(email="ADA@EXAMPLE.COM")
     slack.change_person("U1", deleted=True)
 
     with pytest.raises(SlackApiError) as failed:
         web(slack).users_lookupByEmail(email="ada@example.com")
 
-    assert found["user"]["id"] == "U1"
+    assert response["user"]["id"] == "U1"
     assert refusal(failed) == "users_not_found"
 
 
-def test_the_list_of_people_comes_in_pages(slack: LoopbackSlack) -> None:
+def test_the_list_of_people_is_paginated(slack: LoopbackSlack) -> None:
     pages = [page["members"] for page in web(slack).users_list(limit=2)]
 
-    assert [[one["id"] for one in page] for page in pages] == [["UBOTT1", "U1"], ["U2"]]
+    assert [[member["id"] for member in page] for page in pages] == [["UBOTT1", "U1"], ["U2"]]
 
 
-def test_messages_are_updated_by_their_own_place_only(slack: LoopbackSlack) -> None:
+def test_only_the_apps_messages_are_updated_by_channel_and_time(slack: LoopbackSlack) -> None:
     client = web(slack)
     posted = client.chat_postMessage(channel="U1", **question("U2", "Monday"))
     channel, ts = posted["channel"], posted["ts"]
-    said = slack.say("U1", channel, "hello")
+    foreign_message = slack.say("U1", channel, "hello")
 
     with pytest.raises(SlackApiError) as by_user_id:
         client.chat_update(channel="U1", ts=ts, text="x")
     with pytest.raises(SlackApiError) as unknown:
         client.chat_update(channel=channel, ts="1.2", text="x")
     with pytest.raises(SlackApiError) as foreign:
-        client.chat_update(channel=channel, ts=said.ts, text="x")
+        client.chat_update(channel=channel, ts=foreign_message.ts, text="x")
     client.chat_update(channel=channel, ts=ts, text="Done")
 
     assert refusal(by_user_id) == "channel_not_found"
     assert refusal(unknown) == "message_not_found"
     assert refusal(foreign) == "cant_update_message"
-    assert [(one.text, one.blocks) for one in slack.dm("U1")] == [("Done", []), ("hello", [])]
+    assert [(message.text, message.blocks) for message in slack.dm("U1")] == [
+        ("Done", []),
+        ("hello", []),
+    ]
 
 
 @pytest.mark.parametrize(
     ("channel", "code"),
     [("U9", "channel_not_found"), ("C9", "channel_not_found"), ("C2", "not_in_channel")],
 )
-def test_places_where_the_app_cannot_post(slack: LoopbackSlack, channel: str, code: str) -> None:
+def test_the_app_cannot_post_to_unknown_or_foreign_channels(
+    slack: LoopbackSlack, channel: str, code: str
+) -> None:
     slack.add_channel("C2", "private", is_member=False)
 
     with pytest.raises(SlackApiError) as failed:
@@ -136,7 +141,7 @@ def test_places_where_the_app_cannot_post(slack: LoopbackSlack, channel: str, co
     assert refusal(failed) == code
 
 
-def test_ephemeral_and_deleted_messages(slack: LoopbackSlack) -> None:
+def test_ephemeral_messages_and_deletions_are_recorded(slack: LoopbackSlack) -> None:
     client = web(slack)
     posted = client.chat_postMessage(channel="C1", text="for all")
 
@@ -144,10 +149,10 @@ def test_ephemeral_and_deleted_messages(slack: LoopbackSlack) -> None:
     client.chat_delete(channel="C1", ts=posted["ts"])
 
     assert slack.messages == []
-    assert [(one.user, one.text) for one in slack.ephemerals] == [("U1", "for Ada")]
+    assert [(message.user, message.text) for message in slack.ephemerals] == [("U1", "for Ada")]
 
 
-def test_a_trigger_is_good_once_and_for_three_seconds(slack: LoopbackSlack) -> None:
+def test_a_trigger_is_valid_once_and_for_three_seconds(slack: LoopbackSlack) -> None:
     client, used = web(slack), slack.trigger("U1")
     client.views_open(trigger_id=used, view=form())
 
@@ -162,7 +167,7 @@ def test_a_trigger_is_good_once_and_for_three_seconds(slack: LoopbackSlack) -> N
     assert refusal(expired) == "expired_trigger_id"
 
 
-def test_views_stack_three_high_and_know_a_stale_hash(slack: LoopbackSlack) -> None:
+def test_at_most_three_views_are_stacked_and_a_stale_hash_is_refused(slack: LoopbackSlack) -> None:
     client = web(slack)
     first = client.views_open(trigger_id=slack.trigger("U1"), view=form())["view"]
     second = client.views_push(trigger_id=slack.trigger("U1"), view=form())["view"]
@@ -179,24 +184,24 @@ def test_views_stack_three_high_and_know_a_stale_hash(slack: LoopbackSlack) -> N
     assert refusal(stale) == "hash_conflict"
 
 
-def test_told_to_fail(slack: LoopbackSlack) -> None:
+def test_calls_fail_as_scripted(slack: LoopbackSlack) -> None:
     slack.fail_next("chat.postMessage", error="ratelimited", retry_after=2)
     slack.fail_next("*", status=500, times=2)
     slack.fail_next("chat.postMessage", body="<html>")
     url, headers = f"{slack.api_url}chat.postMessage", {"Authorization": f"Bearer {slack.token}"}
 
-    answers = [
+    responses = [
         httpx.post(url, json={"channel": "C1", "text": "x"}, headers=headers) for _ in range(5)
     ]
 
-    assert [one.status_code for one in answers] == [429, 500, 500, 200, 200]
-    assert answers[0].headers["retry-after"] == "2"
-    assert answers[3].text == "<html>"
+    assert [response.status_code for response in responses] == [429, 500, 500, 200, 200]
+    assert responses[0].headers["retry-after"] == "2"
+    assert responses[3].text == "<html>"
     assert len(slack.messages) == 1
     assert len(slack.calls("chat.postMessage")) == 5
 
 
-def test_a_lost_answer_may_have_had_its_effect(slack: LoopbackSlack) -> None:
+def test_a_call_with_a_lost_response_may_take_effect(slack: LoopbackSlack) -> None:
     slack.fail_next("chat.postMessage", reset=True, apply_first=True)
     slack.fail_next("auth.test", hang_seconds=0.2)
 
@@ -211,17 +216,17 @@ def test_a_lost_answer_may_have_had_its_effect(slack: LoopbackSlack) -> None:
             return time.monotonic() - started
 
     assert asyncio.run(call()) >= 0.2
-    assert [one.text for one in slack.messages] == ["x"]
+    assert [message.text for message in slack.messages] == ["x"]
 
 
-def test_a_response_url_is_good_five_times(slack: LoopbackSlack) -> None:
+def test_a_response_url_is_valid_five_times(slack: LoopbackSlack) -> None:
     web(slack).chat_postMessage(channel="C1", text="question")
     url = slack.response_url("U1", slack.messages[0])
 
     statuses = [httpx.post(url, json={"text": str(n)}).status_code for n in range(6)]
 
     assert statuses == [200] * 5 + [404]
-    assert [one.text for one in slack.ephemerals] == ["0", "1", "2", "3", "4"]
+    assert [message.text for message in slack.ephemerals] == ["0", "1", "2", "3", "4"]
     assert [post.status for post in slack.response_posts] == statuses
 
 
@@ -233,7 +238,7 @@ def test_a_response_url_replaces_and_deletes_its_message(slack: LoopbackSlack) -
     httpx.post(first, json={"text": "new", "replace_original": True})
     httpx.post(second, json={"delete_original": True})
 
-    assert [(one.text, one.history) for one in slack.messages] == [("new", [("a", [])])]
+    assert [(message.text, message.history) for message in slack.messages] == [("new", [("a", [])])]
 
 
 def test_a_code_installs_the_app_in_a_second_workspace(slack: LoopbackSlack) -> None:
@@ -252,7 +257,7 @@ def test_a_code_installs_the_app_in_a_second_workspace(slack: LoopbackSlack) -> 
     assert web(slack, installed["access_token"]).auth_test()["team_id"] == "T2"
 
 
-def test_a_code_is_taken_from_a_form_and_not_from_the_query(slack: LoopbackSlack) -> None:
+def test_a_code_is_accepted_in_a_form_and_not_in_the_query(slack: LoopbackSlack) -> None:
     slack.add_person("U9")
     code = {"code": slack.oauth_code("U9")}
     url, client = f"{slack.api_url}oauth.v2.access", (slack.client_id, slack.client_secret)

@@ -22,25 +22,27 @@ def main() -> int:
     options.add_argument("--examples", type=int, default=200, help="for each operation")
     options.add_argument("--engine", choices=[*get_args(Engine), "both"], default="sqlite")
     options.add_argument("--key", choices=[*get_args(Whose), "both"], default="both")
-    given, more = options.parse_known_args()
-    engines = get_args(Engine) if given.engine == "both" else (given.engine,)
-    keys = get_args(Whose) if given.key == "both" else (given.key,)
-    return max(_run(engine, whose, given.examples, more) for engine in engines for whose in keys)
+    arguments, more = options.parse_known_args()
+    engines = get_args(Engine) if arguments.engine == "both" else (arguments.engine,)
+    keys = get_args(Whose) if arguments.key == "both" else (arguments.key,)
+    return max(
+        _run(engine, whose, arguments.examples, more) for engine in engines for whose in keys
+    )
 
 
 def _run(engine: Engine, whose: Whose, examples: int, more: list[str]) -> int:
-    say = sys.stdout.write
+    write = sys.stdout.write
     with (
         tempfile.TemporaryDirectory(prefix="hiatus-fuzz-") as folder,
         _database(engine, Path(folder)) as database_url,
-        served(database_url) as (url, found),
+        served(database_url) as (url, organisation),
     ):
-        say(f"{engine}, {whose}'s key, {examples} examples an operation\n")
+        write(f"{engine}, {whose}'s key, {examples} examples an operation\n")
         sys.stdout.flush()
-        done = fuzz(url, key_of(found, whose), examples, *more, folder=Path(folder))
-        say(done.output)
+        done = fuzz(url, key_of(organisation, whose), examples, *more, folder=Path(folder))
+        write(done.output)
     if not done.key_still_works:
-        say("The run revoked its own key: what followed tested little.\n")
+        write("The run revoked its own key: later requests tested little.\n")
     return done.code or not done.key_still_works
 
 

@@ -28,7 +28,7 @@ Whose = Literal["owner", "member"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
-    """What schemathesis found; ``code`` is 0 where every check passed."""
+    """The result of schemathesis; ``code`` is 0 if every check passed."""
 
     code: int
     output: str
@@ -37,23 +37,23 @@ class Finished:
 
 @contextmanager
 def served(database_url: str) -> Iterator[tuple[str, DemoOrganisation]]:
-    """A server's URL and its demo organisation; nothing is delivered, nothing is limited."""
+    """A server's URL and its demo organisation, without deliveries and without rate limits."""
     deployment = Deployment(
         database_url, HIATUS_SCHEDULER="off", HIATUS_RATE_LIMIT="1000000000/minute"
     )
     migrate(database_url)
     database = open_database(database_url, Secrets(deployment.env["HIATUS_SECRET_KEYS"].split(",")))
     try:
-        found = database.write_now(demo.ensure, now=datetime.now(UTC).replace(microsecond=0))
+        organisation = database.write_now(demo.ensure, now=datetime.now(UTC).replace(microsecond=0))
     finally:
         database.close()
-    assert found is not None
+    assert organisation is not None
     with deployment.serving() as server:
-        yield server.url, found
+        yield server.url, organisation
 
 
 def fuzz(url: str, api_key: str, examples: int, *options: str, folder: Path) -> Finished:
-    """All phases with that key. ``folder`` takes what schemathesis leaves behind."""
+    """Run all phases with that key. ``folder`` is for schemathesis's files."""
     done = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"),
@@ -75,5 +75,5 @@ def fuzz(url: str, api_key: str, examples: int, *options: str, folder: Path) -> 
     )
 
 
-def key_of(found: DemoOrganisation, whose: Whose) -> str:
-    return found.api_key if whose == "owner" else found.member_api_key
+def key_of(organisation: DemoOrganisation, whose: Whose) -> str:
+    return organisation.api_key if whose == "owner" else organisation.member_api_key
