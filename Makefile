@@ -21,7 +21,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-all install lint bench fuzz docs catalogues swagger-ui lock help
+.PHONY: run test test-all test-cluster install lint bench fuzz docs catalogues swagger-ui lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -33,6 +33,9 @@ test: $(DEV)  ## Run the tests, on SQLite and on a PostgreSQL that it starts and
 test-all: $(DEV)  ## Run the slow tests as well: processes that are killed, browsers, fuzzing
 	-@$(BIN)/python -m tests.javascript
 	$(BIN)/pytest -n auto --hypothesis-profile=thorough $(ARGS)
+
+test-cluster: $(DEV)  ## Run the tests with PgBouncer; test-all runs them as well
+	$(BIN)/pytest tests/cluster $(ARGS)
 
 install: $(DEV)  ## Create .venv with everything that the other targets need
 

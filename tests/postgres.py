@@ -191,7 +191,7 @@ def _administration(server_url: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
-    account = _account(folder)
+    account = account_of(folder)
     programs = _programs(folder, account)
     data = folder / "data"
     log = folder / "log"
@@ -230,7 +230,7 @@ def _make_data(initdb: Path, data: Path, log: Path, options: dict[str, Any]) -> 
         raise RuntimeError(f"initdb failed:\n{log.read_text()}")
 
 
-def _account(folder: Path) -> dict[str, Any]:
+def account_of(folder: Path) -> dict[str, Any]:
     """The account as arguments of Popen: `nobody` for root, which PostgreSQL refuses."""
     if os.geteuid() != 0:
         return {}

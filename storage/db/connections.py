@@ -2,6 +2,8 @@
 
 A server-side ``statement_timeout`` does not help when the server process is stopped while its host
 keeps acknowledging packets.
+
+Connections prepare no statements unless the caller knows that they are not pooled (``is_pooled``).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ CONNECT_SECONDS: Final = 5
 _INTERVAL_SECONDS: Final = 0.1
 # libpq's lists, one entry for each host.
 _HOST_PARAMETERS: Final = ("host", "hostaddr", "port")
+_SERVER_PROCESS: Final = "SELECT pg_backend_pid()"
 
 Parameters = dict[str, Any]
 
@@ -104,7 +107,9 @@ def parameters_of(url: str, seconds: float) -> Parameters:
 
 def connect(parameters: Parameters, seconds: float, *, ends_at: float | None = None) -> Connection:
     """Connect to the first host that answers, before ``ends_at``. Raises OperationalError."""
-    connection = Connection.connect(autocommit=True, **_in_time(parameters, seconds, ends_at))
+    connection = Connection.connect(
+        autocommit=True, prepare_threshold=None, **_in_time(parameters, seconds, ends_at)
+    )
     connection.seconds = seconds
     connection.ends_at = ends_at
     return connection
@@ -112,7 +117,9 @@ def connect(parameters: Parameters, seconds: float, *, ends_at: float | None = N
 
 def connect_patiently(parameters: Parameters, seconds: float) -> PatientConnection:
     """Connect for statements that may take long. Raises OperationalError."""
-    connection = PatientConnection.connect(autocommit=True, **_in_time(parameters, seconds, None))
+    connection = PatientConnection.connect(
+        autocommit=True, prepare_threshold=None, **_in_time(parameters, seconds, None)
+    )
     connection.seconds = seconds
     connection.parameters = parameters
     return connection
@@ -121,10 +128,32 @@ def connect_patiently(parameters: Parameters, seconds: float) -> PatientConnecti
 async def connect_async(parameters: Parameters, seconds: float) -> AsyncConnection:
     """As ``connect``, for an event loop."""
     connection = await AsyncConnection.connect(
-        autocommit=True, **_in_time(parameters, seconds, None)
+        autocommit=True, prepare_threshold=None, **_in_time(parameters, seconds, None)
     )
     connection.seconds = seconds
     return connection
+
+
+def is_pooled(connection: Connection) -> bool:
+    """Whether a pooler such as PgBouncer is in between.
+
+    In its transaction mode the next transaction may run in another server process, so nothing may
+    rely on a session: prepared statements, SET, LISTEN, session locks. A pooler gives each client a
+    process id of its own to cancel with.
+    """
+    return _is_of_another(connection, connection.execute(_SERVER_PROCESS).fetchone())
+
+
+async def is_pooled_async(connection: AsyncConnection) -> bool:
+    """As ``is_pooled``, for an event loop."""
+    cursor = await connection.execute(_SERVER_PROCESS)
+    return _is_of_another(connection, await cursor.fetchone())
+
+
+def _is_of_another(
+    connection: psycopg.BaseConnection[Any], server_process: tuple[Any, ...] | None
+) -> bool:
+    return server_process != (connection.info.backend_pid,)
 
 
 def with_last(parameters: Parameters, host: str, port: int) -> Parameters:
@@ -132,9 +161,6 @@ def with_last(parameters: Parameters, host: str, port: int) -> Parameters:
     count = _hosts(parameters)
     if count == 1:
         return parameters
-    lists = {
-        name: str(parameters[name]).split(",") for name in _HOST_PARAMETERS if parameters.get(name)
-    }
     lists = {
         name: str(parameters[name]).split(",") for name in _HOST_PARAMETERS if parameters.get(name)
     }

@@ -16,7 +16,13 @@ from typing import Final
 import psycopg
 import structlog
 
-from storage.db.connections import Connection, Parameters, connect, connect_async
+from storage.db.connections import (
+    Connection,
+    Parameters,
+    connect,
+    connect_async,
+    is_pooled_async,
+)
 
 CHANNEL: Final = "hiatus_wake"
 # A name is sent once for all commits within this time.
@@ -24,6 +30,10 @@ DEBOUNCE_SECONDS: Final = 0.01
 RECONNECT_SECONDS: Final = 1.0
 # How often an idle connection is checked.
 CHECK_SECONDS: Final = 30.0
+POOLED: Final = (
+    "DATABASE_URL leads to a connection pooler, so statements are not prepared, and what other "
+    "processes leave to this one begins up to a second later."
+)
 
 _log = structlog.stdlib.get_logger("hiatus.database")
 
@@ -89,12 +99,16 @@ async def listen(
 ) -> None:
     """Call ``notify`` with every name that another process sends, until cancelled.
 
-    Each connection begins with all ``names``: notifications before it are lost.
+    Each connection begins with all ``names``: notifications before it are lost. Returns if a
+    connection pooler is in between, which passes on no notifications.
     """
     while True:
         try:
             connection = await connect_async(parameters, timeout_seconds)
             async with connection:
+                if await is_pooled_async(connection):
+                    _log.info("database.pooled", reason=POOLED)
+                    return
                 await connection.execute(f"LISTEN {CHANNEL}")
                 for name in names:
                     notify(name)

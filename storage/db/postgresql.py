@@ -33,6 +33,8 @@ T = TypeVar("T")
 # A thread waits most of the time, for the network and for commits to reach the disk.
 THREADS = 8
 ATTEMPTS = 3
+# Runs of a statement on a connection before it is prepared.
+PREPARE_AFTER = 5
 _ROLLED_BACK_BY_SERVER = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
@@ -216,8 +218,10 @@ class PostgresqlDatabase(Database):
         self._local.connection = connection
         self._local.host = connection.info.host, connection.info.port
         self._connections.append(connection)
-        # Every query is written for one plan; planning it again takes longer than running it.
-        connection.execute("SET plan_cache_mode = force_generic_plan")
+        if not connections.is_pooled(connection):
+            # Every query is written for one plan; planning it again takes longer than running it.
+            connection.execute("SET plan_cache_mode = force_generic_plan")
+            connection.prepare_threshold = PREPARE_AFTER
         return connection
 
     def _forget_connection(self) -> None:

@@ -30,7 +30,8 @@ def migrate(
     """Apply the missing migrations, oldest first, and return their names.
 
     Processes take turns. A statement may take as long as it needs while the server still accepts
-    connections. Raises SchemaOutOfDate or DatabaseUnavailable.
+    connections. Through a connection pooler all migrations are one transaction. Raises
+    SchemaOutOfDate or DatabaseUnavailable.
     """
     with _locked(url, timeout_seconds) as database:
         runner = Runner(database, str(migrations), table_name=_HISTORY)
@@ -118,6 +119,12 @@ def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
     return Postgresql(url, prefer_psycopg3=True)
 
 
+def _is_pooled(database: peewee.PostgresqlDatabase) -> bool:
+    from storage.db.connections import is_pooled
+
+    return is_pooled(database.connection())
+
+
 def _connect(database: Any) -> None:
     """Connect, and wait while another process locks the SQLite file.
 
@@ -139,6 +146,12 @@ def _locked(url: str, timeout_seconds: float) -> Iterator[Any]:
     with _connected(url, timeout_seconds) as database:
         if isinstance(database, peewee.SqliteDatabase):
             with database.atomic("IMMEDIATE"):
+                yield database
+            return
+        if _is_pooled(database):
+            # A session lock would stay with a server process that other clients use.
+            with database.atomic():
+                database.execute_sql("SELECT pg_advisory_xact_lock(%s)", (_LOCK_KEY,))
                 yield database
             return
         # The lock lasts until the connection closes, after the caller's work.
