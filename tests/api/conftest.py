@@ -30,7 +30,7 @@ SETTINGS = ApiSettings(base_url="https://hiatus.test", rate_limit="1000000/minut
 
 @pytest.fixture(scope="session", autouse=True)
 def feeds_are_read_alike() -> Iterator[None]:
-    """Four calendar programs agree on every feed that a test was given."""
+    """Four calendar programs agree on every feed that a test fetched."""
     yield
     if _FEEDS:
         calendars.read_by_all(sorted(_FEEDS))
@@ -45,7 +45,7 @@ _NUMBER = re.compile(rb"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
 
 def _collect_feed(content: bytes) -> None:
     """Keep a feed that has a new event: one of the programs takes 0.2 s for each feed."""
-    events = {_NUMBER.sub(b"0", one) for one in _EVENT.findall(content.replace(b"\r\n ", b""))}
+    events = {_NUMBER.sub(b"0", event) for event in _EVENT.findall(content.replace(b"\r\n ", b""))}
     if events - _EVENTS:
         _EVENTS.update(events)
         _FEEDS.add(content)
@@ -71,12 +71,15 @@ class Client:
         headers = httpx.Headers(more.pop("headers", None))
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
-        answer = self._run(self._http.request(method, path, headers=headers, **more))
-        # Every test of an answer checks its documentation, too.
-        assert undocumented(answer) is None, undocumented(answer)
-        if answer.headers.get("Content-Type", "").startswith("text/calendar") and answer.content:
-            _collect_feed(answer.content)
-        return answer
+        response = self._run(self._http.request(method, path, headers=headers, **more))
+        # Every response is also checked against its documentation.
+        assert undocumented(response) is None, undocumented(response)
+        if (
+            response.headers.get("Content-Type", "").startswith("text/calendar")
+            and response.content
+        ):
+            _collect_feed(response.content)
+        return response
 
     def get(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
         return self.request("GET", path, key=key, **more)
@@ -110,11 +113,11 @@ async def _settled() -> None:
 
 
 async def _given_up() -> None:
-    """Cancel what is left, such as writing a key's last use a second from now."""
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
+    """Cancel the remaining tasks, such as writing a key's last use a second from now."""
+    pending = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in pending:
         task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.gather(*pending, return_exceptions=True)
 
 
 def application(database: Database, settings: ApiSettings = SETTINGS) -> ASGIApp:

@@ -1,5 +1,5 @@
 """One valid call of every operation, made from the route table, over an organisation that has
-everything: what walks over all operations starts from these.
+everything: the tests that walk over all operations start from these.
 
 A new operation needs nothing here while its ids follow a path segment that has a thing in
 ``Things``, and its example fits.
@@ -31,7 +31,7 @@ from tests.builders import (
 
 NEVER: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 REQUEST_ID: Final = "the-same-for-all"
-WRITES: Final = [one for one in OPERATIONS if one.method != "GET"]
+WRITES: Final = [operation for operation in OPERATIONS if operation.method != "GET"]
 
 # Where the documented example does not fit the organisation below.
 BODIES: Final[Mapping[str, Any]] = {
@@ -70,20 +70,20 @@ def things(client: Client, database: Database) -> Things:
         for week in range(3)
     ]
 
-    def made(path: str, body: Any) -> str:
-        answer = client.post(f"/api/v1/{path}", key, json=body)
-        assert answer.status_code == 201, answer.text
-        found: str = answer.json()["id"]
-        return found
+    def create(path: str, body: Any) -> str:
+        response = client.post(f"/api/v1/{path}", key, json=body)
+        assert response.status_code == 201, response.text
+        thing_id: str = response.json()["id"]
+        return thing_id
 
-    holidays = made("organisation/public-holiday-sets", {"country_code": "FR"})
-    webhook = made("webhooks", BODIES["webhooks.create"])
+    holidays = create("organisation/public-holiday-sets", {"country_code": "FR"})
+    webhook = create("webhooks", BODIES["webhooks.create"])
     client.post(f"/api/v1/webhooks/{webhook}/test", key)
     (ping,) = client.get(f"/api/v1/webhooks/{webhook}/deliveries", key).json()["data"]
     hedy = a_person(database, acme, first_name="Hedy")
     ids = {
         "users": hedy.id,
-        "adjustments": made(
+        "adjustments": create(
             f"users/{hedy.id}/adjustments", {"days": 2, "reason": "Overtime", "leave_year": 2026}
         ),
         "departments": a_department(database, acme, name="Empty").id,
@@ -91,15 +91,15 @@ def things(client: Client, database: Database) -> Things:
         "leave": requests[1].id,
         "approvals": requests[2].id,
         "public-holiday-sets": holidays,
-        "overrides": made(
+        "overrides": create(
             f"organisation/public-holiday-sets/{holidays}/overrides",
             {"date": "2026-10-01", "name": "Founders' day"},
         ),
         "leave-types": a_leave_type(database, acme, name="Sabbatical").id,
-        "calendar-feeds": made("calendar-feeds", {"name": "Phone"}),
+        "calendar-feeds": create("calendar-feeds", {"name": "Phone"}),
         "webhooks": webhook,
         "deliveries": ping["id"],
-        "api-keys": made("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
+        "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme=acme, key=key, member=ada, ids=ids)
 
@@ -112,10 +112,10 @@ def path_names(operation: Operation) -> list[str]:
 def path_of(operation: Operation, there: Things, **replaced: str) -> str:
     """The path with ids of these things in it, or those of ``replaced``."""
 
-    def found(match: re.Match[str]) -> str:
+    def id_at(match: re.Match[str]) -> str:
         return replaced.get(match[1]) or there.id_before(operation.path, match[1])
 
-    return "/api/v1" + re.sub(r"\{(\w+)\}", found, operation.path)
+    return "/api/v1" + re.sub(r"\{(\w+)\}", id_at, operation.path)
 
 
 def body_of(operation: Operation, there: Things) -> Any:
@@ -131,7 +131,7 @@ def body_of(operation: Operation, there: Things) -> Any:
 
 
 def id_for(field: str, there: Things) -> str:
-    """Something that a field of that name may hold."""
+    """A valid value for a field of that name."""
     kind = field.removesuffix("_id")
     segment = {
         "user": "users",
@@ -148,7 +148,7 @@ def id_for(field: str, there: Things) -> str:
 def call(
     client: Client, operation: Operation, there: Things, key: str | None = None, **more: Any
 ) -> httpx.Response:
-    """The valid call, or what ``more`` makes of it: ``path``, ``json``, ``params``."""
+    """The valid call; ``path``, ``json`` and ``params`` override its parts."""
     headers = {"X-Request-Id": REQUEST_ID}
     sent = {"json": body_of(operation, there)} if operation.body is not None else {}
     path = more.pop("path", None) or path_of(operation, there)
@@ -160,7 +160,10 @@ def call(
 def schema_fields(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Name and alternatives of each property of a model's JSON schema, references followed."""
     for name, described in schema.get("properties", {}).items():
-        yield name, [_resolved(one, defs) for one in described.get("anyOf", [described])]
+        yield (
+            name,
+            [_resolved(alternative, defs) for alternative in described.get("anyOf", [described])],
+        )
 
 
 def _resolved(schema: Any, defs: Mapping[str, Any]) -> Any:
@@ -169,7 +172,7 @@ def _resolved(schema: Any, defs: Mapping[str, Any]) -> Any:
 
 
 def fields_of(model: Any) -> list[tuple[str, list[Any]]]:
-    """Every field of a body or query model with what it may be, in JSON Schema."""
+    """Every field of a body or query model with its alternatives in JSON Schema."""
     schema = model.model_json_schema()
     return list(schema_fields(schema, schema.get("$defs", {})))
 
@@ -179,10 +182,11 @@ def id_fields(model: Any) -> list[str]:
     return [
         name
         for name, alternatives in fields_of(model)
-        if name in NAMING or any(one.get("format") == "uuid" for one in alternatives)
+        if name in NAMING
+        or any(alternative.get("format") == "uuid" for alternative in alternatives)
     ]
 
 
 def every_scope_but(scope: str) -> list[str]:
-    """All that does not include the scope; writing includes reading."""
-    return [one for one in SCOPES if one not in (scope, scope.replace(":read", ":write"))]
+    """All scopes that do not include this one; writing includes reading."""
+    return [other for other in SCOPES if other not in (scope, scope.replace(":read", ":write"))]

@@ -8,10 +8,10 @@ from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation
 
 
-def test_a_sane_request_id_is_taken_and_any_other_replaced(client: Client) -> None:
+def test_a_valid_request_id_is_kept_and_any_other_replaced(client: Client) -> None:
     def returned(sent: str) -> str:
-        answer = client.get("/healthz", headers={"X-Request-Id": sent})
-        return str(answer.headers["X-Request-Id"])
+        response = client.get("/healthz", headers={"X-Request-Id": sent})
+        return str(response.headers["X-Request-Id"])
 
     assert returned("trace-7") == "trace-7"
     for odd in ("", "two words", "x" * 129, "tab\tbed"):

@@ -14,8 +14,8 @@ from tests.api.conftest import Client, a_key
 from tests.api.exercising import REQUEST_ID, Things, call, things
 from tests.builders import a_person
 
-# What each operation's valid call leaves, the newest first. A new operation says so here; one that
-# changes nothing has an empty list.
+# The actions of the audit rows that each operation's valid call adds, newest first. Every operation
+# has a row here; without changes, it is an empty list.
 LEFT: Final[Mapping[str, list[str]]] = {
     "users.create": ["user.created"],
     "users.update": ["user.updated"],
@@ -58,24 +58,24 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "api_keys.create": ["api_key.created"],
     "api_keys.revoke": ["api_key.revoked"],
 }
-# The prefix by which a key is recognised is no secret; anything longer is.
+# The prefix that identifies a key is no secret; anything longer is.
 SECRETS: Final = re.compile(r"hiatus_sk_live_\w{12}|whsec_|sha256|encrypted")
 
 
 def entries(client: Client, there: Things, **filters: str) -> list[dict[str, Any]]:
-    answer = client.get("/api/v1/audit", there.key, params={"limit": "100", **filters})
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["data"]
-    return found
+    response = client.get("/api/v1/audit", there.key, params={"limit": "100", **filters})
+    assert response.status_code == 200, response.text
+    audit_entries: list[dict[str, Any]] = response.json()["data"]
+    return audit_entries
 
 
 def test_every_operation_leaves_exactly_its_own_rows(client: Client, database: Database) -> None:
-    left = {}
+    actions = {}
     for operation in OPERATIONS:
         there = things(client, database)
         before = {entry["id"] for entry in entries(client, there)}
-        answer = call(client, operation, there)
-        assert answer.status_code == operation.status, answer.text
+        response = call(client, operation, there)
+        assert response.status_code == operation.status, response.text
         made = [entry for entry in entries(client, there) if entry["id"] not in before]
         for entry in made:
             assert entry["request_id"] == REQUEST_ID
@@ -83,9 +83,9 @@ def test_every_operation_leaves_exactly_its_own_rows(client: Client, database: D
             assert entry["subject"]["type"] == entry["action"].partition(".")[0]
             assert entry["changes"] or entry["action"].startswith("calendar_feed.token")
         if made or operation.method != "GET":
-            left[operation.operation_id] = [entry["action"] for entry in made]
+            actions[operation.operation_id] = [entry["action"] for entry in made]
 
-    assert left == LEFT
+    assert actions == LEFT
 
 
 def test_a_refused_change_leaves_no_audit_row(client: Client, database: Database) -> None:
@@ -103,9 +103,7 @@ def test_a_refused_change_leaves_no_audit_row(client: Client, database: Database
     assert entries(client, there) == before
 
 
-def test_no_row_ever_holds_a_secret_or_a_time_of_another_form(
-    client: Client, database: Database
-) -> None:
+def test_audit_rows_have_no_secrets_and_one_time_format(client: Client, database: Database) -> None:
     there = things(client, database)
     shown = " ".join(
         call(client, operation, there).text
@@ -128,7 +126,7 @@ def test_no_row_ever_holds_a_secret_or_a_time_of_another_form(
 
 def test_a_no_op_leaves_no_row(client: Client, database: Database) -> None:
     there = things(client, database)
-    patches = [one for one in OPERATIONS if one.method == "PATCH"]
+    patches = [operation for operation in OPERATIONS if operation.method == "PATCH"]
     for operation in patches:
         call(client, operation, there)
     before = entries(client, there)

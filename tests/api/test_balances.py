@@ -158,7 +158,7 @@ def test_a_wrong_adjustment_names_its_field(
     assert client.get(team.adjustments, team.owners_key).json()["data"] == []
 
 
-def test_adjustments_are_found_where_they_were_said_to_be(client: Client, team: Team) -> None:
+def test_an_adjustment_is_served_at_its_location(client: Client, team: Team) -> None:
     body = {"days": -1.5, "reason": "Mistake", "leave_year": 2025}
 
     made = client.post(team.adjustments, team.owners_key, json=body)
@@ -171,7 +171,7 @@ def test_adjustments_are_found_where_they_were_said_to_be(client: Client, team: 
     assert client.get(own, team.owners_key).status_code == 404
 
 
-def test_rights_to_see_and_to_adjust_balances(
+def test_only_admins_adjust_balances_and_approvers_see_them(
     client: Client, team: Team, database: Database
 ) -> None:
     stranger = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))

@@ -25,15 +25,15 @@ def test_each_scope_shows_its_own_leave(client: Client, database: Database) -> N
     hedy = a_person(database, acme, first_name="Hedy")
     owners_key = a_key(database, acme)
     for person in (ada, grace, hedy):
-        asked = {"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-03"}
-        made = client.post("/api/v1/leave", a_key(database, acme, person), json=asked).json()
+        body = {"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-03"}
+        made = client.post("/api/v1/leave", a_key(database, acme, person), json=body).json()
         client.post(f"/api/v1/approvals/{made['id']}/approve", owners_key)
     feeds = client.get("/api/v1/calendar-feeds/token", a_key(database, acme, ada)).json()["feeds"]
 
     def shown(feed: str) -> list[str]:
-        answer = client.get(feeds[feed])
-        assert answer.headers["Content-Type"] == "text/calendar; charset=utf-8"
-        return names(answer.content)
+        response = client.get(feeds[feed])
+        assert response.headers["Content-Type"] == "text/calendar; charset=utf-8"
+        return names(response.content)
 
     assert shown("personal") == ["Annual leave"]
     assert shown("team") == ["Annual leave", "Grace Lovelace: Annual leave"]
@@ -61,7 +61,7 @@ def test_the_personal_feed_holds_public_holidays(client: Client, database: Datab
     assert b"Christmas" not in client.get(f"{path}?scope=team").content
 
 
-def test_tokens_that_do_not_open_are_all_the_same_404(client: Client, database: Database) -> None:
+def test_all_unusable_tokens_get_the_same_404(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     adas_key, owners_key = a_key(database, acme, ada), a_key(database, acme)
@@ -73,11 +73,11 @@ def test_tokens_that_do_not_open_are_all_the_same_404(client: Client, database: 
     client.post(f"/api/v1/users/{ada.id}/deactivate", owners_key)
 
     tokens = ["unknown", "%C3%A9", replaced, revoked["url"].rpartition("/")[2], inactive]
-    answers = [
+    responses = [
         client.get(f"/cal/{token}{scope}", headers={"X-Request-Id": "same"})
         for token in tokens
         for scope in ("", "?scope=team", "?scope=nonsense")
     ]
 
-    assert {answer.status_code for answer in answers} == {404}
-    assert len({answer.content for answer in answers}) == 1
+    assert {response.status_code for response in responses} == {404}
+    assert len({response.content for response in responses}) == 1

@@ -1,4 +1,4 @@
-"""Feeds as calendar programs poll them: validators, compression, and what makes them move."""
+"""Feeds as calendar programs poll them: validators, compression, and changes of both."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOUR = timedelta(hours=1)
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that changes only when a test sets it."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -104,8 +104,8 @@ def world(database: Database) -> Iterator[World]:
     other.close()
 
 
-def validators(answer: httpx.Response) -> tuple[str, str]:
-    return answer.headers["ETag"], answer.headers["Last-Modified"]
+def validators(response: httpx.Response) -> tuple[str, str]:
+    return response.headers["ETag"], response.headers["Last-Modified"]
 
 
 @pytest.mark.parametrize("scope", ["personal", "team", "org"])
@@ -136,7 +136,7 @@ def test_an_unchanged_feed_is_not_sent_again(world: World, scope: str) -> None:
         assert world.client.get(path, headers=conditions).status_code == 200, conditions
 
 
-def test_a_process_that_never_drew_the_feed_knows_its_tag(world: World) -> None:
+def test_a_process_that_never_rendered_the_feed_knows_its_tag(world: World) -> None:
     path = world.path(world.ada, "org")
     first = world.client.get(path)
 
@@ -164,7 +164,7 @@ def test_gzip_has_a_tag_of_its_own_and_the_same_calendar(world: World) -> None:
         assert (again.status_code, again.headers["ETag"]) == (304, packed.headers["ETag"])
 
 
-def test_head_says_what_get_would(world: World) -> None:
+def test_head_has_the_headers_of_get(world: World) -> None:
     path = world.path(world.ada)
     got = world.client.get(path, headers={"Accept-Encoding": "identity"})
 
@@ -179,13 +179,13 @@ def test_head_says_what_get_would(world: World) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_other_methods_are_405(world: World, method: str) -> None:
-    answer = world.client.request(method, world.path(world.ada))
+    response = world.client.request(method, world.path(world.ada))
 
-    assert answer.status_code == 405
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert response.status_code == 405
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
-# What changes a feed: the scopes in which it is seen, and what is done.
+# Changes to a feed: the scopes that show them, and the functions that make them.
 def cancels(world: World) -> None:
     world.write(leave_requests.cancel, world.approved.id)
 
@@ -237,8 +237,8 @@ def renames_organisation(world: World) -> None:
 def heads_department(world: World) -> None:
     """Hedy has leave, and becomes the head of Grace's department."""
     hedy = a_person(world.database, world.acme, first_name="Hedy")
-    asked = a_request(world.database, world.acme, hedy)
-    world.write(decisions.approve, asked.id)
+    leave_request = a_request(world.database, world.acme, hedy)
+    world.write(decisions.approve, leave_request.id)
     changes = {"manager_id": hedy.id}
     world.write(departments.update, str(world.grace.department_id), changes)
 
@@ -268,7 +268,7 @@ def changes_country(world: World) -> None:
         (changes_country, "ada", "personal"),
     ],
 )
-def test_both_validators_move_with_what_is_seen(
+def test_both_validators_change_with_visible_changes(
     world: World, change: Callable[[World], None], viewer: str, scope: str
 ) -> None:
     path = world.path(getattr(world, viewer), scope)
@@ -301,7 +301,7 @@ def test_leave_of_others_does_not_change_a_personal_feed(world: World) -> None:
     assert after.status_code == 304
 
 
-def test_a_change_that_is_made_back_gives_the_old_tag(world: World) -> None:
+def test_a_reverted_change_restores_the_tag(world: World) -> None:
     path = world.path(world.grace, "team")
     before = world.client.get(path)
 
@@ -312,7 +312,7 @@ def test_a_change_that_is_made_back_gives_the_old_tag(world: World) -> None:
     assert world.client.get(path).headers["ETag"] == before.headers["ETag"]
 
 
-def test_cancelled_leave_is_marked_for_30_days_and_then_gone(world: World) -> None:
+def test_cancelled_leave_stays_marked_for_30_days(world: World) -> None:
     path = world.path(world.grace, "team")
     shown = world.client.get(path).text
     cancels(world)
@@ -325,10 +325,10 @@ def test_cancelled_leave_is_marked_for_30_days_and_then_gone(world: World) -> No
 
     assert "STATUS:CONFIRMED" in shown
     assert f"SEQUENCE:{world.approved.version}\r\n" in shown
-    for answer in (marked, last):
-        assert "STATUS:CANCELLED" in answer.text
-        assert f"UID:{world.approved.id}\r\n" in answer.text
-        assert f"SEQUENCE:{world.approved.version + 1}\r\n" in answer.text
+    for response in (marked, last):
+        assert "STATUS:CANCELLED" in response.text
+        assert f"UID:{world.approved.id}\r\n" in response.text
+        assert f"SEQUENCE:{world.approved.version + 1}\r\n" in response.text
     assert gone.status_code == 200
     assert "VEVENT" not in gone.text
     assert gone.headers["ETag"] != last.headers["ETag"]
@@ -370,9 +370,7 @@ def test_declined_leave_is_marked_for_30_days_in_its_owners_feed(world: World) -
 
 
 @pytest.mark.parametrize("scope", ["team", "org"])
-def test_a_reversed_approval_is_marked_for_30_days_where_it_showed(
-    world: World, scope: str
-) -> None:
+def test_a_reversed_approval_stays_marked_for_30_days(world: World, scope: str) -> None:
     path = world.path(world.grace, scope)
     world.clock.now = NOW + timedelta(minutes=5)
     shown = event_of(world, path, world.approved)
@@ -404,7 +402,7 @@ def archives(world: World) -> None:
 
 
 @pytest.mark.parametrize("close", [regenerates, deactivates, archives])
-def test_a_feed_that_is_closed_is_404_at_once_everywhere(
+def test_a_closed_feed_is_404_at_once_in_every_process(
     world: World, close: Callable[[World], None]
 ) -> None:
     path = world.path(world.ada)
@@ -431,7 +429,7 @@ def test_a_revoked_feed_is_404_and_the_others_stay(world: World) -> None:
     assert world.client.get(own).status_code == 200
 
 
-def test_a_named_feed_is_called_by_its_name(world: World) -> None:
+def test_a_feed_has_its_given_name(world: World) -> None:
     by = caller_for(world.acme, world.ada)
     phone = world.database.write_now(feeds.create, "Phone; R&D", by=by, now=NOW)
 
@@ -441,24 +439,24 @@ def test_a_named_feed_is_called_by_its_name(world: World) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "Personal", "all", "org,team", "%00"])
-def test_a_scope_that_there_is_not_is_422(world: World, word: str) -> None:
+def test_an_unknown_scope_is_422(world: World, word: str) -> None:
     path = f"{world.path(world.ada)}?scope={word}"
 
-    answer = world.client.get(path)
+    response = world.client.get(path)
 
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["pointer"] == "?scope"
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["pointer"] == "?scope"
 
 
-def test_packed_bytes_are_the_same_in_every_process(world: World) -> None:
+def test_compressed_feeds_are_identical_in_every_process(world: World) -> None:
     path = world.path(world.ada)
 
     def raw(client: Client) -> bytes:
-        answer = client.get(path, headers={"Accept-Encoding": "gzip"})
-        # httpx unpacks; what is packed again tells whether a time was in the header.
-        assert answer.headers["Content-Length"] == str(
-            len(gzip.compress(answer.content, 6, mtime=0))
+        response = client.get(path, headers={"Accept-Encoding": "gzip"})
+        # httpx decompresses; an optional field of the gzip header would change the length.
+        assert response.headers["Content-Length"] == str(
+            len(gzip.compress(response.content, 6, mtime=0))
         )
-        return answer.content
+        return response.content
 
     assert raw(world.client) == raw(world.other)

@@ -1,4 +1,4 @@
-"""Who learns what of whose leave from a feed: every viewer against every kind of leave."""
+"""The details of leave that each viewer's feeds show: every viewer against every kind of leave."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VIEWERS: Final = (
 TEAM: Final = frozenset({"herself", "manager", "department head", "department colleague"})
 SCOPES: Final[tuple[FeedScope, ...]] = ("personal", "team", "org")
 FATES: Final = ("pending", "approved", "declined", "reversed", "withdrawn", "called off")
-# In each scope, what the viewers see of leave that came to this; no word: they see nothing.
+# The status that viewers see for each fate of a request; a missing fate is not shown.
 SHOWN_TO_HERSELF: Final = {
     "pending": "TENTATIVE",
     "approved": "CONFIRMED",
@@ -63,7 +63,7 @@ NOTE, REASON, CODE, COLOUR = "note-of-ada", "reason-of-olive", "chemo-code", "#7
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cast:
-    """``requests`` are Ada's: by whether their type is private, and what became of them."""
+    """``requests`` are Ada's: by whether their type is private, and by fate."""
 
     acme: Acme
     people: dict[str, User]
@@ -129,7 +129,7 @@ def ask(
         ],
         "cancel": [lambda: database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)],
     }
-    taken = {
+    paths = {
         "pending": [],
         "approved": ["approve"],
         "declined": ["decline"],
@@ -137,7 +137,7 @@ def ask(
         "withdrawn": ["cancel"],
         "called off": ["approve", "cancel"],
     }
-    for step in taken[fate]:
+    for step in paths[fate]:
         for take in steps[step]:
             take()
     return request.id
@@ -173,14 +173,14 @@ def test_each_viewer_sees_only_visible_details(
     for scope in SCOPES:
         content = client.get(f"{path}?scope={scope}").content
 
-        found = {event.uid: event for event in calendars.by_icalendar(content)}
+        events = {event.uid: event for event in calendars.by_icalendar(content)}
         seen = {
-            kind: (found[request_id].status, found[request_id].summary)
+            kind: (events[request_id].status, events[request_id].summary)
             for kind, request_id in cast.requests.items()
-            if request_id in found
+            if request_id in events
         }
         assert seen == expected(viewer, scope), scope
-        for event in found.values():
+        for event in events.values():
             is_busy = viewer == "herself" and event.status != "CANCELLED"
             is_leave = not event.uid.startswith("holiday-")
             assert event.transparency == ("OPAQUE" if is_busy and is_leave else "TRANSPARENT")
@@ -192,7 +192,7 @@ def test_each_viewer_sees_only_visible_details(
 
 
 @pytest.mark.parametrize("viewer", ["manager", "department colleague", "owner"])
-def test_a_type_that_becomes_private_hides_what_was_cancelled_before(
+def test_a_private_type_hides_leave_cancelled_before_the_change(
     client: Client, database: Database, viewer: str
 ) -> None:
     cast = a_cast(database)
@@ -200,15 +200,17 @@ def test_a_type_that_becomes_private_hides_what_was_cancelled_before(
     owners_key = a_key(database, cast.acme)
     path = client.get("/api/v1/calendar-feeds/token", key).json()["feeds"]["organisation"]
     assert PUBLIC.encode() in client.get(path).content
-    found = client.get("/api/v1/leave-types", owners_key).json()["data"]
-    sabbatical = next(one["id"] for one in found if one["name"] == PUBLIC)
+    leave_types = client.get("/api/v1/leave-types", owners_key).json()["data"]
+    sabbatical = next(
+        leave_type["id"] for leave_type in leave_types if leave_type["name"] == PUBLIC
+    )
 
     client.patch(f"/api/v1/leave-types/{sabbatical}", owners_key, json={"is_private": True})
 
     assert PUBLIC.encode() not in client.get(path).content
 
 
-def test_leave_of_an_archived_person_is_called_off_in_feeds_that_showed_it(
+def test_archiving_a_person_cancels_their_events_in_feeds(
     client: Client, database: Database
 ) -> None:
     cast = a_cast(database)

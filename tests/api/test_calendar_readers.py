@@ -72,7 +72,7 @@ HOSTILE = st.one_of(
 
 
 def shown(text: str) -> str:
-    """A text as it may stand in a calendar: on one line, without controls or reordering."""
+    """The text as a calendar has it: on one line, without control or bidirectional characters."""
     text = re.sub("[\u202a-\u202e\u2066-\u2069]", "", text)
     return re.sub(r"[\s\x00-\x1f\x7f-\x9f\ufeff]+", " ", text).strip()
 
@@ -91,7 +91,7 @@ def test_four_readers_see_the_same_hostile_texts(texts: list[tuple[str, str]]) -
         )
         for number, (name, kind) in enumerate(texts)
     ]
-    rendered = ical.render_feed(FEED, [ical.render_event(one, HOURS) for one in absences])
+    rendered = ical.render_feed(FEED, [ical.render_event(absence, HOURS) for absence in absences])
 
     [events] = calendars.read_by_all([rendered])
 
@@ -164,7 +164,7 @@ def test_four_readers_see_the_same_halves_and_holidays() -> None:
         "\u05d0\u05d1\u05d2 \u0627\u0644\u0639" * 12,
     ],
 )
-def test_hostile_names_and_notes_through_the_whole_service(
+def test_four_readers_see_hostile_names_and_notes_of_the_service(
     client: Client, database: Database, text: str
 ) -> None:
     acme = an_organisation(database)
@@ -172,8 +172,8 @@ def test_hostile_names_and_notes_through_the_whole_service(
     ada = a_person(database, acme, department_id=department.id)
     grace = a_person(database, acme, first_name="Grace", department_id=department.id)
     by = acme.caller
-    asked = a_request(database, acme, ada, note=f"note {text}")
-    database.write_now(decisions.approve, asked.id, by=by, now=NOW)
+    leave_request = a_request(database, acme, ada, note=f"note {text}")
+    database.write_now(decisions.approve, leave_request.id, by=by, now=NOW)
     pending = a_request(database, acme, ada, start_date=date(2026, 8, 10), note=f"note {text}")
     database.write_now(people.update, ada.id, {"last_name": text[:100]}, by=by, now=NOW)
     annual = type_id(database, acme)
@@ -189,7 +189,7 @@ def test_hostile_names_and_notes_through_the_whole_service(
 
         for content, events in zip(contents, read, strict=True):
             own = [event for event in events if not event.uid.startswith("holiday-")]
-            assert {event.uid for event in own} <= {asked.id, pending.id}
+            assert {event.uid for event in own} <= {leave_request.id, pending.id}
             assert all(shown(text[:100]) in event.summary for event in own)
             assert b"note" not in content
             assert content.count(b"\r\nBEGIN:VEVENT") == len(events)
@@ -198,17 +198,17 @@ def test_hostile_names_and_notes_through_the_whole_service(
 def test_a_withdrawn_request_is_read_as_cancelled(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    asked = a_request(database, acme, ada)
+    leave_request = a_request(database, acme, ada)
     by = caller_for(acme, ada)
     database.write_now(
-        leave_requests.edit, asked.id, {"end_date": date(2026, 8, 4)}, by=by, now=NOW
+        leave_requests.edit, leave_request.id, {"end_date": date(2026, 8, 4)}, by=by, now=NOW
     )
-    database.write_now(leave_requests.cancel, asked.id, by=by, now=NOW)
+    database.write_now(leave_requests.cancel, leave_request.id, by=by, now=NOW)
     key = a_key(database, acme, ada)
     path = client.get("/api/v1/calendar-feeds/token", key).json()["feeds"]["personal"]
 
     [events] = calendars.read_by_all([client.get(path).content])
 
-    [event] = [event for event in events if event.uid == asked.id]
+    [event] = [event for event in events if event.uid == leave_request.id]
     assert (event.status, event.sequence, event.transparency) == ("CANCELLED", 3, "TRANSPARENT")
     assert (event.starts, event.ends) == ("2026-08-03", "2026-08-05")

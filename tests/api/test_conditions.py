@@ -1,4 +1,4 @@
-"""Entity tags and dates: what was read is not sent again, and not overwritten unseen."""
+"""Entity tags and dates: unchanged resources are not sent again, no change is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.both_engines
 
 TAG = re.compile(r'"[0-9a-f]{32}"')
 NOON = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
-SINGLE = [one for one in app.OPERATIONS if one.is_single]
+SINGLE = [operation for operation in app.OPERATIONS if operation.is_single]
 
 
 @pytest.fixture
@@ -47,10 +47,10 @@ def key(database: Database, acme: Acme) -> str:
 
 
 class Things:
-    """One thing of each kind, by the path at which it is read."""
+    """One resource of each kind, by its path."""
 
     def __init__(self, client: Client, database: Database, acme: Acme, key: str) -> None:
-        def made(path: str, **body: Any) -> str:
+        def create(path: str, **body: Any) -> str:
             return str(client.post(f"/api/v1{path}", key, json=body).json()["id"])
 
         def first(path: str) -> str:
@@ -59,7 +59,7 @@ class Things:
         ada = a_person(database, acme)
         # An approver, so that the leave below stays pending.
         a_person(database, acme, first_name="Grace", role="admin")
-        leave = made(
+        leave = create(
             "/leave-requests",
             leave_type_id=type_id(database, acme, "unpaid"),
             start_date="2026-08-03",
@@ -67,21 +67,21 @@ class Things:
         )
         self.ids = {
             "/users/{id}": ada.id,
-            "/departments/{id}": made("/departments", name="Research"),
+            "/departments/{id}": create("/departments", name="Research"),
             "/leave-requests/{id}": leave,
             "/leave/{id}": leave,
             "/leave-types/{id}": a_leave_type(database, acme).id,
-            "/calendar-feeds/{id}": made("/calendar-feeds"),
-            "/webhooks/{id}": made("/webhooks", url="https://203.0.114.9/hook", events=["*"]),
+            "/calendar-feeds/{id}": create("/calendar-feeds"),
+            "/webhooks/{id}": create("/webhooks", url="https://203.0.114.9/hook", events=["*"]),
             "/api-keys/{id}": first("/api-keys"),
             "/organisation": "",
             # Not the organisation's own, which cannot be deleted.
-            "/organisation/public-holiday-sets/{id}": made(
+            "/organisation/public-holiday-sets/{id}": create(
                 "/organisation/public-holiday-sets", country_code="DE"
             ),
             "/users/{id}/adjustments/{adjustment_id}": ada.id,
         }
-        self.adjustment_id = made(
+        self.adjustment_id = create(
             f"/users/{ada.id}/adjustments", days=1, reason="Moved house.", leave_year=2026
         )
 
@@ -95,36 +95,38 @@ def things(client: Client, database: Database, acme: Acme, key: str) -> Things:
     return Things(client, database, acme, key)
 
 
-def test_every_single_thing_has_a_tag_and_is_not_sent_twice(
+def test_every_single_resource_has_a_tag_and_answers_304(
     client: Client, things: Things, key: str
 ) -> None:
     for operation in SINGLE:
         path = things.path(operation)
         first = client.get(path, key)
         tag = first.headers["ETag"]
-        known = client.get(path, key, headers={"If-None-Match": f'"other", W/{tag}'})
+        response = client.get(path, key, headers={"If-None-Match": f'"other", W/{tag}'})
         other = client.get(path, key, headers={"If-None-Match": '"other"'})
 
         assert first.status_code == 200, path
         assert TAG.fullmatch(tag), path
-        assert (known.status_code, known.content) == (304, b""), path
-        assert known.headers["ETag"] == tag
-        assert known.headers["Cache-Control"] == first.headers["Cache-Control"]
-        assert "Content-Type" not in known.headers
+        assert (response.status_code, response.content) == (304, b""), path
+        assert response.headers["ETag"] == tag
+        assert response.headers["Cache-Control"] == first.headers["Cache-Control"]
+        assert "Content-Type" not in response.headers
         assert (other.status_code, other.headers["ETag"]) == (200, tag)
 
 
-def test_head_is_conditional_as_get_is(client: Client, key: str) -> None:
+def test_head_is_conditional_like_get(client: Client, key: str) -> None:
     tag = client.get("/api/v1/organisation", key).headers["ETag"]
 
     head = client.request("HEAD", "/api/v1/organisation", key=key)
-    known = client.request("HEAD", "/api/v1/organisation", key=key, headers={"If-None-Match": tag})
+    response = client.request(
+        "HEAD", "/api/v1/organisation", key=key, headers={"If-None-Match": tag}
+    )
 
     assert (head.status_code, head.headers["ETag"]) == (200, tag)
-    assert known.status_code == 304
+    assert response.status_code == 304
 
 
-def test_a_created_resource_has_the_same_tag_when_it_is_read(
+def test_a_created_resource_keeps_its_tag_on_reading(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     bodies: dict[str, Any] = {
@@ -146,19 +148,19 @@ def test_a_created_resource_has_the_same_tag_when_it_is_read(
         if operation.method != "POST" or operation.status != 201 or "{" in operation.path:
             continue
         made = client.post(f"/api/v1{operation.path}", key, json=bodies[operation.path])
-        found = client.get(made.headers["Location"], key)
+        response = client.get(made.headers["Location"], key)
 
-        assert (made.status_code, found.status_code) == (201, 200), operation.path
-        assert made.headers["ETag"] == found.headers["ETag"]
+        assert (made.status_code, response.status_code) == (201, 200), operation.path
+        assert made.headers["ETag"] == response.headers["ETag"]
         if operation.path in ("/webhooks", "/api-keys"):
-            # The first answer has the secret besides.
-            assert made.json().items() > found.json().items()
+            # The response to the creation also has the secret.
+            assert made.json().items() > response.json().items()
         else:
-            assert made.content == found.content
+            assert made.content == response.content
 
 
 def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
-    """Method, path and body of every conditional change, those that remove last."""
+    """Method, path and body of every conditional change, deletions last."""
     bodies: dict[str, Any] = {
         "/users/{id}": {"job_title": "Analyst"},
         "/departments/{id}": {"name": "Development"},
@@ -167,13 +169,17 @@ def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
         "/webhooks/{id}": {"events": ["leave_request.created"]},
         "/organisation": {"name": "Acme Ltd"},
     }
-    conditional = [one for one in app.OPERATIONS if one.changes_one and one.path in things.ids]
-    for operation in sorted(conditional, key=lambda one: one.method, reverse=True):
+    conditional = [
+        operation
+        for operation in app.OPERATIONS
+        if operation.changes_one and operation.path in things.ids
+    ]
+    for operation in sorted(conditional, key=lambda item: item.method, reverse=True):
         body = bodies[operation.path] if operation.method == "PATCH" else None
         yield operation.method, things.path(operation), body
 
 
-def test_a_change_goes_through_only_on_what_was_read(
+def test_a_conditional_change_needs_the_current_tag(
     client: Client, things: Things, key: str
 ) -> None:
     # The key's last use, which is shown too, is written about now, and then not for a minute.
@@ -207,9 +213,9 @@ def test_use_of_a_key_between_reading_and_revoking_it_is_no_conflict(
 ) -> None:
     used = a_key(database, acme)
     (used_id,) = (
-        one["id"]
-        for one in client.get("/api/v1/api-keys", key).json()["data"]
-        if used.startswith(one["prefix"])
+        api_key["id"]
+        for api_key in client.get("/api/v1/api-keys", key).json()["data"]
+        if used.startswith(api_key["prefix"])
     )
     path = f"/api/v1/api-keys/{used_id}"
     before = client.get(path, key)
@@ -246,15 +252,15 @@ def test_a_delivery_between_reading_and_changing_a_webhook_is_no_conflict(
     path = "/api/v1/webhooks/" + client.post("/api/v1/webhooks", key, json=webhook).json()["id"]
     before = client.get(path, key)
     a_request(database, acme, a_person(database, acme))
-    known = {"If-Match": before.headers["ETag"]}
+    headers = {"If-Match": before.headers["ETag"]}
     whole = before.json() | {"events": ["leave_request.approved"]}
 
     unknown = client.patch(path, key, json=whole)
-    changed = client.patch(path, key, json=whole, headers=known)
-    late = client.patch(path, key, json=whole, headers=known)
+    changed = client.patch(path, key, json=whole, headers=headers)
+    late = client.patch(path, key, json=whole, headers=headers)
 
     assert before.json()["next_attempt_at"] is None
-    assert [one["pointer"] for one in unknown.json()["errors"]] == ["/next_attempt_at"]
+    assert [error["pointer"] for error in unknown.json()["errors"]] == ["/next_attempt_at"]
     assert (changed.status_code, changed.json()["events"]) == (200, ["leave_request.approved"])
     assert changed.json()["next_attempt_at"] == "2026-06-01T09:00:00Z"
     assert changed.headers["ETag"] == client.get(path, key).headers["ETag"]
@@ -262,7 +268,7 @@ def test_a_delivery_between_reading_and_changing_a_webhook_is_no_conflict(
     assert late.status_code == 412
 
 
-def test_the_tag_of_a_change_is_good_for_the_next_one(
+def test_the_tag_of_a_change_allows_the_next_change(
     client: Client, things: Things, key: str
 ) -> None:
     path = f"/api/v1/departments/{things.ids['/departments/{id}']}"
@@ -273,7 +279,7 @@ def test_the_tag_of_a_change_is_good_for_the_next_one(
     )
     third = client.patch(path, key, json={"name": "C"}, headers={"If-Match": first.headers["ETag"]})
 
-    assert [one.status_code for one in (first, second, third)] == [200, 200, 412]
+    assert [response.status_code for response in (first, second, third)] == [200, 200, 412]
     assert client.get(path, key).json()["name"] == "B"
 
 
@@ -290,21 +296,21 @@ def test_the_resource_is_locked_between_the_check_and_the_change(
     research = a_department(database, acme)
     path = f"/api/v1/departments/{research.id}"
     tag = client.get(path, key).headers["ETag"]
-    answers = []
+    responses = []
 
     overlapping(
         database,
         lambda tx: departments.update(tx, research.id, {"name": "Sales"}, by=acme.caller, now=NOW),
-        lambda: answers.append(
+        lambda: responses.append(
             client.patch(path, key, json={"name": "Late"}, headers={"If-Match": tag})
         ),
     )
 
-    assert [answer.status_code for answer in answers] == [412]
+    assert [response.status_code for response in responses] == [412]
     assert client.get(path, key).json()["name"] == "Sales"
 
 
-def test_an_action_answers_with_the_tag_of_what_it_changed(
+def test_an_action_returns_the_tag_of_the_changed_resource(
     client: Client, things: Things, key: str
 ) -> None:
     path = f"/api/v1/leave-requests/{things.ids['/leave-requests/{id}']}"
@@ -314,7 +320,7 @@ def test_an_action_answers_with_the_tag_of_what_it_changed(
     assert cancelled.headers["ETag"] == client.get(path, key).headers["ETag"]
 
 
-def test_equal_bytes_have_equal_tags_and_others_have_others() -> None:
+def test_equal_bytes_have_equal_tags_and_different_bytes_do_not() -> None:
     assert tag_of(b"{}") == tag_of(b"{}") != tag_of(b"{} ")
 
 
@@ -337,9 +343,7 @@ def test_equal_bytes_have_equal_tags_and_others_have_others() -> None:
         ([b'"x", W/"y" ,"a"'], True, True),
     ],
 )
-def test_tags_are_compared_as_the_standard_says(
-    values: list[bytes], strong: bool, weak: bool
-) -> None:
+def test_tags_are_compared_by_rfc_9110(values: list[bytes], strong: bool, weak: bool) -> None:
     tags = Tags(values)
 
     assert (tags.match(b'"a"'), tags.match_weakly(b'"a"')) == (strong, weak)
@@ -369,12 +373,14 @@ def test_a_change_from_a_clock_ahead_of_ours_is_never_in_the_future() -> None:
 def test_no_date_hides_a_later_change(first: int, fetch: int, second: int, again: int) -> None:
     """A client fetches after one change and asks again after another, at any moments."""
     moments = sorted([first, fetch, second, again])
-    changed, fetched, changed_again, asked = (NOON + timedelta(milliseconds=m) for m in moments)
+    changed, fetched, changed_again, fetched_again = (
+        NOON + timedelta(milliseconds=m) for m in moments
+    )
     if changed_again == fetched:
         return
     given_date = http_date(last_modified(changed, fetched).at)
 
-    modified = last_modified(changed_again, asked)
+    modified = last_modified(changed_again, fetched_again)
 
     assert not is_unmodified(given_date, modified)
     assert is_unmodified(http_date(modified.at), modified) is modified.is_settled

@@ -1,4 +1,4 @@
-"""Content codings as clients ask for them."""
+"""Content codings that clients accept."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ class Work:
         self.most_running = 0
 
     async def claim(self, limit: int) -> list[int]:
-        taken, self.waiting = self.waiting[:limit], self.waiting[limit:]
-        return taken
+        claimed, self.waiting = self.waiting[:limit], self.waiting[limit:]
+        return claimed
 
     async def attempt(self, work: int) -> int:
         self.running += 1
@@ -63,7 +63,7 @@ async def _awaited(story: Callable[[], Awaitable[None]]) -> None:
     await story()
 
 
-def test_everything_is_done_and_never_more_than_the_bound_at_once() -> None:
+def test_all_work_is_done_within_the_concurrency_limit() -> None:
     work = Work(*range(20))
 
     async def story() -> None:
@@ -118,7 +118,7 @@ def test_a_failing_claim_does_not_end_the_loop() -> None:
     run(story)
 
 
-def test_a_database_that_is_away_is_logged_with_its_reason_and_no_traceback() -> None:
+def test_an_unavailable_database_is_logged_without_a_traceback() -> None:
     class Away(Work):
         failures = 1
 
@@ -169,7 +169,7 @@ def test_a_failing_attempt_is_left_to_its_lease() -> None:
     run(story)
 
 
-def test_stopping_waits_for_what_is_in_flight_and_records_it() -> None:
+def test_stopping_waits_for_attempts_in_flight_and_records_them() -> None:
     work = Work(1, 2, 3)
 
     async def story() -> None:
@@ -183,15 +183,15 @@ def test_stopping_waits_for_what_is_in_flight_and_records_it() -> None:
     assert work.all_settled() == [(1, 10), (2, 20), (3, 30)]
 
 
-def test_work_that_is_being_claimed_at_the_stop_is_processed() -> None:
+def test_work_claimed_during_the_stop_is_processed() -> None:
     class Slow(Work):
         is_claiming = False
 
         async def claim(self, limit: int) -> list[int]:
-            taken = await super().claim(limit)
+            claimed = await super().claim(limit)
             self.is_claiming = True
             await asyncio.sleep(0.05)
-            return taken
+            return claimed
 
     work = Slow(1)
 
@@ -206,7 +206,7 @@ def test_work_that_is_being_claimed_at_the_stop_is_processed() -> None:
     assert work.all_settled() == [(1, 10)]
 
 
-def test_an_outcome_that_could_not_be_recorded_is_recorded_later() -> None:
+def test_an_unrecorded_outcome_is_recorded_later() -> None:
     class Away(Work):
         failures = 1
         attempts = 0
@@ -234,15 +234,15 @@ def test_an_outcome_that_could_not_be_recorded_is_recorded_later() -> None:
     assert (work.all_settled(), work.attempts) == ([(1, 10)], 1)
 
 
-def test_the_next_are_claimed_before_a_place_is_free() -> None:
+def test_work_is_claimed_before_a_place_is_free() -> None:
     class Slow(Work):
         ahead = 0
 
         async def claim(self, limit: int) -> list[int]:
             await asyncio.sleep(0.01)
-            taken = await super().claim(limit)
-            self.ahead = max(self.ahead, self.running + len(taken))
-            return taken
+            claimed = await super().claim(limit)
+            self.ahead = max(self.ahead, self.running + len(claimed))
+            return claimed
 
     work = Slow(*range(100))
 
@@ -312,7 +312,7 @@ def test_no_transaction_records_more_than_a_few_dozen() -> None:
     assert max(len(done) for done in work.settled) == MAX_BATCH
 
 
-def test_an_outcome_that_cannot_be_recorded_costs_the_others_nothing() -> None:
+def test_an_unrecordable_outcome_does_not_lose_the_others() -> None:
     work = Work(*range(8))
     record_results = work.record_results
 

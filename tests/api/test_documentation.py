@@ -20,7 +20,7 @@ PAGES = ["/docs", "/docs/errors"]
 
 @pytest.fixture
 def client() -> Iterator[Client]:
-    """Of the documentation alone, which needs no database."""
+    """A client of the documentation alone, which needs no database."""
     routes = documentation.routes(
         lambda: openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url)
     )
@@ -32,72 +32,77 @@ def client() -> Iterator[Client]:
 def links(page: httpx.Response) -> list[str]:
     """Every address in a page's tags, in full."""
     return [
-        str(page.url.join(found)) for found in re.findall(r'(?:href|src)="([^"#]+)"', page.text)
+        str(page.url.join(address)) for address in re.findall(r'(?:href|src)="([^"#]+)"', page.text)
     ]
 
 
 def assets(client: Client, page: str) -> list[str]:
-    return [one for one in links(client.get(page)) if "/docs/assets/" in one]
+    return [address for address in links(client.get(page)) if "/docs/assets/" in address]
 
 
-def directives(answer: httpx.Response) -> dict[str, list[str]]:
-    policy = answer.headers["Content-Security-Policy"]
+def directives(response: httpx.Response) -> dict[str, list[str]]:
+    policy = response.headers["Content-Security-Policy"]
     return {name: of for name, *of in (part.split() for part in policy.split("; "))}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_refers_to_nothing_elsewhere(client: Client, page: str) -> None:
-    answer = client.get(page)
+    response = client.get(page)
 
-    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    found = links(answer)
-    assert found
-    assert [one for one in found if not one.startswith("https://hiatus.test/")] == []
-    assert [client.get(one).status_code for one in found] == [200] * len(found)
-    assert re.findall(r"<script(?![^>]* src=)|<style| style=| on[a-z]+=", answer.text) == []
+    assert (response.status_code, response.headers["Content-Type"]) == (
+        200,
+        "text/html; charset=utf-8",
+    )
+    addresses = links(response)
+    assert addresses
+    assert [
+        address for address in addresses if not address.startswith("https://hiatus.test/")
+    ] == []
+    assert [client.get(address).status_code for address in addresses] == [200] * len(addresses)
+    assert re.findall(r"<script(?![^>]* src=)|<style| style=| on[a-z]+=", response.text) == []
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/openapi.json"])
 def test_the_policy_is_strict(client: Client, path: str) -> None:
-    answer = client.get(path)
+    response = client.get(path)
 
-    policy = directives(answer)
+    policy = directives(response)
     assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == ["'none'"]
     assert policy["frame-ancestors"] == ["'none'"]
     assert policy["script-src"] == ["'self'"]
     allowed = {source for sources in policy.values() for source in sources}
     assert allowed <= {"'none'", "'self'", "data:"}
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
 
 
 def test_assets_are_cached_forever_because_their_address_has_their_version(client: Client) -> None:
-    found = assets(client, "/docs")
+    addresses = assets(client, "/docs")
 
-    assert len(found) == 5
-    for address in found:
-        answer = client.get(address)
-        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert len(addresses) == 5
+    for address in addresses:
+        response = client.get(address)
+        assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
         version = address.split("/")[-2]
-        assert answer.headers["ETag"].strip('"').startswith(version)
+        assert response.headers["ETag"].strip('"').startswith(version)
 
 
-def test_an_old_address_of_an_asset_is_served_and_not_cached(client: Client) -> None:
-    answer = client.get("/docs/assets/0123456789abcdef/documentation.js")
+def test_an_outdated_asset_address_is_served_and_not_cached(client: Client) -> None:
+    response = client.get("/docs/assets/0123456789abcdef/documentation.js")
 
-    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-cache")
+    assert (response.status_code, response.headers["Cache-Control"]) == (200, "no-cache")
 
 
 @pytest.mark.parametrize("name", ["nothing.js", "..%2fapp.py", "package.json", "__init__.py"])
 def test_other_files_are_not_served(client: Client, name: str) -> None:
-    answer = client.get(f"/docs/assets/0123456789abcdef/{name}")
+    response = client.get(f"/docs/assets/0123456789abcdef/{name}")
 
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/openapi.json"])
-def test_a_cached_page_is_not_sent_again(client: Client, path: str) -> None:
+def test_an_unchanged_page_answers_304(client: Client, path: str) -> None:
     first = client.get(path)
     tag = first.headers["ETag"]
 
@@ -109,7 +114,7 @@ def test_a_cached_page_is_not_sent_again(client: Client, path: str) -> None:
     assert other.status_code == 200
 
 
-def test_compressed_and_plain_are_the_same_with_tags_of_their_own(client: Client) -> None:
+def test_compressed_and_plain_pages_have_different_tags(client: Client) -> None:
     plain = client.get("/openapi.json", headers={"Accept-Encoding": "identity"})
     compressed = client.get("/openapi.json", headers={"Accept-Encoding": "gzip"})
 
@@ -122,7 +127,7 @@ def test_compressed_and_plain_are_the_same_with_tags_of_their_own(client: Client
     assert plain.headers["Vary"] == compressed.headers["Vary"] == "Accept-Encoding"
 
 
-def test_a_page_is_read_only(client: Client) -> None:
+def test_a_page_accepts_only_reads(client: Client) -> None:
     refused = client.post("/docs")
     head = client.request("HEAD", "/docs")
 

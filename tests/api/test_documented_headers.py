@@ -1,4 +1,4 @@
-"""Every answer has the headers that the OpenAPI document says it has."""
+"""Every response has the headers that the OpenAPI document lists for it."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from tests.api import exercising
 from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation
 
-# Not on every answer: after a replay, and after a wait only.
+# Only on some responses: after a replay, or with a wait.
 SOMETIMES: Final = frozenset({"Idempotent-Replayed", "Retry-After"})
 
 
 def promised(document: Any, operation: Operation, status: int) -> set[str]:
     described = document["paths"][f"/api/v1{operation.path}"][operation.method.lower()]
-    answer = described["responses"][str(status)]
-    if "$ref" in answer:
-        answer = document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
-    return set(answer.get("headers", {})) - SOMETIMES
+    response = described["responses"][str(status)]
+    if "$ref" in response:
+        response = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    return set(response.get("headers", {})) - SOMETIMES
 
 
 @pytest.mark.parametrize("way", ["works", "has no key", "is malformed"])
-def test_promised_headers_stand_on_every_answer(
+def test_every_response_has_its_documented_headers(
     client: Client, database: Database, way: str
 ) -> None:
     document = client.get("/openapi.json").json()
     missing = []
 
     there = exercising.things(client, database)
-    # What removes things comes last.
-    for operation in sorted(OPERATIONS, key=lambda one: one.method == "DELETE"):
+    # Deletions come last.
+    for operation in sorted(OPERATIONS, key=lambda item: item.method == "DELETE"):
         if way == "works":
-            answer = exercising.call(client, operation, there)
+            response = exercising.call(client, operation, there)
         elif way == "has no key":
-            answer = client.request(operation.method, exercising.path_of(operation, there))
+            response = client.request(operation.method, exercising.path_of(operation, there))
         else:
-            answer = exercising.call(client, operation, there, params={"nonsense": "1"})
-        for name in promised(document, operation, answer.status_code):
-            if name not in answer.headers:
-                missing.append((operation.operation_id, answer.status_code, name))
+            response = exercising.call(client, operation, there, params={"nonsense": "1"})
+        for name in promised(document, operation, response.status_code):
+            if name not in response.headers:
+                missing.append((operation.operation_id, response.status_code, name))
 
     assert missing == []
 
@@ -71,9 +71,7 @@ def test_a_created_resource_has_its_tag(
     assert made.headers["ETag"] == read.headers["ETag"]
 
 
-def test_an_unknown_leave_type_names_the_codes_and_where_they_are_listed(
-    client: Client, database: Database
-) -> None:
+def test_an_unknown_leave_type_error_lists_the_codes(client: Client, database: Database) -> None:
     key = a_key(database, an_organisation(database))
     days = {"start_date": "2026-09-07", "end_date": "2026-09-07"}
 
@@ -82,8 +80,8 @@ def test_an_unknown_leave_type_names_the_codes_and_where_they_are_listed(
         "/api/v1/leave-requests", key, json=days | {"leave_type_id": exercising.NEVER}
     )
 
-    for answer in (by_word, by_id):
-        (error,) = answer.json()["errors"]
+    for response in (by_word, by_id):
+        (error,) = response.json()["errors"]
         assert error["code"] == "unknown_leave_type"
         assert "annual, compassionate, parental, sick, unpaid" in error["detail"]
         assert "GET /api/v1/leave-types" in error["detail"]

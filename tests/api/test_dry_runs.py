@@ -1,4 +1,4 @@
-"""``?dry_run=true``: what would follow, in one shape, and nothing is changed."""
+"""``?dry_run=true``: the effects of a change in one shape, without the change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def key(database: Database, acme: Acme) -> str:
     return a_key(database, acme)
 
 
-def test_a_dry_run_says_what_a_change_would_do_and_does_nothing(
+def test_a_dry_run_shows_the_effects_and_changes_nothing(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     ada = a_person(database, acme)
@@ -48,17 +48,17 @@ def test_a_dry_run_says_what_a_change_would_do_and_does_nothing(
     totals = foreseen.json()["totals"]
     expected = {"users": 1, "leave_requests": 1, "days_before": 5, "days_after": 1.5}
     assert totals.items() >= expected.items()
-    (one,) = foreseen.json()["leave_requests"]
-    assert one["user"]["id"] == ada.id
-    assert (one["leave_request_id"], one["effect"]) == (week.id, "recounted")
-    assert (one["leave_type_id"], one["status"]) == (type_id(database, acme), "pending")
-    assert one["balance_changes"] == [{"leave_year": "2026", "days": 3.5}]
+    (effect,) = foreseen.json()["leave_requests"]
+    assert effect["user"]["id"] == ada.id
+    assert (effect["leave_request_id"], effect["effect"]) == (week.id, "recounted")
+    assert (effect["leave_type_id"], effect["status"]) == (type_id(database, acme), "pending")
+    assert effect["balance_changes"] == [{"leave_year": "2026", "days": 3.5}]
     assert "ETag" not in foreseen.headers
     assert client.get(path, key).json() == before
     assert client.get(f"{API}/audit", key).json() == audited
     client.patch(path, key, json=change)
-    found = client.get(f"{API}/leave-requests/{week.id}", key).json()
-    assert found["total_days"] == one["days_after"]
+    leave_request = client.get(f"{API}/leave-requests/{week.id}", key).json()
+    assert leave_request["total_days"] == effect["days_after"]
 
 
 def test_a_dry_run_reports_balances_that_an_allowance_overdraws(
@@ -76,36 +76,38 @@ def test_a_dry_run_reports_balances_that_an_allowance_overdraws(
     ]
 
     for path, change in changes:
-        found = client.patch(f"{path}?dry_run=true", key, json=change).json()
-        assert "balance_negative" in found["warnings"], path
-        assert found["totals"]["overdrawn"] == 1
-        (balance,) = [one for one in found["balances"] if one["after"] < 0]
+        effects = client.patch(f"{path}?dry_run=true", key, json=change).json()
+        assert "balance_negative" in effects["warnings"], path
+        assert effects["totals"]["overdrawn"] == 1
+        (balance,) = [balance for balance in effects["balances"] if balance["after"] < 0]
         assert (balance["user_id"], balance["after"]) == (ada.id, -2)
         enough = dict.fromkeys(change, 5)
-        found = client.patch(f"{path}?dry_run=true", key, json=enough).json()
-        assert "balance_negative" not in found["warnings"], path
-        assert found["totals"]["overdrawn"] == 0
+        effects = client.patch(f"{path}?dry_run=true", key, json=enough).json()
+        assert "balance_negative" not in effects["warnings"], path
+        assert effects["totals"]["overdrawn"] == 0
 
     for path, change in changes:
         assert client.patch(path, key, json=change).status_code == 200
 
 
-def test_archiving_is_foreseen(client: Client, database: Database, acme: Acme, key: str) -> None:
+def test_a_dry_run_shows_the_effects_of_archiving(
+    client: Client, database: Database, acme: Acme, key: str
+) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
-    asked = a_request(database, acme, ada)
+    leave_request = a_request(database, acme, ada)
     own = a_request(database, acme, grace)
     a_key(database, acme, grace)
 
     foreseen = client.delete(f"{API}/users/{grace.id}?dry_run=true", key).json()
 
     assert foreseen["totals"].items() >= {"api_keys": 1, "rerouted": 1, "reports": 1}.items()
-    assert [(one["leave_request_id"], one["effect"]) for one in foreseen["leave_requests"]] == [
-        (own.id, "cancelled")
-    ]
+    assert [
+        (effect["leave_request_id"], effect["effect"]) for effect in foreseen["leave_requests"]
+    ] == [(own.id, "cancelled")]
     assert foreseen["rerouted"] == [
         {
-            "leave_request_id": asked.id,
+            "leave_request_id": leave_request.id,
             "user_id": ada.id,
             "approvers_before": [grace.id],
             "approvers_after": [acme.owner.id],
@@ -114,7 +116,7 @@ def test_archiving_is_foreseen(client: Client, database: Database, acme: Acme, k
     assert client.get(f"{API}/users/{grace.id}", key).json()["status"] == "active"
 
 
-def test_balances_before_and_after_are_those_that_balances_show(
+def test_a_dry_run_shows_the_same_balances_as_the_balance_resource(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     ada = a_person(database, acme)
@@ -122,22 +124,24 @@ def test_balances_before_and_after_are_those_that_balances_show(
     a_request(database, acme, ada, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8))
     path, change = f"{API}/users/{ada.id}", {"working_days": ["monday", "tuesday:am"]}
 
-    def remaining(one: Any) -> float:
-        balance = client.get(f"{path}/balance?on={one['on']}", key).json()
-        assert balance["leave_year"] == one["leave_year"]
+    def remaining(change: Any) -> float:
+        balance = client.get(f"{path}/balance?on={change['on']}", key).json()
+        assert balance["leave_year"] == change["leave_year"]
         return float(balance["remaining"])
 
     foreseen = client.patch(f"{path}?dry_run=true", key, json=change).json()["balances"]
-    before = [remaining(one) for one in foreseen]
+    before = [remaining(balance) for balance in foreseen]
     client.patch(path, key, json=change)
 
-    assert [one["leave_year"]["name"] for one in foreseen] == ["2026", "2027"]
-    assert {one["user_id"] for one in foreseen} == {ada.id}
-    assert [one["before"] for one in foreseen] == before
-    assert [one["after"] for one in foreseen] == [remaining(one) for one in foreseen]
+    assert [balance["leave_year"]["name"] for balance in foreseen] == ["2026", "2027"]
+    assert {balance["user_id"] for balance in foreseen} == {ada.id}
+    assert [balance["before"] for balance in foreseen] == before
+    assert [balance["after"] for balance in foreseen] == [
+        remaining(balance) for balance in foreseen
+    ]
 
 
-def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
+def test_every_dry_run_answers_200_in_the_documented_shape(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     document = client.get("/openapi.json").json()
@@ -159,25 +163,25 @@ def test_dry_runs_of_everything_answer_200_in_the_documented_shape(
         ("POST", f"{API}/users/{ada.id}/deactivate", None),
         ("PATCH", f"{API}/departments/{research.id}", {"default_leave_allowance": 40}),
     ]
-    documented = [one for one in app.OPERATIONS if one.show_effects is not None]
+    documented = [operation for operation in app.OPERATIONS if operation.show_effects is not None]
     assert len(trials) == len(documented)
     schema = {
         "$ref": "#/components/schemas/EffectsRecord",
         "components": document["components"],
     }
-    found = {}
+    effects = {}
 
     for method, path, sent in trials:
-        answer = client.request(method, f"{path}?dry_run=true", key=key, json=sent)
-        assert answer.status_code == 200
-        Draft202012Validator(schema).validate(answer.json())
-        found[method, path] = answer.json()
+        response = client.request(method, f"{path}?dry_run=true", key=key, json=sent)
+        assert response.status_code == 200
+        Draft202012Validator(schema).validate(response.json())
+        effects[method, path] = response.json()
 
-    assert found["PATCH", f"{API}/organisation"]["warnings"] == ["country_has_regions"]
-    assert found["PATCH", f"{API}/departments/{research.id}"]["warnings"] == [
+    assert effects["PATCH", f"{API}/organisation"]["warnings"] == ["country_has_regions"]
+    assert effects["PATCH", f"{API}/departments/{research.id}"]["warnings"] == [
         "other_balances_change"
     ]
-    off = found["POST", f"{SETS}/{set_id}/overrides"]
+    off = effects["POST", f"{SETS}/{set_id}/overrides"]
     assert (off["warnings"], off["leave_requests"][0]["warnings"]) == (
         ["leave_counts_nothing"],
         ["counts_nothing"],
@@ -196,12 +200,12 @@ def test_a_dry_run_is_refused_as_the_change_would_be(
     unknown = client.patch(f"{API}/organisation?dry_run=true", key, json={"country_code": "XX"})
     too_low = client.delete(f"{API}/users/{acme.owner.id}?dry_run=true", member)
 
-    codes = [one.json()["code"] for one in (own, myself, unknown, too_low)]
+    codes = [response.json()["code"] for response in (own, myself, unknown, too_low)]
     assert codes == ["holiday_set_in_use", "last_owner", "unknown_country", "insufficient_role"]
     assert client.patch(f"{API}/organisation?dry_run=maybe", key, json={}).status_code == 422
 
 
-def test_other_approvers_are_foreseen(
+def test_a_dry_run_shows_reassigned_requests(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     grace = a_person(database, acme, first_name="Grace")
@@ -227,12 +231,14 @@ def test_other_approvers_are_foreseen(
 
 
 def test_every_dry_run_is_compared_with_its_change() -> None:
-    documented = {one.operation_id for one in app.OPERATIONS if one.show_effects is not None}
+    documented = {
+        operation.operation_id for operation in app.OPERATIONS if operation.show_effects is not None
+    }
 
     assert documented == {operation_id for operation_id, _ in CHANGES}
 
 
-def test_deactivating_and_removing_a_holiday_tell_their_effects(
+def test_dry_runs_of_deactivation_and_removal_show_their_effects(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     grace = a_person(database, acme, first_name="Grace")
@@ -245,7 +251,9 @@ def test_deactivating_and_removing_a_holiday_tell_their_effects(
     deactivation = client.post(f"{API}/users/{grace.id}/deactivate?dry_run=true", key).json()
     removal = client.delete(f"{SETS}/{set_id}/overrides/{made}?dry_run=true", key).json()
 
-    assert [one["approvers_after"] for one in deactivation["rerouted"]] == [[acme.owner.id]]
+    assert [reassignment["approvers_after"] for reassignment in deactivation["rerouted"]] == [
+        [acme.owner.id]
+    ]
     (effect,) = removal["leave_requests"]
     assert effect["leave_request_id"] == request.id
     assert (effect["days_before"], effect["days_after"]) == (4, 5)

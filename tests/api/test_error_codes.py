@@ -17,7 +17,7 @@ HOW = "Explain it in explained_refusals.py or explained_fields.py, then run `mak
 
 def test_every_refusal_is_explained() -> None:
     import_all_of_storage()
-    explained = [type(one.example) for one in EXPLAINED]
+    explained = [type(entry.example) for entry in EXPLAINED]
 
     assert [kind for kind in every_refusal() if kind not in explained] == [], HOW
     assert len(explained) == len(set(explained))
@@ -27,22 +27,22 @@ def test_every_problem_of_http_is_explained() -> None:
     codes = {code for code, _, _ in http.HTTP_PROBLEMS.values()}
     codes |= {kind.code for kind in (*http.HTTP_REFUSALS, http.HttpRefusal)}
     codes.add(http.OUTCOME_UNKNOWN[0])
-    known = {one.code for one in error_codes.every_code()}
+    explained = {entry.code for entry in error_codes.every_code()}
 
-    assert codes <= known, HOW
+    assert codes <= explained, HOW
     assert set(OF_FORM) <= codes
 
 
 def test_a_code_has_one_status_unless_it_is_also_a_fields() -> None:
     seen: dict[str, set[int]] = {}
-    for one in error_codes.every_code():
-        seen.setdefault(one.code, set()).add(one.status)
+    for entry in error_codes.every_code():
+        seen.setdefault(entry.code, set()).add(entry.status)
 
     assert {code: of for code, of in seen.items() if len(of) > 1} == {"not_found": {404, 422}}
 
 
-@pytest.mark.parametrize("code", error_codes.every_code(), ids=lambda one: one.code)
-def test_meaning_and_cure_are_sentences(code: error_codes.Code) -> None:
+@pytest.mark.parametrize("code", error_codes.every_code(), ids=lambda entry: entry.code)
+def test_meanings_and_cures_are_sentences(code: error_codes.Code) -> None:
     assert code.meaning[0].isupper()
     assert code.meaning.endswith(".")
     assert code.cure.endswith(".")
@@ -58,8 +58,8 @@ def test_the_errors_page_of_the_repository_is_up_to_date() -> None:
 def test_the_page_has_an_anchor_for_every_code() -> None:
     page = error_page.html()
 
-    for one in error_codes.every_code():
-        assert page.count(f'<section id="{one.code}">') == 1
+    for entry in error_codes.every_code():
+        assert page.count(f'<section id="{entry.code}">') == 1
     assert page.count("<section") == page.count("</section>")
 
 

@@ -49,7 +49,7 @@ def test_every_refusal_has_a_status() -> None:
     assert set(statuses.values()) == {400, 401, 403, 404, 409, 422}
 
 
-def test_codes_tell_refusals_apart() -> None:
+def test_codes_of_refusals_are_unique() -> None:
     import_all_of_storage()
 
     codes = [kind.code for kind in every_refusal()]
@@ -57,23 +57,23 @@ def test_codes_tell_refusals_apart() -> None:
     assert len(codes) == len(set(codes))
 
 
-def test_a_single_field_error_lends_its_code_to_the_problem() -> None:
-    one = InvalidInput.of("end_date", "end_before_start", "It ends first.")
-    two = InvalidInput(
+def test_a_single_field_error_gives_the_problem_its_code() -> None:
+    single = InvalidInput.of("end_date", "end_before_start", "It ends first.")
+    several = InvalidInput(
         [
             FieldError(pointer="/a", code="x", detail="…"),
             FieldError(pointer="/b", code="y", detail="…"),
         ]
     )
 
-    assert one.code == "end_before_start"
-    assert two.code == "invalid_input"
-    assert extension_members(one) == {
+    assert single.code == "end_before_start"
+    assert several.code == "invalid_input"
+    assert extension_members(single) == {
         "errors": [{"pointer": "/end_date", "code": "end_before_start", "detail": "It ends first."}]
     }
 
 
-def test_refusals_carry_what_a_program_needs() -> None:
+def test_refusals_have_machine_readable_members() -> None:
     assert extension_members(InsufficientAllowance(5, 6, "2026")) == {
         "remaining_days": 2.5,
         "needed_days": 3,
@@ -87,22 +87,22 @@ def test_refusals_carry_what_a_program_needs() -> None:
     assert extension_members(InsufficientScope("leave:write")) == {"missing_scope": "leave:write"}
 
 
-def test_a_statement_that_is_wrong_is_500_with_a_traceback(
+def test_a_wrong_sql_statement_is_500_with_a_traceback(
     client: Client, database: Database, database_url: str
 ) -> None:
     key = a_key(database, an_organisation(database))
     outside.run(database_url, "ALTER TABLE departments RENAME TO departments_away")
 
     with capture_logs() as logs:
-        answers = [
+        responses = [
             client.get("/api/v1/departments", key),
             client.post("/api/v1/departments", key, json={"name": "Design"}),
         ]
 
-    assert [answer.json()["code"] for answer in answers] == ["internal_error"] * 2
-    failed = [one for one in logs if one["event"] == "request failed"]
+    assert [response.json()["code"] for response in responses] == ["internal_error"] * 2
+    failed = [log_entry for log_entry in logs if log_entry["event"] == "request failed"]
     assert len(failed) == 2
-    assert all(one["exc_info"] for one in failed)
+    assert all(log_entry["exc_info"] for log_entry in failed)
 
 
 def test_wrapping_middleware_sees_an_unexpected_error_and_the_server_does_not(
@@ -129,18 +129,23 @@ def test_wrapping_middleware_sees_an_unexpected_error_and_the_server_does_not(
     assert (broken.status_code, refused.status_code) == (500, 401)
     assert broken.headers["X-Request-Id"] == broken.json()["request_id"]
     assert len(seen) == 1
-    assert [one["exc_info"] for one in logs if one["event"] == "request failed"] == seen
-    assert [one["status"] for one in logs if one["event"] == "request"] == [500, 401]
+    assert [
+        log_entry["exc_info"] for log_entry in logs if log_entry["event"] == "request failed"
+    ] == seen
+    assert [log_entry["status"] for log_entry in logs if log_entry["event"] == "request"] == [
+        500,
+        401,
+    ]
 
 
 def test_each_path_is_a_route_of_a_starlette_application(database: Database) -> None:
     """Tools such as OpenTelemetry read a request's template from there."""
-    found = application(database)
+    starlette_app = application(database)
     scope = {"type": "http", "method": "GET", "path": "/api/v1/users/42/balance"}
 
-    assert isinstance(found, Starlette)
+    assert isinstance(starlette_app, Starlette)
     assert [
         getattr(route, "path", None)
-        for route in found.routes
+        for route in starlette_app.routes
         if route.matches(scope)[0] is Match.FULL
     ] == ["/api/v1/users/{id}/balance"]

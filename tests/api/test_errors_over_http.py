@@ -18,7 +18,7 @@ from tests.api.conftest import Client, a_key
 from tests.api.exercising import Things, call, things
 from tests.builders import NOW, a_leave_type, a_person
 
-BY_ID = {one.operation_id: one for one in OPERATIONS}
+BY_ID = {operation.operation_id: operation for operation in OPERATIONS}
 
 
 @pytest.fixture
@@ -117,9 +117,9 @@ def test_each_wrong_field_has_its_own_documented_code(
     met = {}
     for code, fields in codes_of_bodies.items():
         body = json.loads(valid.content) | fields
-        answer = client.request(operation.method, valid.url.path, key=there.key, json=body)
-        problem = answer.json()
-        met[code] = {problem.get("code"), *(one["code"] for one in problem.get("errors", ()))}
+        response = client.request(operation.method, valid.url.path, key=there.key, json=body)
+        problem = response.json()
+        met[code] = {problem.get("code"), *(error["code"] for error in problem.get("errors", ()))}
 
     assert {code: seen for code, seen in met.items() if code not in seen} == {}
 
@@ -145,13 +145,13 @@ def test_a_rule_of_the_leave_type_has_its_own_documented_code(
     path = f"/api/v1/leave-types/{made.id}"
     assert client.patch(path, there.key, json=rules).status_code == 200
 
-    answer = client.post(
+    response = client.post(
         "/api/v1/leave-requests",
         there.key,
         json={"leave_type_id": made.id, "start_date": dates[0], "end_date": dates[1]},
     )
 
-    assert answer.json()["code"] == code
+    assert response.json()["code"] == code
 
 
 def test_states_of_people_have_their_own_documented_codes(
@@ -164,7 +164,7 @@ def test_states_of_people_have_their_own_documented_codes(
     owner, hedy, ada = there.acme.owner.id, there.ids["users"], there.member
     users = "/api/v1/users"
 
-    answers = {
+    responses = {
         "manager_cycle": client.patch(
             f"{users}/{ada.manager_id}", there.key, json={"manager_id": ada.id}
         ),
@@ -179,6 +179,6 @@ def test_states_of_people_have_their_own_documented_codes(
         ),
     }
 
-    assert {code: answer.json()["code"] for code, answer in answers.items()} == {
-        code: code for code in answers
+    assert {code: response.json()["code"] for code, response in responses.items()} == {
+        code: code for code in responses
     }

@@ -57,7 +57,7 @@ def client(database: Database, clock: Clock) -> Iterator[Client]:
 
 
 def fetched(client: Client, key: str, feed_id: str) -> tuple[Any, Any]:
-    """What the list and the feed itself say of the last fetch."""
+    """The last fetch as the list and the feed itself show it."""
     client.settle()
     (listed,) = client.get(f"{V1}/calendar-feeds", key).json()["data"]
     alone = client.get(f"{V1}/calendar-feeds/{feed_id}", key).json()
@@ -75,18 +75,18 @@ def test_a_feed_without_a_name_is_called_after_its_owner(
     made = [client.post(f"{V1}/calendar-feeds", key, json=body) for body in ({}, {"name": None})]
     named = client.post(f"{V1}/calendar-feeds", key, json={"name": "Phone"}).json()
 
-    assert [answer.json()["name"] for answer in made] == ["Leave: Ada Lovelace"] * 2
+    assert [response.json()["name"] for response in made] == ["Leave: Ada Lovelace"] * 2
     assert named["name"] == "Phone"
     database.write_now(people.update, ada.id, {"last_name": "King"}, by=acme.caller, now=NOW)
     listed = client.get(f"{V1}/calendar-feeds", key).json()["data"]
     assert [feed["name"] for feed in listed] == ["Phone", "Leave: Ada King", "Leave: Ada King"]
-    # A calendar is still named by what it shows.
+    # The calendar's name describes the selected scope.
     path = made[0].json()["url"].removeprefix(SETTINGS.base_url)
     assert "X-WR-CALNAME:Leave: Ada King\r\n" in client.get(path).text
     assert "X-WR-CALNAME:Leave: Acme (my team)" in client.get(f"{path}?scope=team").text
 
 
-def test_a_feed_says_who_fetched_it_last_at_most_once_an_hour(
+def test_the_last_fetch_of_a_feed_is_recorded_once_an_hour(
     client: Client, database: Database, clock: Clock
 ) -> None:
     acme = an_organisation(database)
@@ -102,7 +102,7 @@ def test_a_feed_says_who_fetched_it_last_at_most_once_an_hour(
     client.get(path, headers={"User-Agent": "curl/8.5.0"})
     assert fetched(client, key, feed["id"]) == ("2026-06-01T09:00:00Z", "Thunderbird")
 
-    # "Nothing has changed" is an answer to a fetch, too.
+    # A 304 is a fetch, too.
     clock.now += timedelta(minutes=1)
     unchanged = {"User-Agent": "curl/8.5.0", "If-None-Match": first.headers["ETag"]}
     assert client.get(path, headers=unchanged).status_code == 304
@@ -153,7 +153,7 @@ def test_fetches_and_key_uses_during_a_write_are_recorded_too(
     )
 
 
-def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Database) -> None:
+def test_recording_a_fetch_does_not_change_the_feed(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     token = database.write_now(personal_token, by=acme.caller, now=NOW)
     before = client.get(f"/cal/{token}")
@@ -166,7 +166,7 @@ def test_keeping_a_fetch_leaves_the_feed_as_it_was(client: Client, database: Dat
     assert after.headers["Last-Modified"] == before.headers["Last-Modified"]
 
 
-def test_ones_own_token_says_it_too(client: Client, database: Database) -> None:
+def test_the_personal_token_shows_its_last_fetch(client: Client, database: Database) -> None:
     acme: Acme = an_organisation(database)
     ada = a_person(database, acme)
     key = a_key(database, acme, ada)
@@ -207,11 +207,11 @@ def test_ones_own_token_says_it_too(client: Client, database: Database) -> None:
         ("((((" * 200, None),
     ],
 )
-def test_a_program_is_known_by_its_short_name(user_agent: str, program: str | None) -> None:
+def test_a_program_is_shown_by_its_short_name(user_agent: str, program: str | None) -> None:
     assert program_of(user_agent) == program
 
 
-def test_feeds_whose_secret_key_was_lost_are_listed_and_can_be_replaced(
+def test_feeds_with_a_lost_secret_key_are_listed_and_can_be_replaced(
     client: Client, database: Database, database_url: str
 ) -> None:
     acme = an_organisation(database)

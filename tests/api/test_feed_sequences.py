@@ -1,4 +1,4 @@
-"""What an event shows never changes under an old SEQUENCE, for any kind of change."""
+"""An event's contents never change without a higher SEQUENCE, for every kind of change."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.builders import (
 pytestmark = pytest.mark.both_engines
 
 SCOPES: Final = ("personal", "team", "org")
-# Everything else of an event is what it shows.
+# All other lines are the event's contents.
 NUMBERS: Final = ("SEQUENCE", "DTSTAMP", "LAST-MODIFIED")
 
 
@@ -95,10 +95,10 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
         for week, code in enumerate(("annual", "sick", "annual")):
             half: HalfDay | None = "am" if week == 2 else None
             monday = date(2026, 8, 3) + timedelta(weeks=week)
-            asked = a_request(
+            leave_request = a_request(
                 database, acme, person, start_date=monday, code=code, start_half_day=half
             )
-            requests.append(asked)
+            requests.append(leave_request)
         database.write_now(decisions.approve, requests[-1].id, by=acme.caller, now=NOW)
     tokens = [
         database.write_now(personal_token, by=caller_for(acme, person), now=NOW)
@@ -140,20 +140,20 @@ def world(database: Database, clients: tuple[Client, Client], clock: Clock) -> W
 
 
 def events_of(contents: bytes) -> dict[str, Shown]:
-    found = {}
+    events = {}
     for event in Calendar.from_ical(contents).walk("VEVENT"):
         lines = event.to_ical().decode().split("\r\n")
-        found[str(event["uid"])] = Shown(
+        events[str(event["uid"])] = Shown(
             sequence=int(str(event["sequence"])),
             stamp=event.decoded("dtstamp"),
             modified=event.decoded("last-modified"),
             contents="\n".join(line for line in lines if not line.startswith(NUMBERS)),
         )
-    return found
+    return events
 
 
 def check(path: str, seen: Mapping[str, Shown], now_shown: Mapping[str, Shown]) -> None:
-    """What a calendar that kept ``seen`` is told is right."""
+    """Check the feed for a calendar that has stored ``seen``."""
     for uid, after in now_shown.items():
         before = seen.get(uid)
         if before is None:
@@ -219,8 +219,8 @@ def step(world: World, name: str, which: int) -> None:
 
 
 def override_holiday(world: World, name: str, half: HalfDay | None) -> None:
-    known = world.database.read_now(organisation_config.of_organisation, world.acme.id)
-    (holiday_set,) = known.holiday_sets
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    (holiday_set,) = config.holiday_sets
     override = NewOverride(date=date(2026, 12, 24), name=name, half=half)
     world.write(holiday_overrides.add, holiday_set, override)
 
@@ -259,17 +259,17 @@ changes = st.one_of(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(taken=st.lists(st.tuples(changes, st.integers(1, 300)), min_size=4, max_size=10))
+@given(history=st.lists(st.tuples(changes, st.integers(1, 300)), min_size=4, max_size=10))
 def test_changed_events_have_a_higher_sequence_and_a_later_stamp(
     database: Database,
     clients: tuple[Client, Client],
     clock: Clock,
-    taken: list[tuple[tuple[Callable[..., None], tuple[Any, ...]], int]],
+    history: list[tuple[tuple[Callable[..., None], tuple[Any, ...]], int]],
 ) -> None:
     world = a_world(database, *clients, clock)
     seen: dict[str, dict[str, Shown]] = {path: {} for path in world.paths}
     before = world.read()
-    for (change, values), seconds in taken:
+    for (change, values), seconds in history:
         # As a calendar keeps them: also events that the feed no longer holds.
         for path, contents in before.items():
             seen[path] |= events_of(contents)
@@ -285,7 +285,7 @@ def test_changed_events_have_a_higher_sequence_and_a_later_stamp(
         assert world.other.get(path).content == contents
 
 
-# What changes events without a new version of any leave request.
+# Changes to events without a new version of any leave request.
 SILENT_CHANGES: Final[Mapping[str, Callable[[World], None]]] = {
     "a person renamed": lambda world: set_person(world, 0, {"last_name": "King"}),
     "a type renamed": lambda world: set_type(world, "annual", {"name": "Holiday"}),
@@ -299,7 +299,7 @@ SILENT_CHANGES: Final[Mapping[str, Callable[[World], None]]] = {
 }
 
 
-def test_a_change_beside_the_request_raises_every_sequence_by_one(world: World) -> None:
+def test_a_change_outside_the_request_raises_every_sequence_by_one(world: World) -> None:
     (path,) = [path for path in world.paths[3:] if path.endswith("org")]
     before = events_of(world.client.get(path).content)
 
@@ -316,7 +316,7 @@ def test_a_change_beside_the_request_raises_every_sequence_by_one(world: World) 
         before = after
 
 
-def test_changes_that_no_event_shows_leave_every_sequence(world: World) -> None:
+def test_invisible_changes_leave_every_sequence(world: World) -> None:
     before = world.read()
 
     set_organisation(world, {"default_leave_allowance_half_days": 60})

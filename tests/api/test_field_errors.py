@@ -1,4 +1,4 @@
-"""Every fault that a body or a query can have is told in our own words."""
+"""Every error of a body or query has our own sentence, none of pydantic's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VALUES: tuple[Any, ...] = (
     *(None, True, 0, -1, 1.5, float("inf"), 10**30, [], [1], {}),
     *("", "x" * 5_000, ["x" * 5_000], ["x"] * 100, "true", "1.5", "9" * 5_000, "a\0b"),
 )
-# Of pydantic's own sentences, and of a table that lacks an error.
+# Parts of pydantic's own sentences, and of a template that was not filled in.
 _NOT_OURS = ("Input should", "should", "unable to parse", "is not a valid value", "{")
 
 
@@ -32,12 +32,12 @@ def _faults_of(model: type[BaseModel], in_query: bool) -> Iterator[InvalidInput]
     # A query has only strings.
     values = [value for value in _VALUES if isinstance(value, str) or not in_query]
     sent: list[Any] = [{name: value} for name in [*names, "other"] for value in values]
-    for given in sent if in_query else [*sent, *values]:
+    for content in sent if in_query else [*sent, *values]:
         try:
             if in_query:
-                model.model_validate(given)
+                model.model_validate(content)
             else:
-                model.model_validate_json(to_json(given, inf_nan_mode="constants"))
+                model.model_validate_json(to_json(content, inf_nan_mode="constants"))
         except ValidationError as error:
             refusal = refusal_of(error, model, in_query=in_query)
             if isinstance(refusal, InvalidInput):

@@ -1,4 +1,4 @@
-"""A filter with a closed set of values refuses any other, and names those that there are."""
+"""A filter with a closed set of values refuses any other, and lists the valid ones."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Choice:
 
 
 def choices(document: dict[str, Any]) -> list[Choice]:
-    """All of them, as the API describes itself."""
-    found = []
+    """All such parameters in the OpenAPI document."""
+    filters = []
     for path, item in document["paths"].items():
         for method, operation in item.items():
             if method not in ("get", "post", "patch", "put", "delete"):
@@ -39,10 +39,10 @@ def choices(document: dict[str, Any]) -> list[Choice]:
             for parameter in operation.get("parameters", []):
                 values = allowed(parameter.get("schema", {}), document)
                 if parameter.get("in") == "query" and values:
-                    found.append(
+                    filters.append(
                         Choice(method=method, path=path, name=parameter["name"], values=values)
                     )
-    return found
+    return filters
 
 
 def allowed(schema: dict[str, Any], document: dict[str, Any]) -> tuple[str, ...]:
@@ -54,30 +54,30 @@ def allowed(schema: dict[str, Any], document: dict[str, Any]) -> tuple[str, ...]
     if "const" in schema:
         return (schema["const"],)
     several = schema.get("anyOf", [])
-    inside = tuple(value for one in several for value in allowed(one, document))
-    return tuple(str(one) for one in schema.get("enum", inside))
+    inside = tuple(value for alternative in several for value in allowed(alternative, document))
+    return tuple(str(value) for value in schema.get("enum", inside))
 
 
 def refused(client: Client, key: str, choice: Choice) -> httpx.Response:
     path = choice.path.replace("{id}", SOME_ID).replace("{override_id}", SOME_ID)
     sending: Any = getattr(client, choice.method)
     body: dict[str, Any] = {"json": {}} if choice.method == "patch" else {}
-    answer: httpx.Response = sending(f"{path}?{choice.name}={NONSENSE}", key, **body)
-    return answer
+    response: httpx.Response = sending(f"{path}?{choice.name}={NONSENSE}", key, **body)
+    return response
 
 
 def test_every_filter_with_a_closed_set_refuses_other_values(
     client: Client, database: Database
 ) -> None:
     key = a_key(database, an_organisation(database))
-    found = [
-        one
-        for one in choices(client.get("/openapi.json").json())
-        # A feed is recognised by its token first; test_calendar_http.py has its scope. What a POST
-        # lacks in its body is said before.
-        if not one.path.startswith("/cal/") and one.method != "post"
+    filters = [
+        choice
+        for choice in choices(client.get("/openapi.json").json())
+        # A feed is recognised by its token first; test_calendar_http.py has its scope. A POST
+        # reports errors of its body first.
+        if not choice.path.startswith("/cal/") and choice.method != "post"
     ]
-    names = {(one.path, one.name) for one in found if one.method == "get"}
+    names = {(choice.path, choice.name) for choice in filters if choice.method == "get"}
     assert names >= {
         ("/api/v1/audit", "action"),
         ("/api/v1/users", "status"),
@@ -93,12 +93,12 @@ def test_every_filter_with_a_closed_set_refuses_other_values(
         ("/api/v1/api-keys", "is_revoked"),
     }
 
-    for choice in found:
-        answer = refused(client, key, choice)
-        assert answer.status_code == 422, (choice, answer.text)
-        told = {one["pointer"]: one["detail"] for one in answer.json()["errors"]}
-        detail = told.get(f"?{choice.name}", "")
-        assert all(value in detail for value in choice.values), (choice, told)
+    for choice in filters:
+        response = refused(client, key, choice)
+        assert response.status_code == 422, (choice, response.text)
+        details = {error["pointer"]: error["detail"] for error in response.json()["errors"]}
+        detail = details.get(f"?{choice.name}", "")
+        assert all(value in detail for value in choice.values), (choice, details)
 
 
 def test_the_audit_trail_can_be_filtered_by_every_action(
@@ -109,8 +109,8 @@ def test_the_audit_trail_can_be_filtered_by_every_action(
     a_person(database, acme)
 
     for action in get_args(AuditAction):
-        found = client.get(f"/api/v1/audit?action={action}", key)
-        assert found.status_code == 200, action
-        assert {one["action"] for one in found.json()["data"]} <= {action}
+        response = client.get(f"/api/v1/audit?action={action}", key)
+        assert response.status_code == 200, action
+        assert {entry["action"] for entry in response.json()["data"]} <= {action}
     created = client.get("/api/v1/audit?action=user.created", key).json()["data"]
     assert len(created) == 2

@@ -17,28 +17,28 @@ from tests.api.conftest import Client, application
 pytestmark = pytest.mark.both_engines
 
 
-def not_ready(answer: httpx.Response) -> str:
-    """The reason of the 503 that it is."""
-    body = answer.json()
-    assert (answer.status_code, body["code"]) == (503, "unavailable"), body
-    assert int(answer.headers["Retry-After"]) > 0
+def not_ready(response: httpx.Response) -> str:
+    """The reason in a 503 of `/readyz`."""
+    body = response.json()
+    assert (response.status_code, body["code"]) == (503, "unavailable"), body
+    assert int(response.headers["Retry-After"]) > 0
     reason: str = body["reason"]
     return reason
 
 
-def test_a_schema_of_another_version(client: Client, database_url: str) -> None:
+def test_a_database_of_another_version_is_not_ready(client: Client, database_url: str) -> None:
     outside.run(database_url, "DELETE FROM schema_migration WHERE name LIKE '0001%'")
 
     assert not_ready(client.get("/readyz")) == "schema_out_of_date"
 
 
-def test_a_dropped_table(client: Client, database_url: str) -> None:
+def test_a_database_without_a_table_is_not_ready(client: Client, database_url: str) -> None:
     outside.run(database_url, "ALTER TABLE schema_migration RENAME TO away")
 
     assert not_ready(client.get("/readyz")) in ("check_failed", "database_unavailable")
 
 
-def test_a_file_that_was_overwritten(tmp_path: Path) -> None:
+def test_an_overwritten_database_file_is_not_ready(tmp_path: Path) -> None:
     path = tmp_path / "hiatus.db"
     path.write_bytes(b"no database " * 1_000)
     database = open_database(f"sqlite:///{path}", Secrets.generate())
@@ -53,7 +53,7 @@ def test_a_file_that_was_overwritten(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_handle_that_is_closed(client: Client, database: Database) -> None:
+def test_a_closed_database_is_not_ready(client: Client, database: Database) -> None:
     database.close()
 
     assert not_ready(client.get("/readyz"))

@@ -33,7 +33,7 @@ from tests.api.exercising import (
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
-# As they stand in a JSON text.
+# As JSON texts.
 JSON_VALUES: Final = {
     "null": "null",
     "nul": r'"a\u0000b"',
@@ -87,7 +87,7 @@ JSON_VALUES: Final = {
     "lower-case never": '"0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"',
     "braces around an id": '"{0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11}"',
 }
-# What no JSON text has, so that only the whole body can be refused.
+# No valid JSON, so only the whole body can be refused.
 NOT_JSON: Final = {"not a number", "infinity", "lone high surrogate", "lone low surrogate", "deep"}
 
 BODIES: Final = {
@@ -195,13 +195,15 @@ class Field:
 
 
 BODY_FIELDS: Final = [
-    Field(operation=one, name=name)
-    for one in OPERATIONS
-    if one.body is not None
-    for name, _ in fields_of(one.body)
+    Field(operation=operation, name=name)
+    for operation in OPERATIONS
+    if operation.body is not None
+    for name, _ in fields_of(operation.body)
 ]
 QUERY_FIELDS: Final = [
-    Field(operation=one, name=name) for one in OPERATIONS for name, _ in fields_of(one.query)
+    Field(operation=operation, name=name)
+    for operation in OPERATIONS
+    for name, _ in fields_of(operation.query)
 ]
 
 
@@ -223,21 +225,21 @@ def send(client: Client, there: Things, field: Field, raw: str) -> httpx.Respons
     )
 
 
-def fault(answer: httpx.Response, field: Field, label: str) -> str | None:
-    """What is wrong with the answer to a hostile value; None if nothing is."""
-    if answer.status_code >= 500:
-        return f"{answer.status_code}"
-    if answer.is_success:
-        return None if is_unchanged(answer, field, label) else f"changed: {answer.text[:300]}"
-    problem = answer.json()
-    if answer.status_code == 400:
+def fault(response: httpx.Response, field: Field, label: str) -> str | None:
+    """The fault of a response to a hostile value; None if there is none."""
+    if response.status_code >= 500:
+        return f"{response.status_code}"
+    if response.is_success:
+        return None if is_unchanged(response, field, label) else f"changed: {response.text[:300]}"
+    problem = response.json()
+    if response.status_code == 400:
         return None if label in NOT_JSON else f"400: {problem['detail']}"
-    if answer.status_code in (403, 404, 409):
+    if response.status_code in (403, 404, 409):
         return None
-    if answer.status_code != 422:
-        return f"{answer.status_code}: {problem['detail']}"
+    if response.status_code != 422:
+        return f"{response.status_code}: {problem['detail']}"
     if "errors" not in problem:
-        return None  # A rule over several fields, which its code names.
+        return None  # A rule over several fields has a code of its own.
     # A rule over two fields may name the other one.
     names = {error["pointer"].split("/")[1] for error in problem["errors"]}
     if names & {field.name, OTHER_END.get(field.name)}:
@@ -245,53 +247,53 @@ def fault(answer: httpx.Response, field: Field, label: str) -> str | None:
     return f"names {names}: {problem['detail']}"
 
 
-def is_unchanged(answer: httpx.Response, field: Field, label: str) -> bool:
-    if not answer.content or field.name not in answer.json():
+def is_unchanged(response: httpx.Response, field: Field, label: str) -> bool:
+    if not response.content or field.name not in response.json():
         return True
-    sent, shown = json.loads(JSON_VALUES[label]), answer.json()[field.name]
+    sent, shown = json.loads(JSON_VALUES[label]), response.json()[field.name]
     if sent is None:
-        # It may stand for the organisation's value.
+        # Null may select the organisation's value.
         return True
     if isinstance(sent, str) and isinstance(shown, str):
         # The space around a text is removed; short names of emoji are in lower case.
         return shown in (sent, sent.strip()) or (field.name, shown) == ("emoji", sent.lower())
     if isinstance(sent, str) and not sent.strip():
-        # A note of nothing but space is none.
+        # A blank note is stored as null.
         return shown is None
     return bool(sent == shown)
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_every_field_of_every_body_refuses_or_keeps_what_it_is_sent(
+def test_every_body_field_refuses_or_keeps_hostile_values(
     client: Client, database: Database, part: int
 ) -> None:
     faults = []
     for field in BODY_FIELDS[part::4]:
         there = things(client, database)
         for label, raw in JSON_VALUES.items():
-            answer = send(client, there, field, raw)
-            if answer.status_code == 409:
-                # Something sent before stands in its way.
+            response = send(client, there, field, raw)
+            if response.status_code == 409:
+                # An earlier value of this test conflicts with it.
                 there = things(client, database)
-                answer = send(client, there, field, raw)
-            found = fault(answer, field, label)
-            if found is not None:
-                faults.append((str(field), label, found))
+                response = send(client, there, field, raw)
+            reason = fault(response, field, label)
+            if reason is not None:
+                faults.append((str(field), label, reason))
 
     assert faults == []
 
 
-def test_every_body_that_is_no_object_is_refused(client: Client, database: Database) -> None:
+def test_every_body_must_be_an_object(client: Client, database: Database) -> None:
     there = things(client, database)
 
     faults = [
-        (one.operation_id, label, answer.status_code)
-        for one in OPERATIONS
-        if one.body is not None
+        (operation.operation_id, label, response.status_code)
+        for operation in OPERATIONS
+        if operation.body is not None
         for label, content in BODIES.items()
-        for answer in [sent_whole(client, there, one, content)]
-        if answer.status_code not in (400, 422)
-        and not (label == "empty" and answer.is_success and not one.needs_body)
+        for response in [sent_whole(client, there, operation, content)]
+        if response.status_code not in (400, 422)
+        and not (label == "empty" and response.is_success and not operation.needs_body)
     ]
 
     assert faults == []
@@ -309,7 +311,7 @@ def sent_whole(
     )
 
 
-def test_a_member_that_stands_twice_is_refused(client: Client, database: Database) -> None:
+def test_duplicate_members_are_refused(client: Client, database: Database) -> None:
     there = things(client, database)
 
     faults = []
@@ -317,14 +319,14 @@ def test_a_member_that_stands_twice_is_refused(client: Client, database: Databas
         body = body_of(field.operation, there)
         twice = json.dumps(field.name) + ": null, "
         content = b"{" + twice.encode() + with_raw(body, field.name, "null")[1:]
-        answer = sent_whole(client, there, field.operation, content)
-        if answer.status_code != 422 or f"/{field.name}" not in answer.text:
-            faults.append((str(field), answer.status_code))
+        response = sent_whole(client, there, field.operation, content)
+        if response.status_code != 422 or f"/{field.name}" not in response.text:
+            faults.append((str(field), response.status_code))
 
     assert faults == []
 
 
-def test_every_parameter_of_every_query_refuses_or_takes_what_it_is_sent(
+def test_every_query_parameter_refuses_or_accepts_hostile_values(
     client: Client, database: Database
 ) -> None:
     there = things(client, database)
@@ -334,24 +336,24 @@ def test_every_parameter_of_every_query_refuses_or_takes_what_it_is_sent(
     for field in QUERY_FIELDS:
         path = path_of(field.operation, there)
         for label, value in values.items():
-            answer = call(client, field.operation, there, path=f"{path}?{field.name}={value}")
-            if query_fault(answer, field):
-                faults.append((str(field), label, answer.status_code, answer.text[:200]))
+            response = call(client, field.operation, there, path=f"{path}?{field.name}={value}")
+            if query_fault(response, field):
+                faults.append((str(field), label, response.status_code, response.text[:200]))
 
     assert faults == []
 
 
-def query_fault(answer: httpx.Response, field: Field) -> bool:
-    if answer.is_success or answer.status_code in (403, 404, 409):
+def query_fault(response: httpx.Response, field: Field) -> bool:
+    if response.is_success or response.status_code in (403, 404, 409):
         return False
-    if answer.status_code == 400:
-        return bool(answer.json()["code"] != "invalid_cursor")
-    pointers = [error["pointer"] for error in answer.json().get("errors", ())]
-    # What cannot even be decoded has no names.
-    return answer.status_code != 422 or pointers[0] not in (f"?{field.name}", "?")
+    if response.status_code == 400:
+        return bool(response.json()["code"] != "invalid_cursor")
+    pointers = [error["pointer"] for error in response.json().get("errors", ())]
+    # A query that cannot be decoded has no parameter names.
+    return response.status_code != 422 or pointers[0] not in (f"?{field.name}", "?")
 
 
-def test_every_id_in_a_path_refuses_what_is_no_id(client: Client, database: Database) -> None:
+def test_every_id_in_a_path_refuses_malformed_ids(client: Client, database: Database) -> None:
     there = things(client, database)
     values = {
         label: quote(text, safe="")
@@ -361,12 +363,14 @@ def test_every_id_in_a_path_refuses_what_is_no_id(client: Client, database: Data
     }
 
     faults = [
-        (one.operation_id, name, label, answer.status_code)
-        for one in OPERATIONS
-        for name in path_names(one)
+        (operation.operation_id, name, label, response.status_code)
+        for operation in OPERATIONS
+        for name in path_names(operation)
         for label, value in (values | RAW_TEXTS).items()
-        for answer in [call(client, one, there, path=path_of(one, there, **{name: value}))]
-        if answer.status_code != 404
+        for response in [
+            call(client, operation, there, path=path_of(operation, there, **{name: value}))
+        ]
+        if response.status_code != 404
     ]
 
     assert faults == []
@@ -374,16 +378,16 @@ def test_every_id_in_a_path_refuses_what_is_no_id(client: Client, database: Data
 
 def test_no_header_breaks_anything(client: Client, database: Database) -> None:
     there = things(client, database)
-    calls = [one for one in OPERATIONS if one.operation_id in HEADED]
+    calls = [operation for operation in OPERATIONS if operation.operation_id in HEADED]
 
     faults = [
-        (one.operation_id, name, label, answer.status_code)
-        for one in calls
+        (operation.operation_id, name, label, response.status_code)
+        for operation in calls
         for name in HEADERS
         for label, value in HEADER_VALUES.items()
-        for answer in [with_header(client, there, one, name, value)]
-        if answer.status_code >= 500
-        or (name == "Authorization" and answer.status_code not in (401, 429))
+        for response in [with_header(client, there, operation, name, value)]
+        if response.status_code >= 500
+        or (name == "Authorization" and response.status_code not in (401, 429))
     ]
 
     assert faults == []
@@ -426,19 +430,21 @@ def hostile_cursors(real: str) -> Iterator[str]:
     yield "A" + real[1:]
 
 
-def test_every_list_refuses_a_cursor_that_is_not_its_own(
-    client: Client, database: Database
-) -> None:
+def test_every_list_refuses_foreign_cursors(client: Client, database: Database) -> None:
     there = things(client, database)
-    lists = [one for one in OPERATIONS if "cursor" in {name for name, _ in fields_of(one.query)}]
+    lists = [
+        operation
+        for operation in OPERATIONS
+        if "cursor" in {name for name, _ in fields_of(operation.query)}
+    ]
     paged = client.get("/api/v1/audit?limit=1", there.key).json()["pagination"]["next_cursor"]
 
     faults = [
-        (one.operation_id, cursor[:20], answer.status_code)
-        for one in lists
+        (operation.operation_id, cursor[:20], response.status_code)
+        for operation in lists
         for cursor in hostile_cursors(paged)
-        for answer in [call(client, one, there, params={"cursor": cursor})]
-        if answer.status_code not in (400, 422)
+        for response in [call(client, operation, there, params={"cursor": cursor})]
+        if response.status_code not in (400, 422)
     ]
 
     assert faults == []

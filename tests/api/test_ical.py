@@ -215,7 +215,7 @@ def test_leave_over_a_change_of_clocks_is_an_hour_shorter_or_longer(
         ("Pacific/Apia", date(2011, 12, 31), "20111230T230000Z", "20111231T030000Z"),
     ],
 )
-def test_an_afternoon_in_zones_that_are_unlike_others(
+def test_an_afternoon_in_unusual_time_zones_starts_at_local_midday(
     timezone: str, day: date, begins: str, ends: str
 ) -> None:
     absence = replace(OWN, start_date=day, end_date=day, start_half_day="pm", timezone=timezone)
@@ -240,7 +240,7 @@ def test_leave_over_a_day_that_was_skipped_is_two_days_long() -> None:
     assert event.decoded("dtend") - event.decoded("dtstart") == timedelta(hours=28)
 
 
-def test_clocks_that_jump_over_a_morning_do_not_turn_it_round() -> None:
+def test_a_morning_skipped_by_the_clock_is_not_reversed() -> None:
     """In London 02:05 does not exist on that day; 03:00 follows 01:59 at once."""
     hours = WorkingHours(day_starts_at="02:05", midday_at="03:00", day_ends_at="04:00")
     absence = replace(
@@ -301,7 +301,7 @@ def test_day_before_midnight_utc_keeps_the_person_s_date() -> None:
     ],
     ids=["own", "own pending", "own cancelled", "other's", "other's private"],
 )
-def test_summary_says_who_and_what(absence: Absence, summary: str) -> None:
+def test_summary_has_the_person_and_the_type(absence: Absence, summary: str) -> None:
     assert read(render_event(absence, HOURS))["summary"] == summary
 
 

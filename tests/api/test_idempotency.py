@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a request that is sent again changes nothing and is answered as before."""
+"""`Idempotency-Key`: a repeated request changes nothing and gets the first response."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.both_engines
 
 DEPARTMENTS = "/api/v1/departments"
 KEY = {"Idempotency-Key": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"}
-# What may differ between an answer and its replay.
-_OF_THIS_ANSWER = {"x-request-id", "ratelimit", "idempotent-replayed"}
+# The headers that may differ between a response and its replay.
+_OF_EACH_RESPONSE = {"x-request-id", "ratelimit", "idempotent-replayed"}
 
 
 @pytest.fixture
@@ -43,16 +43,18 @@ def key(database: Database, acme: Acme) -> str:
     return a_key(database, acme)
 
 
-def shown(answer: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
-    headers = {name: value for name, value in answer.headers.items() if name not in _OF_THIS_ANSWER}
-    return answer.status_code, answer.content, headers
+def shown(response: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
+    headers = {
+        name: value for name, value in response.headers.items() if name not in _OF_EACH_RESPONSE
+    }
+    return response.status_code, response.content, headers
 
 
 def names(client: Client, key: str) -> list[str]:
-    return [one["name"] for one in client.get(DEPARTMENTS, key).json()["data"]]
+    return [department["name"] for department in client.get(DEPARTMENTS, key).json()["data"]]
 
 
-def test_the_first_answer_is_replayed(client: Client, key: str) -> None:
+def test_the_first_response_is_replayed(client: Client, key: str) -> None:
     first = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
     again = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
 
@@ -73,7 +75,7 @@ def test_the_first_answer_is_replayed(client: Client, key: str) -> None:
     ],
     ids=["created", "with a secret in the answer", "refused by a rule"],
 )
-def test_an_answer_that_no_secret_key_reads_is_refused_and_nothing_is_done_again(
+def test_an_unreadable_stored_response_is_refused_without_repeating_the_request(
     database: Database, database_url: str, path: str, body: dict[str, Any], status: int
 ) -> None:
     acme = an_organisation(database)
@@ -89,20 +91,20 @@ def test_an_answer_that_no_secret_key_reads_is_refused_and_nothing_is_done_again
         client.close()
 
     assert first.status_code == status
-    for answer in again:
-        assert answer.status_code == 409
-        assert answer.json()["code"] == "idempotency_answer_unreadable"
-        assert f"answered with status {status}" in answer.json()["detail"]
-    # Once what was there before, and what the first request made.
+    for response in again:
+        assert response.status_code == 409
+        assert response.json()["code"] == "idempotency_answer_unreadable"
+        assert f"answered with status {status}" in response.json()["detail"]
+    # The department from before, and the one that the first request created.
     assert len(listed) == (path == DEPARTMENTS) + (status == 201)
 
 
-def test_without_a_key_a_request_is_a_new_one(client: Client, key: str) -> None:
-    answers = [client.post(DEPARTMENTS, key, json={"name": "Research"}) for _ in range(2)]
+def test_a_request_without_a_key_is_a_new_request(client: Client, key: str) -> None:
+    responses = [client.post(DEPARTMENTS, key, json={"name": "Research"}) for _ in range(2)]
 
-    # The second one is not the first again, so its name is taken.
-    assert [answer.status_code for answer in answers] == [201, 409]
-    assert not any("Idempotent-Replayed" in answer.headers for answer in answers)
+    # Without the header the second request is a new one, so its name is taken.
+    assert [response.status_code for response in responses] == [201, 409]
+    assert not any("Idempotent-Replayed" in response.headers for response in responses)
 
 
 @pytest.mark.parametrize(
@@ -114,31 +116,31 @@ def test_without_a_key_a_request_is_a_new_one(client: Client, key: str) -> None:
     ],
     ids=["other body", "other bytes", "other path"],
 )
-def test_a_key_that_came_with_another_request_is_refused(
+def test_a_key_reused_for_another_request_is_refused(
     client: Client, key: str, path: str, body: bytes
 ) -> None:
     headers = {**KEY, "Content-Type": "application/json"}
     client.post(DEPARTMENTS, key, content=b'{"name": "Research"}', headers=headers)
 
-    answer = client.post(path, key, content=body, headers=headers)
+    response = client.post(path, key, content=body, headers=headers)
 
-    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_reused")
+    assert (response.status_code, response.json()["code"]) == (422, "idempotency_key_reused")
     assert names(client, key) == ["Research"]
 
 
-def test_keys_of_two_api_keys_have_nothing_to_do_with_each_other(
+def test_idempotency_keys_belong_to_their_api_key(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     other = a_key(database, acme)
 
     for used, name in ((key, "Research"), (other, "Sales")):
-        answer = client.post(DEPARTMENTS, used, json={"name": name}, headers=KEY)
-        assert answer.status_code == 201
+        response = client.post(DEPARTMENTS, used, json={"name": name}, headers=KEY)
+        assert response.status_code == 201
 
     assert names(client, key) == ["Research", "Sales"]
 
 
-def test_a_rules_refusal_is_the_first_answer_too(
+def test_a_refusal_is_stored_and_replayed(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     body = {
@@ -146,10 +148,10 @@ def test_a_rules_refusal_is_the_first_answer_too(
         "start_date": "2026-08-03",
         "end_date": "2026-08-03",
     }
-    taken = client.post("/api/v1/leave-requests", key, json=body).json()["id"]
+    booked_id = client.post("/api/v1/leave-requests", key, json=body).json()["id"]
 
     refused = client.post("/api/v1/leave-requests", key, json=body, headers=KEY)
-    client.post(f"/api/v1/leave-requests/{taken}/cancel", key)
+    client.post(f"/api/v1/leave-requests/{booked_id}/cancel", key)
     again = client.post("/api/v1/leave-requests", key, json=body, headers=KEY)
 
     assert (refused.status_code, refused.json()["code"]) == (409, "overlapping_leave")
@@ -186,10 +188,10 @@ def test_a_request_refused_for_its_form_leaves_the_key_unused(client: Client, ke
 def test_a_malformed_key_is_refused_by_name(client: Client, key: str, values: list[bytes]) -> None:
     headers = httpx.Headers([(b"Idempotency-Key", value) for value in values])
 
-    answer = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=headers)
+    response = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=headers)
 
-    assert answer.status_code == 422
-    assert [error["pointer"] for error in answer.json()["errors"]] == ["Idempotency-Key"]
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == ["Idempotency-Key"]
     assert names(client, key) == []
 
 
@@ -207,12 +209,12 @@ def test_a_response_is_stored_for_a_day(client: Client, database: Database, key:
         idempotency.store, claim, StoredResponse(status=200, headers=[], content=b"{}"), now=late
     )
     assert database.write_now(idempotency.prune, now=late, limit=10) == 0
-    kept = database.read_now(idempotency.find, claim, now=late)
-    assert kept is not None
-    assert kept.content == b"{}"
+    stored = database.read_now(idempotency.find, claim, now=late)
+    assert stored is not None
+    assert stored.content == b"{}"
 
 
-def test_old_answers_are_pruned_in_batches(client: Client, database: Database, key: str) -> None:
+def test_old_responses_are_pruned_in_batches(client: Client, database: Database, key: str) -> None:
     for number in range(3):
         headers = {"Idempotency-Key": f"number {number}"}
         client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=headers)
@@ -242,16 +244,16 @@ def test_a_secret_is_replayed_and_stored_encrypted(
     assert first.json()[member].encode() not in _stored(database)
 
 
-def test_one_of_many_at_once_changes_something(
+def test_one_of_many_concurrent_requests_is_executed(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
-    answers: list[httpx.Response] = []
+    responses: list[httpx.Response] = []
     barrier = threading.Barrier(8)
 
     def send() -> None:
         own = Client(application(database))
         barrier.wait(30)
-        answers.append(own.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY))
+        responses.append(own.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY))
         own.close()
 
     threads = [threading.Thread(target=send) for _ in range(8)]
@@ -261,19 +263,19 @@ def test_one_of_many_at_once_changes_something(
         thread.join()
 
     assert names(client, key) == ["Research"]
-    bodies = {answer.content for answer in answers if answer.status_code == 201}
+    bodies = {response.content for response in responses if response.status_code == 201}
     assert len(bodies) == 1
-    assert {answer.status_code for answer in answers} <= {201, 409}
-    busy = [answer for answer in answers if answer.status_code == 409]
-    assert all(answer.json()["code"] == "idempotency_in_progress" for answer in busy)
-    assert all(int(answer.headers["Retry-After"]) > 0 for answer in busy)
+    assert {response.status_code for response in responses} <= {201, 409}
+    busy = [response for response in responses if response.status_code == 409]
+    assert all(response.json()["code"] == "idempotency_in_progress" for response in busy)
+    assert all(int(response.headers["Retry-After"]) > 0 for response in busy)
 
 
 def test_the_second_request_does_not_wait_on_postgresql(database: Database, acme: Acme) -> None:
     claim = Claim(
         organisation_id=acme.id, api_key_id=acme.id, idempotency_key="key", sha256="0" * 64
     )
-    answer = StoredResponse(status=200, headers=[(b"x-made", b"yes")], content=b'{"n": 1}')
+    response = StoredResponse(status=200, headers=[(b"x-made", b"yes")], content=b'{"n": 1}')
     outcomes: list[Any] = []
 
     def second() -> None:
@@ -288,14 +290,14 @@ def test_the_second_request_does_not_wait_on_postgresql(database: Database, acme
         thread.start()
         # On SQLite the second can only begin once this has ended.
         thread.join(None if tx.engine == "postgresql" else 0.1)
-        idempotency.store(tx, claim, answer, now=NOW)
+        idempotency.store(tx, claim, response, now=NOW)
         return thread
 
     database.write_now(first).join()
 
-    waited = [answer] if database.engine == "sqlite" else ["idempotency_in_progress"]
+    waited = [response] if database.engine == "sqlite" else ["idempotency_in_progress"]
     assert outcomes == waited
-    assert database.read_now(idempotency.find, claim, now=NOW) == answer
+    assert database.read_now(idempotency.find, claim, now=NOW) == response
 
 
 def test_a_refusal_never_replaces_a_success(database: Database, acme: Acme) -> None:
@@ -314,7 +316,7 @@ def test_a_refusal_never_replaces_a_success(database: Database, acme: Acme) -> N
     assert database.read_now(idempotency.find, claim, now=NOW) == success
 
 
-def test_the_change_and_its_answer_are_undone_together(
+def test_the_change_and_its_stored_response_roll_back_together(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
@@ -334,22 +336,24 @@ def test_the_change_and_its_answer_are_undone_together(
     assert database.read_now(idempotency.find, others, now=NOW) is None
 
 
-def test_every_post_takes_the_header_and_nothing_else_does() -> None:
-    for one in app.OPERATIONS:
-        assert (HEADER in one.header_parameters) == (one.method == "POST"), one.operation_id
+def test_only_posts_take_the_header() -> None:
+    for operation in app.OPERATIONS:
+        assert (HEADER in operation.header_parameters) == (operation.method == "POST"), (
+            operation.operation_id
+        )
 
 
 def test_a_replay_is_not_audited(client: Client, database: Database, acme: Acme, key: str) -> None:
     for _ in range(3):
         client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
 
-    found = database.read_now(
+    page = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="department.created"
     )
-    assert len(found.items) == 1
+    assert len(page.items) == 1
 
 
-def test_a_revoked_keys_answers_are_gone_with_it(
+def test_a_revoked_key_cannot_replay_its_responses(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
@@ -362,12 +366,12 @@ def test_a_revoked_keys_answers_are_gone_with_it(
 
 
 def _only_claim(database: Database) -> Claim:
-    (found,) = database.read_now(lambda tx: tx.all(_claims))
+    (row,) = database.read_now(lambda tx: tx.all(_claims))
     return Claim(
-        organisation_id=found.organisation_id,
-        api_key_id=found.api_key_id,
-        idempotency_key=found.idempotency_key,
-        sha256=found.request_sha256,
+        organisation_id=row.organisation_id,
+        api_key_id=row.api_key_id,
+        idempotency_key=row.idempotency_key,
+        sha256=row.request_sha256,
     )
 
 

@@ -16,7 +16,7 @@ V1: Final = "/api/v1"
 # The first and the last of each range, a control of either set, and DEL.
 INVISIBLE: Final = "\u202a\u202e\u2066\u2069\x01\x7f\x9f"
 
-# What text may be written to: method, path, the body around it and the field.
+# Every text field: method, path, the rest of the body, and the field.
 WRITTEN: Final[list[tuple[str, str, dict[str, Any], str]]] = [
     ("POST", "/users", {"email": "new@example.com", "last_name": "B"}, "first_name"),
     ("POST", "/users", {"email": "new@example.com", "first_name": "A"}, "last_name"),
@@ -61,7 +61,7 @@ def test_every_name_note_and_reason_is_refused_with_its_field(
         "department": a_department(database, acme).id,
         "type": a_leave_type(database, acme).id,
         "request": a_request(database, acme, ada).id,
-        "annual": next(one["id"] for one in types if one["code"] == "annual"),
+        "annual": next(leave_type["id"] for leave_type in types if leave_type["code"] == "annual"),
         "set": sets[0]["id"],
     }
 
@@ -72,15 +72,15 @@ def test_every_name_note_and_reason_is_refused_with_its_field(
         }
         for character in INVISIBLE:
             text = f"Ada{character} the first"
-            answer = client.request(
+            response = client.request(
                 method,
                 V1 + path.format(**ids),
                 key=key,
                 json=body | {field: text},
             )
 
-            assert answer.status_code == 422, (method, path, field, answer.text)
-            (error,) = answer.json()["errors"]
+            assert response.status_code == 422, (method, path, field, response.text)
+            (error,) = response.json()["errors"]
             assert error["pointer"] == f"/{field}", (method, path, error)
             assert error["code"] == "control_character"
             assert f"U+{ord(character):04X}" in error["detail"]
@@ -88,11 +88,11 @@ def test_every_name_note_and_reason_is_refused_with_its_field(
 
 def test_notes_may_have_lines_and_tabs(client: Client, database: Database) -> None:
     key = a_key(database, an_organisation(database))
-    asked = {"leave_type": "annual", "start_date": "2026-09-07", "end_date": "2026-09-07"}
+    body = {"leave_type": "annual", "start_date": "2026-09-07", "end_date": "2026-09-07"}
 
-    answer = client.post(f"{V1}/leave", key, json=asked | {"note": "a\nb\tc\r\nd"})
+    response = client.post(f"{V1}/leave", key, json=body | {"note": "a\nb\tc\r\nd"})
 
-    assert answer.status_code == 201
+    assert response.status_code == 201
 
 
 def test_scripts_keep_their_joiners_and_marks(client: Client, database: Database) -> None:

@@ -21,7 +21,7 @@ LEAVE = "/api/v1/leave"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Team:
-    """Ada asks, Grace approves; each with a key of every scope."""
+    """Ada requests leave, Grace approves; each with a key of every scope."""
 
     acme: Acme
     ada: User
@@ -38,7 +38,7 @@ def team(client: Client, database: Database) -> Team:
     ada = a_person(database, acme, manager_id=grace.id)
     owners_key = a_key(database, acme)
     types = client.get("/api/v1/leave-types", owners_key).json()["data"]
-    annual = next(one["id"] for one in types if one["code"] == "annual")
+    annual = next(leave_type["id"] for leave_type in types if leave_type["code"] == "annual")
     return Team(
         acme=acme,
         ada=ada,
@@ -49,11 +49,11 @@ def team(client: Client, database: Database) -> Team:
     )
 
 
-def asked(client: Client, team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
+def created(client: Client, team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
     body = {"leave_type_id": team.annual, "start_date": start, "end_date": end, **more}
-    answer = client.post(REQUESTS, team.adas_key, json=body)
-    assert answer.status_code == 201, answer.text
-    request: dict[str, Any] = answer.json()
+    response = client.post(REQUESTS, team.adas_key, json=body)
+    assert response.status_code == 201, response.text
+    request: dict[str, Any] = response.json()
     return request
 
 
@@ -68,22 +68,20 @@ def test_a_new_request_is_pending_and_shows_every_documented_field(
         "note": "Sea.",
     }
 
-    answer = client.post(REQUESTS, team.adas_key, json=body)
+    response = client.post(REQUESTS, team.adas_key, json=body)
 
-    request = answer.json()
-    assert answer.status_code == 201
+    request = response.json()
+    assert response.status_code == 201
     assert request.items() >= body.items()
     assert request["status"] == "pending"
     assert request["total_days"] == 4.5
     assert request["user_id"] == team.ada.id
     assert request["start_half_day"] is None
-    assert client.get(answer.headers["Location"], team.adas_key).json() == request
+    assert client.get(response.headers["Location"], team.adas_key).json() == request
 
 
-def test_the_second_shape_tells_where_counted_time_begins_and_ends(
-    client: Client, team: Team
-) -> None:
-    asked(client, team, "2026-08-03", "2026-08-03", start_half_day="pm")
+def test_the_second_shape_marks_half_days_at_both_ends(client: Client, team: Team) -> None:
+    created(client, team, "2026-08-03", "2026-08-03", start_half_day="pm")
 
     (request,) = client.get(LEAVE, team.adas_key).json()["requests"]
 
@@ -110,27 +108,27 @@ def test_leave_is_requested_by_the_types_code_or_name(
 ) -> None:
     body = {"leave_type": word, "start_date": "2026-08-03", "end_date": "2026-08-04"}
 
-    answer = client.post(LEAVE, team.adas_key, json=body)
+    response = client.post(LEAVE, team.adas_key, json=body)
 
-    assert answer.status_code == 201
-    assert (answer.json()["leave_type"], answer.json()["days"]) == ("annual", 2)
-    assert client.get(answer.headers["Location"], team.adas_key).status_code == 200
+    assert response.status_code == 201
+    assert (response.json()["leave_type"], response.json()["days"]) == ("annual", 2)
+    assert client.get(response.headers["Location"], team.adas_key).status_code == 200
 
 
-def test_dates_of_the_second_list_leave_out_the_day_itself(client: Client, team: Team) -> None:
+def test_date_filters_of_the_second_list_exclude_the_day_itself(client: Client, team: Team) -> None:
     for day in ("2026-08-03", "2026-08-04", "2026-08-05"):
-        asked(client, team, day, day)
+        created(client, team, day, day)
 
     query = "?start_date=2026-08-03&end_date=2026-08-05"
-    found = client.get(LEAVE + query, team.adas_key).json()["requests"]
+    requests = client.get(LEAVE + query, team.adas_key).json()["requests"]
 
-    assert [request["start_date"] for request in found] == ["2026-08-04"]
+    assert [request["start_date"] for request in requests] == ["2026-08-04"]
 
 
-def test_an_approval_and_a_stale_one(client: Client, team: Team) -> None:
-    request = asked(client, team, "2026-08-03", "2026-08-07")
+def test_a_decided_request_refuses_another_decision(client: Client, team: Team) -> None:
+    request = created(client, team, "2026-08-03", "2026-08-07")
     waiting = client.get("/api/v1/approvals/pending", team.graces_key).json()["data"]
-    assert [one["id"] for one in waiting] == [request["id"]]
+    assert [item["id"] for item in waiting] == [request["id"]]
 
     approved = client.post(f"/api/v1/approvals/{request['id']}/approve", team.graces_key)
     again = client.post(f"/api/v1/approvals/{request['id']}/decline", team.graces_key)
@@ -143,8 +141,8 @@ def test_an_approval_and_a_stale_one(client: Client, team: Team) -> None:
 
 
 def test_a_decline_takes_a_reason_or_none(client: Client, team: Team) -> None:
-    first = asked(client, team, "2026-08-03", "2026-08-03")
-    second = asked(client, team, "2026-08-04", "2026-08-04")
+    first = created(client, team, "2026-08-03", "2026-08-03")
+    second = created(client, team, "2026-08-04", "2026-08-04")
 
     reasoned = client.post(
         f"/api/v1/approvals/{first['id']}/decline", team.graces_key, json={"reason": "Launch."}
@@ -157,7 +155,7 @@ def test_a_decline_takes_a_reason_or_none(client: Client, team: Team) -> None:
 
 
 def test_requesters_cannot_decide_on_their_own_requests(client: Client, team: Team) -> None:
-    request = asked(client, team, "2026-08-03", "2026-08-03")
+    request = created(client, team, "2026-08-03", "2026-08-03")
 
     refused = client.post(f"/api/v1/approvals/{request['id']}/approve", team.adas_key)
 
@@ -165,7 +163,7 @@ def test_requesters_cannot_decide_on_their_own_requests(client: Client, team: Te
 
 
 def test_an_edit_recounts_and_null_clears(client: Client, team: Team) -> None:
-    request = asked(client, team, "2026-08-03", "2026-08-07", end_half_day="am", note="Sea.")
+    request = created(client, team, "2026-08-03", "2026-08-07", end_half_day="am", note="Sea.")
 
     changes = {"end_date": "2026-08-04", "end_half_day": None, "note": None}
     edited = client.patch(f"{REQUESTS}/{request['id']}", team.adas_key, json=changes).json()
@@ -174,9 +172,9 @@ def test_an_edit_recounts_and_null_clears(client: Client, team: Team) -> None:
     assert edited["version"] == request["version"] + 1
 
 
-def test_cancelling_in_either_shape(client: Client, team: Team) -> None:
-    first = asked(client, team, "2026-08-03", "2026-08-03")
-    second = asked(client, team, "2026-08-04", "2026-08-04")
+def test_both_shapes_can_be_cancelled(client: Client, team: Team) -> None:
+    first = created(client, team, "2026-08-03", "2026-08-03")
+    second = created(client, team, "2026-08-04", "2026-08-04")
 
     cancelled = client.post(f"{REQUESTS}/{first['id']}/cancel", team.adas_key)
     deleted = client.delete(f"{LEAVE}/{second['id']}", team.owners_key)
@@ -187,7 +185,7 @@ def test_cancelling_in_either_shape(client: Client, team: Team) -> None:
 
 
 def test_an_overlap_names_the_other_request(client: Client, team: Team) -> None:
-    other = asked(client, team, "2026-08-03", "2026-08-07")
+    other = created(client, team, "2026-08-03", "2026-08-07")
     body = {"leave_type_id": team.annual, "start_date": "2026-08-07", "end_date": "2026-08-10"}
 
     refused = client.post(REQUESTS, team.adas_key, json=body)
@@ -196,7 +194,7 @@ def test_an_overlap_names_the_other_request(client: Client, team: Team) -> None:
     assert refused.json()["leave_request_id"] == other["id"]
 
 
-def test_too_little_allowance_says_how_much_is_missing(client: Client, team: Team) -> None:
+def test_a_refusal_shows_the_missing_allowance(client: Client, team: Team) -> None:
     body = {"leave_type_id": team.annual, "start_date": "2026-07-01", "end_date": "2026-09-30"}
 
     refused = client.post(REQUESTS, team.adas_key, json=body)
@@ -207,7 +205,7 @@ def test_too_little_allowance_says_how_much_is_missing(client: Client, team: Tea
 
 
 def test_members_list_only_their_own_requests(client: Client, team: Team) -> None:
-    asked(client, team, "2026-08-03", "2026-08-03")
+    created(client, team, "2026-08-03", "2026-08-03")
 
     assert len(client.get(REQUESTS, team.adas_key).json()["data"]) == 1
     assert client.get(REQUESTS, team.graces_key).json()["data"] == []
@@ -216,35 +214,31 @@ def test_members_list_only_their_own_requests(client: Client, team: Team) -> Non
     assert others.status_code == 403
 
 
-def test_a_colleagues_request_looks_like_none(
-    client: Client, database: Database, team: Team
-) -> None:
-    request = asked(client, team, "2026-08-03", "2026-08-03")
+def test_a_colleagues_request_is_not_found(client: Client, database: Database, team: Team) -> None:
+    request = created(client, team, "2026-08-03", "2026-08-03")
     hedy = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
 
     assert client.get(f"{REQUESTS}/{request['id']}", hedy).status_code == 404
     assert client.get(f"{REQUESTS}/{request['id']}", team.graces_key).status_code == 200
 
 
-def test_the_second_list_has_of_another_person_what_the_caller_may_see(
+def test_the_second_list_shows_only_visible_leave_of_others(
     client: Client, database: Database, team: Team
 ) -> None:
-    asked(client, team, "2026-08-03", "2026-08-03")
+    created(client, team, "2026-08-03", "2026-08-03")
     hedy = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
 
-    answers = [
+    responses = [
         client.get(f"{LEAVE}?user_id={team.ada.id}", key)
         for key in (hedy, team.graces_key, team.owners_key)
     ]
 
-    assert [len(answer.json()["requests"]) for answer in answers] == [0, 1, 1]
+    assert [len(response.json()["requests"]) for response in responses] == [0, 1, 1]
 
 
-def test_pages_lead_through_everything_once_while_rows_are_added(
-    client: Client, team: Team
-) -> None:
+def test_pages_show_every_request_once_while_rows_are_added(client: Client, team: Team) -> None:
     days = [f"2026-08-{day:02}" for day in range(3, 8)]
-    ids = {asked(client, team, day, day)["id"] for day in days}
+    ids = {created(client, team, day, day)["id"] for day in days}
     for sort in ("start_date", "-start_date", "created_at", "-created_at"):
         seen: list[str] = []
         query = f"?limit=2&sort={sort}"
@@ -261,7 +255,7 @@ def test_pages_lead_through_everything_once_while_rows_are_added(
 
 def test_a_cursor_fits_only_its_own_list(client: Client, database: Database, team: Team) -> None:
     for day in ("2026-08-03", "2026-08-04"):
-        asked(client, team, day, day)
+        created(client, team, day, day)
     page = client.get(f"{REQUESTS}?limit=1", team.owners_key).json()
     cursor = page["pagination"]["next_cursor"]
     stranger = a_key(database, an_organisation(database, name="Globex"))
@@ -277,7 +271,9 @@ def test_a_cursor_fits_only_its_own_list(client: Client, database: Database, tea
         client.get(f"{REQUESTS}?limit=1&cursor={cursor}", stranger),
     ]
 
-    assert {(one.status_code, one.json()["code"]) for one in refused} == {(400, "invalid_cursor")}
+    assert {(response.status_code, response.json()["code"]) for response in refused} == {
+        (400, "invalid_cursor")
+    }
     assert client.get(f"{REQUESTS}?limit=2&cursor={cursor}", team.owners_key).status_code == 200
 
 
@@ -287,7 +283,7 @@ def test_the_second_list_is_paged_only_on_request(client: Client, team: Team) ->
         weekday = date(2026, 8, 1) + timedelta(days=day)
         if weekday.weekday() < 5:
             for half in ("am", "pm"):
-                asked(
+                created(
                     client, team, str(weekday), str(weekday), start_half_day=half, end_half_day=half
                 )
 

@@ -1,4 +1,4 @@
-"""What lists can be filtered and sorted by, over HTTP."""
+"""Filters and sort orders of lists over HTTP."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def key(database: Database, acme: Acme) -> str:
 
 
 def ids(client: Client, key: str, path: str) -> list[str]:
-    found: Any = client.get(f"/api/v1/{path}", key).raise_for_status().json()
-    return [one["id"] for one in (found if isinstance(found, list) else found["data"])]
+    content: Any = client.get(f"/api/v1/{path}", key).raise_for_status().json()
+    return [item["id"] for item in (content if isinstance(content, list) else content["data"])]
 
 
 def test_users_are_filtered_by_manager_and_address_and_sorted(
@@ -58,7 +58,7 @@ def test_users_are_filtered_by_manager_and_address_and_sorted(
     assert client.get(f"/api/v1/users?manager_id={NEVER}", key).status_code == 404
 
 
-def test_a_list_of_users_that_is_cut_says_where_the_rest_is(
+def test_a_truncated_list_of_users_links_to_the_rest(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     def hire(tx: Transaction) -> None:
@@ -71,11 +71,11 @@ def test_a_list_of_users_that_is_cut_says_where_the_rest_is(
 
     assert len(cut.json()) == 10_000
     assert cut.headers["Link"].endswith('rel="next"')
-    assert [one["id"] for one in rest["data"]] == [acme.owner.id]
+    assert [user["id"] for user in rest["data"]] == [acme.owner.id]
     assert rest["pagination"] == {"next_cursor": None, "has_more": False}
 
 
-def test_a_list_of_users_that_is_whole_has_no_link(client: Client, key: str) -> None:
+def test_a_complete_list_of_users_has_no_link(client: Client, key: str) -> None:
     assert "Link" not in client.get("/api/v1/users", key).headers
 
 

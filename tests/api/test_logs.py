@@ -18,7 +18,7 @@ WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 class Written(io.RawIOBase):
-    """A file that keeps what each write to the system brought."""
+    """A file that records the bytes of each write to the system."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []
@@ -41,7 +41,7 @@ def test_a_line_outside_of_an_event_loop_is_written_at_once() -> None:
     assert file.writes == [b"one\n", b"two\n"]
 
 
-def test_the_lines_of_one_turn_of_an_event_loop_are_one_write() -> None:
+def test_lines_of_one_event_loop_iteration_are_one_write() -> None:
     file = Written()
     lines = Lines(io.BufferedWriter(file))
 
@@ -93,7 +93,7 @@ def test_a_thread_writes_its_lines_while_an_event_loop_is_busy() -> None:
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
-def test_the_line_of_a_request_looks_like_every_other(log_format: str) -> None:
+def test_a_request_line_has_the_format_of_every_other_line(log_format: str) -> None:
     program = f"""
 import structlog
 from api.base import logs

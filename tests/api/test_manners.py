@@ -1,4 +1,4 @@
-"""What holds for every path: methods, caches, request ids, odd paths."""
+"""Rules for every path: methods, caches, request ids, unknown paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.api.conftest import Client, a_key
 from tests.builders import Acme, an_organisation
 
 ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
-PATHS = sorted({one.path for one in app.OPERATIONS})
+PATHS = sorted({operation.path for operation in app.OPERATIONS})
 
 
 @pytest.fixture
@@ -32,39 +32,39 @@ def concrete(path: str) -> str:
 
 
 def methods_of(path: str) -> set[str]:
-    """What is served at a path or, for a fixed one, by the path with an id that it looks like."""
-    found = {one.method for one in app.OPERATIONS if one.path == path}
-    return {*found, "OPTIONS", *({"HEAD"} if "GET" in found else ())}
+    """The methods of a path."""
+    methods = {operation.method for operation in app.OPERATIONS if operation.path == path}
+    return {*methods, "OPTIONS", *({"HEAD"} if "GET" in methods else ())}
 
 
-def test_every_path_says_which_methods_it_takes(client: Client) -> None:
+def test_every_path_lists_its_methods(client: Client) -> None:
     for path in PATHS:
-        answer = client.request("OPTIONS", concrete(path))
+        response = client.request("OPTIONS", concrete(path))
         refused = client.request("PUT", concrete(path))
 
-        assert (answer.status_code, answer.content) == (204, b""), path
-        assert set(answer.headers["Allow"].split(", ")) == methods_of(path), path
+        assert (response.status_code, response.content) == (204, b""), path
+        assert set(response.headers["Allow"].split(", ")) == methods_of(path), path
         assert refused.status_code == 405
         assert refused.json()["code"] == "method_not_allowed"
-        assert refused.headers["Allow"] == answer.headers["Allow"]
+        assert refused.headers["Allow"] == response.headers["Allow"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/openapi.json", "/cal/token"])
-def test_paths_without_a_key_say_so_too(client: Client, path: str) -> None:
+def test_public_paths_list_their_methods(client: Client, path: str) -> None:
     assert client.request("OPTIONS", path).headers["Allow"] == "GET, HEAD, OPTIONS"
     assert client.post(path).headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
-def test_head_answers_as_get_on_every_path(client: Client, key: str) -> None:
-    for one in app.OPERATIONS:
-        if one.method == "GET" and "{" not in one.path:
-            read = client.get(concrete(one.path), key)
-            head = client.request("HEAD", concrete(one.path), key=key)
-            assert (head.status_code, own(head)) == (read.status_code, own(read)), one.path
+def test_head_has_the_headers_of_get_on_every_path(client: Client, key: str) -> None:
+    for operation in app.OPERATIONS:
+        if operation.method == "GET" and "{" not in operation.path:
+            read = client.get(concrete(operation.path), key)
+            head = client.request("HEAD", concrete(operation.path), key=key)
+            assert (head.status_code, own(head)) == (read.status_code, own(read)), operation.path
 
 
-def own(answer: httpx.Response) -> dict[str, str]:
-    return {name: value for name, value in answer.headers.items() if "rate" not in name} | {
+def own(response: httpx.Response) -> dict[str, str]:
+    return {name: value for name, value in response.headers.items() if "rate" not in name} | {
         "x-request-id": ""
     }
 
@@ -72,15 +72,15 @@ def own(answer: httpx.Response) -> dict[str, str]:
 @pytest.mark.parametrize(
     "path", ["/api/v1/users/", "/api/v1/", "/api/v1", "/api/v2/users", "/api/v1/users/x/y/z", "/x"]
 )
-def test_a_path_that_is_none_is_a_problem(client: Client, key: str, path: str) -> None:
-    answer = client.get(path, key)
+def test_an_unknown_path_answers_a_problem(client: Client, key: str, path: str) -> None:
+    response = client.get(path, key)
 
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.json()["request_id"] == response.headers["X-Request-Id"]
 
 
-def test_only_the_caller_may_cache_answers(client: Client, key: str) -> None:
+def test_only_the_caller_may_cache_responses(client: Client, key: str) -> None:
     read = client.get("/api/v1/departments", key)
     users = client.get("/api/v1/users", key)
     made = client.post("/api/v1/departments", key, json={"name": "Research"})
@@ -106,15 +106,13 @@ def test_only_the_caller_may_cache_answers(client: Client, key: str) -> None:
 def test_secrets_may_not_be_cached(
     client: Client, key: str, method: str, path: str, body: Any
 ) -> None:
-    answer = client.request(method, f"/api/v1{path}", key=key, json=body)
+    response = client.request(method, f"/api/v1{path}", key=key, json=body)
 
-    assert answer.is_success
-    assert answer.headers["Cache-Control"] == "no-store"
+    assert response.is_success
+    assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_a_request_id_goes_through_the_answer_the_problem_the_log_and_the_audit(
-    client: Client, key: str
-) -> None:
+def test_response_problem_log_and_audit_share_the_request_id(client: Client, key: str) -> None:
     headers = {"X-Request-Id": "trace-7"}
     with capture_logs() as lines:
         made = client.post("/api/v1/departments", key, json={"name": "R"}, headers=headers)
@@ -127,7 +125,7 @@ def test_a_request_id_goes_through_the_answer_the_problem_the_log_and_the_audit(
     assert entry["request_id"] == "trace-7"
 
 
-def test_a_request_id_that_was_made_is_the_same_everywhere(client: Client, key: str) -> None:
+def test_a_generated_request_id_is_the_same_everywhere(client: Client, key: str) -> None:
     made = client.post("/api/v1/departments", key, json={"name": "R"})
 
     entry = client.get("/api/v1/audit?action=department.created", key).json()["data"][0]
@@ -138,12 +136,12 @@ def test_a_request_id_that_was_made_is_the_same_everywhere(client: Client, key: 
 def test_an_unexpected_body_is_limited_too(client: Client, key: str, method: str) -> None:
     path = f"/api/v1/leave-requests/{ID}/cancel" if method == "POST" else f"/api/v1/users/{ID}"
 
-    answer = client.request(method, path, key=key, content=b" " * (256 * 1024 + 1))
+    response = client.request(method, path, key=key, content=b" " * (256 * 1024 + 1))
 
-    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+    assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
 
 
-def test_slacks_settings_of_the_organisation_are_shown_and_changed(
+def test_slack_settings_of_the_organisation_can_be_read_and_changed(
     client: Client, key: str
 ) -> None:
     path = "/api/v1/organisation"
@@ -162,27 +160,27 @@ def test_slacks_settings_of_the_organisation_are_shown_and_changed(
 
 @pytest.mark.parametrize("channel", ["#general", "", "c024be91l", "C" * 33, "U024BE91L", "C0 1"])
 def test_a_channel_is_an_id(client: Client, key: str, channel: str) -> None:
-    answer = client.patch("/api/v1/organisation", key, json={"digest_channel": channel})
+    response = client.patch("/api/v1/organisation", key, json={"digest_channel": channel})
 
-    assert answer.status_code == 422
-    assert [one["pointer"] for one in answer.json()["errors"]] == ["/digest_channel"]
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == ["/digest_channel"]
 
 
-def test_every_sentence_names_its_field(client: Client, database: Database) -> None:
+def test_every_error_detail_names_its_field(client: Client, database: Database) -> None:
     key = a_key(database, an_organisation(database))
     body = {"first_name": "", "role": "boss", "working_days": "monday"}
 
     refused = client.post("/api/v1/users", key, json=body).json()
     filtered = client.get("/api/v1/leave-requests?status=open", key).json()
 
-    assert {one["pointer"]: one["detail"] for one in refused["errors"]} == {
+    assert {error["pointer"]: error["detail"] for error in refused["errors"]} == {
         "/first_name": "first_name must have 1 or more characters.",
         "/last_name": "last_name is required.",
         "/role": "role must be 'member', 'approver', 'admin' or 'owner'.",
         "/working_days": "working_days must be an array.",
         "/email": "email is required.",
     }
-    assert refused["detail"] == " ".join(one["detail"] for one in refused["errors"])
+    assert refused["detail"] == " ".join(error["detail"] for error in refused["errors"])
     assert filtered["detail"] == (
         "status must be 'pending', 'approved', 'declined' or 'cancelled'."
     )

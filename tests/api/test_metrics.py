@@ -1,4 +1,4 @@
-"""`/metrics`: what is counted, what is read on request, and what never appears there."""
+"""`/metrics`: counters, gauges that are read on request, and no personal data."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def samples(text: str) -> dict[tuple[str, Labels], float]:
     }
 
 
-def requests(found: dict[tuple[str, Labels], float]) -> dict[tuple[str, str, str], float]:
+def requests(values: dict[tuple[str, Labels], float]) -> dict[tuple[str, str, str], float]:
     counted = {}
-    for (name, labels), value in found.items():
+    for (name, labels), value in values.items():
         if name == "hiatus_http_request_duration_seconds_count":
             named = dict(labels)
             counted[named["method"], named["route"], named["status"]] = value
     return counted
 
 
-def test_requests_and_queues_are_shown_without_a_name_in_them(database: Database) -> None:
+def test_metrics_of_requests_and_queues_have_no_names(database: Database) -> None:
     metrics = Metrics()
     routes = app.routes(database, SETTINGS, lambda: NOW, metrics=metrics)
     client = Client(app.application(routes, SETTINGS, metrics))
@@ -61,17 +61,17 @@ def test_requests_and_queues_are_shown_without_a_name_in_them(database: Database
 
     assert shown.status_code == 200
     assert shown.headers["content-type"].startswith("text/plain")
-    found = samples(shown.text)
-    counted = requests(found)
+    values = samples(shown.text)
+    counted = requests(values)
     assert counted["GET", "/api/v1/users/{id}", "200"] == 2
     assert counted["GET", "/api/v1/users", "401"] == 1
     assert counted["GET", "other", "404"] == 1
     assert counted["other", "/healthz", "405"] == 1
     none: Labels = frozenset()
-    assert found["hiatus_webhook_deliveries_due", none] == 1
-    assert found["hiatus_webhook_deliveries_in_flight", none] == 0
-    assert found["hiatus_webhook_oldest_due_seconds", none] == 0
-    assert found["hiatus_database_up", none] == 1
+    assert values["hiatus_webhook_deliveries_due", none] == 1
+    assert values["hiatus_webhook_deliveries_in_flight", none] == 0
+    assert values["hiatus_webhook_oldest_due_seconds", none] == 0
+    assert values["hiatus_database_up", none] == 1
     for name in ("secret", "Secretive", acme.id, acme.owner.id, "wp-admin", "BREW"):
         assert name not in shown.text
 
@@ -94,25 +94,25 @@ def test_attempts_are_counted_by_outcome() -> None:
     timeout = replace(FAILED, status_code=None, error="timeout", duration_ms=15_000)
 
     metrics.observe_attempts([(delivery, DELIVERED), (delivery, timeout), (delivery, timeout)])
-    found = samples(metrics.exposition(None, 0).decode())
+    values = samples(metrics.exposition(None, 0).decode())
 
     attempts = "hiatus_webhook_attempts_total"
-    assert found[attempts, frozenset({("outcome", "delivered")})] == 1
-    assert found[attempts, frozenset({("outcome", "timeout")})] == 2
+    assert values[attempts, frozenset({("outcome", "delivered")})] == 1
+    assert values[attempts, frozenset({("outcome", "timeout")})] == 2
     none: Labels = frozenset()
-    assert found["hiatus_webhook_attempt_duration_seconds_count", none] == 3
-    assert found["hiatus_webhook_attempt_duration_seconds_sum", none] == 30.012
-    assert found["hiatus_database_up", none] == 0
+    assert values["hiatus_webhook_attempt_duration_seconds_count", none] == 3
+    assert values["hiatus_webhook_attempt_duration_seconds_sum", none] == 30.012
+    assert values["hiatus_database_up", none] == 0
 
 
 def test_the_age_of_the_oldest_is_in_seconds() -> None:
     text = Metrics().exposition(Backlog(due=7, in_flight=2, oldest_due_at=1_000), 61_500).decode()
 
-    found = samples(text)
+    values = samples(text)
     none: Labels = frozenset()
-    assert found["hiatus_webhook_oldest_due_seconds", none] == 60.5
-    assert found["hiatus_webhook_deliveries_due", none] == 7
-    assert found["hiatus_webhook_deliveries_in_flight", none] == 2
+    assert values["hiatus_webhook_oldest_due_seconds", none] == 60.5
+    assert values["hiatus_webhook_deliveries_due", none] == 7
+    assert values["hiatus_webhook_deliveries_in_flight", none] == 2
 
 
 def test_counting_a_request_costs_next_to_nothing() -> None:

@@ -63,15 +63,15 @@ Document = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def document() -> Document:
-    found: Document = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url))
-    return found
+    parsed: Document = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url))
+    return parsed
 
 
 def test_the_document_is_served(client: Client, document: Document) -> None:
-    answer = client.get("/openapi.json")
+    response = client.get("/openapi.json")
 
-    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")
-    assert answer.json() == document
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
+    assert response.json() == document
 
 
 def test_the_document_is_openapi_3_1(document: Document) -> None:
@@ -91,7 +91,7 @@ def test_the_customers_whole_interface_is_documented(document: Document) -> None
     assert set(INTERFACE.split("\n")[1:-1]) <= documented
 
 
-def test_every_operation_says_what_it_needs_and_answers(document: Document) -> None:
+def test_every_operation_documents_its_requirements_and_responses(document: Document) -> None:
     seen = set()
     tags = {tag["name"] for tag in document["tags"]}
     for _, path, operation in every_operation(document):
@@ -100,7 +100,9 @@ def test_every_operation_says_what_it_needs_and_answers(document: Document) -> N
         assert operation["description"].endswith(".")
         assert set(operation["tags"]) <= tags
         assert set(re.findall(r"\{(\w+)\}", path)) == {
-            one["name"] for one in operation.get("parameters", []) if one["in"] == "path"
+            parameter["name"]
+            for parameter in operation.get("parameters", [])
+            if parameter["in"] == "path"
         }
         if path.startswith("/api/v1/"):
             assert operation["security"] == [{"api_key": []}]
@@ -111,7 +113,7 @@ def test_every_operation_says_what_it_needs_and_answers(document: Document) -> N
     assert len(seen) == sum(1 for _ in every_operation(document))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda item: item.operation_id)
 def test_an_operation_is_described_where_it_is_defined(operation: Operation) -> None:
     assert operation.summary, "Say in a few words what it does."
     assert operation.description.endswith("."), "Say who may, and what happens around it."
@@ -130,8 +132,8 @@ def every_parameter(document: Document) -> Iterator[tuple[str, Document]]:
 def test_every_parameter_is_described_with_an_example(document: Document) -> None:
     lacking = [
         where
-        for where, one in every_parameter(document)
-        if not (one.get("description", "").endswith(".") and "example" in one)
+        for where, parameter in every_parameter(document)
+        if not (parameter.get("description", "").endswith(".") and "example" in parameter)
     ]
 
     assert lacking == [], "Describe it in its query model, or in openapi.py's _PARAMETERS."
@@ -151,8 +153,10 @@ def contents(document: Document) -> Iterator[tuple[str, Document]]:
 def examples_of(content: Document, document: Document) -> list[Any]:
     named = content.get("examples", {})
     shared = document["components"]["examples"]
-    found = [(shared[name] if "$ref" in one else one)["value"] for name, one in named.items()]
-    return [*found, content["example"]] if "example" in content else found
+    examples = [
+        (shared[name] if "$ref" in example else example)["value"] for name, example in named.items()
+    ]
+    return [*examples, content["example"]] if "example" in content else examples
 
 
 def test_every_body_has_an_example_that_fits_its_schema(document: Document) -> None:
@@ -179,15 +183,15 @@ def test_models_and_parameters_have_examples_that_fit(document: Document) -> Non
 
 
 def test_every_refusal_is_described_by_code_and_has_the_codes_address(document: Document) -> None:
-    known = {one.code for one in error_codes.every_code()}
+    codes = {entry.code for entry in error_codes.every_code()}
     for _, content in contents(document):
         if content["schema"] == {"$ref": "#/components/schemas/Problem"}:
             for example in examples_of(content, document):
-                assert example["code"] in known
+                assert example["code"] in codes
                 assert example["type"] == f"https://hiatus.test/docs/errors#{example['code']}"
 
 
-def test_answers_show_their_headers(document: Document) -> None:
+def test_responses_document_their_headers(document: Document) -> None:
     def headers(method: str, path: str, status: str) -> set[str]:
         return set(document["paths"][path][method]["responses"][status]["headers"])
 
@@ -197,10 +201,10 @@ def test_answers_show_their_headers(document: Document) -> None:
     assert "X-Request-Id" in headers("get", "/cal/{token}", "200")
 
 
-def test_answers_of_several_shapes_say_that_exactly_one_fits(document: Document) -> None:
+def test_responses_of_several_shapes_are_one_of_schemas(document: Document) -> None:
     def shapes(path: str) -> int:
-        answer = document["paths"][path]["get"]["responses"]["200"]
-        return len(answer["content"]["application/json"]["schema"]["oneOf"])
+        response = document["paths"][path]["get"]["responses"]["200"]
+        return len(response["content"]["application/json"]["schema"]["oneOf"])
 
     assert shapes("/api/v1/users") == 3
     assert shapes("/api/v1/leave") == 2
@@ -211,7 +215,7 @@ def test_every_event_is_described(document: Document) -> None:
     for event, methods in document["webhooks"].items():
         body = methods["post"]["requestBody"]["content"]["application/json"]
         assert body["example"]["type"] == event
-        names = [one["name"] for one in methods["post"]["parameters"]]
+        names = [parameter["name"] for parameter in methods["post"]["parameters"]]
         assert names == ["webhook-id", "webhook-timestamp", "webhook-signature"]
 
 
@@ -223,29 +227,31 @@ def test_a_field_without_an_example_is_named() -> None:
         Examples(components).of_model("NewThingRecord")
 
 
-def test_null_is_no_default(document: Document) -> None:
+def test_no_default_is_null(document: Document) -> None:
     assert '"default": null' not in json.dumps(document)
 
 
-def test_every_reference_leads_somewhere(document: Document) -> None:
+def test_every_reference_resolves(document: Document) -> None:
     for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(document)):
-        found: Any = document
+        part_of_document: Any = document
         for part in reference.split("/"):
-            found = found[part]
-        assert found
+            part_of_document = part_of_document[part]
+        assert part_of_document
 
 
 def test_a_list_that_has_pages_on_request_has_no_page_size_by_default(document: Document) -> None:
     def limit(path: str) -> Document:
         parameters = document["paths"][path]["get"]["parameters"]
-        found: Document = next(one["schema"] for one in parameters if one["name"] == "limit")
-        return found
+        schema: Document = next(
+            parameter["schema"] for parameter in parameters if parameter["name"] == "limit"
+        )
+        return schema
 
     assert limit("/api/v1/departments") == {"type": "integer", "minimum": 1, "default": 25}
     assert limit("/api/v1/users") == limit("/api/v1/leave") == {"type": "integer", "minimum": 1}
 
 
-def test_every_model_has_a_name_of_its_own(document: Document) -> None:
+def test_model_names_are_unique(document: Document) -> None:
     schemas = document["components"]["schemas"]
 
     assert [name for name, schema in schemas.items() if schema["title"] != name] == []
@@ -260,7 +266,7 @@ def test_every_schema_is_a_json_schema(document: Document) -> None:
 
 
 @pytest.mark.both_engines
-def test_answers_have_the_shape_that_is_documented(
+def test_responses_have_the_documented_shape(
     client: Client, database: Database, document: Document
 ) -> None:
     acme = an_organisation(database)
@@ -277,12 +283,12 @@ def test_answers_have_the_shape_that_is_documented(
     checked = 0
     for method, path, operation in every_operation(document):
         if method == "GET" and path.startswith("/api/v1/"):
-            answer = client.get(path.replace("{id}", acme.owner.id), key)
-            if answer.status_code == 200:
+            response = client.get(path.replace("{id}", acme.owner.id), key)
+            if response.status_code == 200:
                 content = operation["responses"]["200"]["content"]["application/json"]
                 schema = {**content["schema"], "components": document["components"]}
                 Draft202012Validator(
                     schema, format_checker=Draft202012Validator.FORMAT_CHECKER
-                ).validate(answer.json())
+                ).validate(response.json())
                 checked += 1
     assert checked >= 12

@@ -1,4 +1,4 @@
-"""The one way in which every operation is served, on operations made up for the purpose."""
+"""How every operation is served, tested with operations made for the purpose."""
 
 from __future__ import annotations
 
@@ -129,24 +129,24 @@ def key(database: Database, acme: Acme) -> str:
     return a_key(database, acme)
 
 
-def code(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
+def code(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["code"]
 
 
-def field_errors(answer: httpx.Response) -> list[tuple[str, str]]:
-    assert answer.status_code == 422
-    return [(error["pointer"], error["code"]) for error in answer.json()["errors"]]
+def field_errors(response: httpx.Response) -> list[tuple[str, str]]:
+    assert response.status_code == 422
+    return [(error["pointer"], error["code"]) for error in response.json()["errors"]]
 
 
 def test_a_refusal_is_a_problem_with_a_stable_code(client: Client) -> None:
-    answer = client.get(PATH, headers={"X-Request-Id": "trace-7"})
+    response = client.get(PATH, headers={"X-Request-Id": "trace-7"})
 
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
-    assert answer.headers["X-Request-Id"] == "trace-7"
-    problem = answer.json()
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    assert response.headers["X-Request-Id"] == "trace-7"
+    problem = response.json()
     assert problem["type"] == "https://hiatus.test/docs/errors#unauthenticated"
-    assert problem["status"] == answer.status_code == 401
+    assert problem["status"] == response.status_code == 401
     assert problem["request_id"] == "trace-7"
     assert problem["title"]
     assert problem["detail"]
@@ -169,10 +169,10 @@ def test_a_refusal_is_a_problem_with_a_stable_code(client: Client) -> None:
 def test_a_key_that_cannot_be_used_is_401(
     client: Client, key: str, mangle: Callable[[str], str]
 ) -> None:
-    answer = client.get(PATH, headers={"Authorization": mangle(key)})
+    response = client.get(PATH, headers={"Authorization": mangle(key)})
 
-    assert code(answer) == (401, "unauthenticated")
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert code(response) == (401, "unauthenticated")
+    assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
 def test_the_scheme_may_be_written_in_any_case(client: Client, key: str) -> None:
@@ -237,9 +237,9 @@ def test_a_page_holds_at_most_100(client: Client, key: str, query: str, limit: i
 
 @pytest.mark.parametrize("limit", ["0", "000", "-1", "-99999", "abc", "", "1.5", "1e2", " 5", "٣"])
 def test_a_limit_below_one_or_no_number_is_refused(client: Client, key: str, limit: str) -> None:
-    answer = client.get(PATH, key, params={"limit": limit})
+    response = client.get(PATH, key, params={"limit": limit})
 
-    assert [pointer for pointer, _ in field_errors(answer)] == ["?limit"]
+    assert [pointer for pointer, _ in field_errors(response)] == ["?limit"]
 
 
 def test_unknown_and_repeated_parameters_are_refused(client: Client, key: str) -> None:
@@ -262,15 +262,15 @@ def test_a_malformed_id_is_not_found_like_an_unknown_one(client: Client, key: st
     unknown = client.get(f"{PATH}/{ID[:-1]}0", key, headers=headers)
 
     for text in ("1", "me", ID + "0", "%00", "x" * 3_000):
-        answer = client.get(f"{PATH}/{text}", key, headers=headers)
-        assert (answer.status_code, answer.content) == (404, unknown.content)
+        response = client.get(f"{PATH}/{text}", key, headers=headers)
+        assert (response.status_code, response.content) == (404, unknown.content)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"{'count': 1}", b"\xff", b'{"tags": ["\\ud800"]}'])
 def test_an_unreadable_body_is_400(client: Client, key: str, content: bytes) -> None:
-    answer = client.post(PATH, key, content=content, headers={"Content-Type": "application/json"})
+    response = client.post(PATH, key, content=content, headers={"Content-Type": "application/json"})
 
-    assert code(answer) == (400, "invalid_json")
+    assert code(response) == (400, "invalid_json")
 
 
 def test_another_media_type_is_415(client: Client, key: str) -> None:
@@ -286,7 +286,7 @@ def test_a_body_without_a_media_type_is_json(client: Client, key: str) -> None:
     assert code(client.post(PATH, key, content=b"a=1")) == (400, "invalid_json")
 
 
-def test_a_body_over_256_kib_is_413_whether_or_not_it_says_so(client: Client, key: str) -> None:
+def test_a_body_over_256_kib_is_413_with_or_without_a_length(client: Client, key: str) -> None:
     async def chunks() -> Any:
         for _ in range(MAX_BODY_BYTES // 1024 + 1):
             yield b" " * 1024
@@ -331,7 +331,7 @@ def test_null_differs_from_an_absent_field(client: Client, key: str) -> None:
     assert client.post(PATH, key, json={}).json() == {}
 
 
-def test_a_handlers_answer_sets_status_and_headers(client: Client, key: str) -> None:
+def test_a_result_sets_status_and_headers(client: Client, key: str) -> None:
     made = client.post(PATH, key, json={})
 
     assert made.status_code == 201
@@ -339,7 +339,7 @@ def test_a_handlers_answer_sets_status_and_headers(client: Client, key: str) -> 
     assert made.headers["Content-Type"] == "application/json"
 
 
-def test_a_day_is_written_in_one_way_only(client: Client, key: str) -> None:
+def test_a_date_has_one_format(client: Client, key: str) -> None:
     for text in ("20260803", "2026-W32-1", "2026-08-03T00:00:00", "1785715200", "03/08/2026"):
         assert field_errors(client.post(PATH, key, json={"on": text})) == [("/on", "invalid_date")]
 
@@ -348,9 +348,9 @@ def test_a_day_is_written_in_one_way_only(client: Client, key: str) -> None:
 def test_a_number_is_finite(client: Client, key: str, number: bytes) -> None:
     headers = {"Content-Type": "application/json"}
 
-    answer = client.post(PATH, key, content=b'{"weight": %s}' % number, headers=headers)
+    response = client.post(PATH, key, content=b'{"weight": %s}' % number, headers=headers)
 
-    assert field_errors(answer) == [("/weight", "out_of_range")]
+    assert field_errors(response) == [("/weight", "out_of_range")]
 
 
 def test_head_is_answered_as_get(client: Client, key: str) -> None:
@@ -359,17 +359,17 @@ def test_head_is_answered_as_get(client: Client, key: str) -> None:
 
 
 def test_204_has_no_body(client: Client, key: str) -> None:
-    answer = client.delete(f"{PATH}/{ID}", key)
+    response = client.delete(f"{PATH}/{ID}", key)
 
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert "Content-Type" not in answer.headers
+    assert (response.status_code, response.content) == (204, b"")
+    assert "Content-Type" not in response.headers
 
 
 def test_another_method_is_405_with_allow(client: Client, key: str) -> None:
-    answer = client.request("PUT", PATH, key=key)
+    response = client.request("PUT", PATH, key=key)
 
-    assert code(answer) == (405, "method_not_allowed")
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+    assert code(response) == (405, "method_not_allowed")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/", "/api/v1/things/", "/nothing"])
@@ -377,31 +377,31 @@ def test_an_unknown_path_is_404(client: Client, key: str, path: str) -> None:
     assert code(client.get(path, key)) == (404, "not_found")
 
 
-def test_an_unexpected_error_tells_nothing(client: Client, key: str) -> None:
-    answer = client.get(f"{PATH}/broken", key, headers={"X-Request-Id": "trace-9"})
+def test_an_unexpected_error_reveals_nothing(client: Client, key: str) -> None:
+    response = client.get(f"{PATH}/broken", key, headers={"X-Request-Id": "trace-9"})
 
-    assert code(answer) == (500, "internal_error")
-    assert answer.headers["X-Request-Id"] == "trace-9"
-    assert "SELECT" not in answer.text
-    assert "RuntimeError" not in answer.text
+    assert code(response) == (500, "internal_error")
+    assert response.headers["X-Request-Id"] == "trace-9"
+    assert "SELECT" not in response.text
+    assert "RuntimeError" not in response.text
 
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("path", ["lost", "behind"])
-def test_a_lost_database_is_503_and_worth_another_try(client: Client, key: str, path: str) -> None:
-    answer = client.get(f"{PATH}/{path}", key)
+def test_a_lost_database_is_503_with_retry_after(client: Client, key: str, path: str) -> None:
+    response = client.get(f"{PATH}/{path}", key)
 
-    assert code(answer) == (503, "unavailable")
-    assert int(answer.headers["Retry-After"]) > 0
-    assert "db.internal" not in answer.text
+    assert code(response) == (503, "unavailable")
+    assert int(response.headers["Retry-After"]) > 0
+    assert "db.internal" not in response.text
 
 
 @pytest.mark.both_engines
-def test_the_log_has_the_reason_of_a_503(client: Client, key: str) -> None:
+def test_the_log_has_the_reason_for_a_503(client: Client, key: str) -> None:
     with capture_logs() as logs:
         client.get(f"{PATH}/lost", key, headers={"X-Request-Id": "trace-7"})
 
-    (entry,) = [one for one in logs if one["event"] == "request unavailable"]
+    (entry,) = [log_entry for log_entry in logs if log_entry["event"] == "request unavailable"]
     assert entry["log_level"] == "warning"
     assert (entry["request_id"], entry["reason"]) == ("trace-7", "host db.internal is gone")
 
@@ -419,9 +419,9 @@ def test_the_use_of_a_key_is_recorded_to_the_minute(
     assert [key.last_used_at for key in keys] == [NOW]
 
 
-def test_an_unknown_name_gets_the_nearest_known_one(client: Client, key: str) -> None:
-    def sentence(answer: httpx.Response) -> str:
-        detail: str = answer.json()["errors"][0]["detail"]
+def test_an_unknown_name_gets_a_suggestion(client: Client, key: str) -> None:
+    def sentence(response: httpx.Response) -> str:
+        detail: str = response.json()["errors"][0]["detail"]
         return detail
 
     near = client.get(f"{PATH}?owner=1", key)
@@ -435,10 +435,10 @@ def test_an_unknown_name_gets_the_nearest_known_one(client: Client, key: str) ->
 
 
 def test_the_detail_of_several_problems_names_each_field(client: Client, key: str) -> None:
-    answer = client.post(PATH, key, json={"on": "2026-02-30", "owner": "x", "owner_id": "x"})
+    response = client.post(PATH, key, json={"on": "2026-02-30", "owner": "x", "owner_id": "x"})
 
-    assert answer.json()["code"] == "invalid_input"
-    assert answer.json()["detail"] == (
+    assert response.json()["code"] == "invalid_input"
+    assert response.json()["detail"] == (
         "on must be a date that exists, as YYYY-MM-DD. "
         "owner_id must be an id, which is a UUID. "
         "There is no field owner. Did you mean owner_id?"
@@ -454,7 +454,7 @@ def without_result(tx: Transaction, context: RequestContext):  # type: ignore[no
 
 
 @pytest.mark.parametrize("handler", [misspelt, without_result])
-def test_a_handler_that_declares_what_no_handler_gets_makes_no_operation(
+def test_a_handler_with_an_unknown_parameter_is_rejected(
     handler: Callable[..., object],
 ) -> None:
     with pytest.raises(TypeError, match=handler.__name__):

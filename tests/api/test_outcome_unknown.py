@@ -26,32 +26,32 @@ def proxy(postgres_url: str) -> Iterator[BreakingProxy]:
 
 @pytest.fixture
 def database(proxy: BreakingProxy) -> Iterator[Database]:
-    """The service's own, through the proxy."""
+    """The service's database through the proxy."""
     with closing(open_database(proxy.url, Secrets.generate())) as database:
         yield database
 
 
 @pytest.mark.parametrize("moment", get_args(Moment))
-def test_it_is_503_with_a_code_of_its_own(
+def test_an_unknown_outcome_is_503_with_its_own_code(
     client: Client, database: Database, proxy: BreakingProxy, moment: Moment
 ) -> None:
     key = a_key(database, an_organisation(database))
     proxy.breaks = moment
 
-    answer = client.post(PATH, key, json={"name": "Design"})
+    response = client.post(PATH, key, json={"name": "Design"})
 
-    problem = answer.json()
-    assert (answer.status_code, problem["code"]) == (503, "outcome_unknown")
-    assert int(answer.headers["Retry-After"]) > 0
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (503, "outcome_unknown")
+    assert int(response.headers["Retry-After"]) > 0
     assert "may or may not have been saved" in problem["detail"]
     assert "Idempotency-Key" in problem["detail"]
-    # Looking shows it, as the answer says.
-    names = [one["name"] for one in client.get(PATH, key).json()["data"]]
+    # A read shows whether it was saved, as the detail says.
+    names = [department["name"] for department in client.get(PATH, key).json()["data"]]
     assert names == (["Design"] if moment == "after" else [])
 
 
 @pytest.mark.parametrize("moment", get_args(Moment))
-def test_a_repeat_with_the_same_idempotency_key_leads_to_one_department(
+def test_a_retry_with_the_same_idempotency_key_creates_one_department(
     client: Client, database: Database, proxy: BreakingProxy, moment: Moment
 ) -> None:
     key = a_key(database, an_organisation(database))
@@ -64,11 +64,11 @@ def test_a_repeat_with_the_same_idempotency_key_leads_to_one_department(
     assert (first.status_code, repeat.status_code) == (503, 201)
     is_replay = repeat.headers.get("Idempotent-Replayed") == "true"
     assert is_replay == (moment == "after")
-    names = [one["name"] for one in client.get(PATH, key).json()["data"]]
+    names = [department["name"] for department in client.get(PATH, key).json()["data"]]
     assert names == ["Design"]
 
 
-def test_a_break_before_commit_changes_nothing_and_says_so(
+def test_a_connection_lost_before_commit_changes_nothing(
     client: Client, database: Database, postgres_url: str
 ) -> None:
     key = a_key(database, an_organisation(database))
@@ -76,8 +76,8 @@ def test_a_break_before_commit_changes_nothing_and_says_so(
     away = open_database("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())
     with closing(away):
         gone = Client(application(away))
-        answers = [gone.post(PATH, key, json={"name": "Design"}), gone.get(PATH, key)]
+        responses = [gone.post(PATH, key, json={"name": "Design"}), gone.get(PATH, key)]
         gone.close()
 
-    assert [answer.json()["code"] for answer in answers] == ["unavailable"] * 2
-    assert "Nothing was changed" in answers[0].json()["detail"]
+    assert [response.json()["code"] for response in responses] == ["unavailable"] * 2
+    assert "Nothing was changed" in responses[0].json()["detail"]

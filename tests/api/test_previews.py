@@ -46,13 +46,13 @@ def body_of(team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
 
 
 def previewed(client: Client, team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
-    answer = client.post(PREVIEW, team.adas_key, json=body_of(team, start, end, **more))
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    response = client.post(PREVIEW, team.adas_key, json=body_of(team, start, end, **more))
+    assert response.status_code == 200, response.text
+    preview: dict[str, Any] = response.json()
+    return preview
 
 
-def test_a_preview_says_who_is_skipped_and_why(client: Client, database: Database) -> None:
+def test_a_preview_explains_skipped_approvers(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     mona = a_person(database, acme, first_name="Mona", last_name="Manager", status="pending")
     ada = a_person(database, acme, manager_id=mona.id)
@@ -64,28 +64,28 @@ def test_a_preview_says_who_is_skipped_and_why(client: Client, database: Databas
         annual=type_id(database, acme),
     )
 
-    found = previewed(client, team, "2026-08-03", "2026-08-05")
+    preview = previewed(client, team, "2026-08-03", "2026-08-05")
 
-    assert [user["id"] for user in found["approvers"]] == [acme.owner.id]
-    assert found["approvers_note"] == (
+    assert [user["id"] for user in preview["approvers"]] == [acme.owner.id]
+    assert preview["approvers_note"] == (
         "Skipped, because they have not used Hiatus yet and no Slack account with their confirmed "
         "e-mail address is known: Mona Manager."
     )
 
 
-def test_a_preview_says_what_asking_would_do_and_stores_nothing(client: Client, team: Team) -> None:
-    found = previewed(client, team, "2026-08-28", "2026-09-01", end_half_day="am")
+def test_a_preview_shows_the_effects_and_stores_nothing(client: Client, team: Team) -> None:
+    preview = previewed(client, team, "2026-08-28", "2026-09-01", end_half_day="am")
 
-    assert found["status"] == "pending"
-    assert found["total_days"] == 1.5
-    assert [(day["date"], day["days"], day["reason"]) for day in found["days"]] == [
+    assert preview["status"] == "pending"
+    assert preview["total_days"] == 1.5
+    assert [(day["date"], day["days"], day["reason"]) for day in preview["days"]] == [
         ("2026-08-28", 1, None),
         ("2026-08-29", 0, "not_worked"),
         ("2026-08-30", 0, "not_worked"),
         ("2026-08-31", 0, "public_holiday"),
         ("2026-09-01", 0.5, "not_asked"),
     ]
-    assert found["days"][3] == {
+    assert preview["days"][3] == {
         "date": "2026-08-31",
         "days": 0,
         "am": "public_holiday",
@@ -94,7 +94,7 @@ def test_a_preview_says_what_asking_would_do_and_stores_nothing(client: Client, 
         "holiday": "Late Summer Bank Holiday",
         "has_changed": False,
     }
-    assert found["balances"] == [
+    assert preview["balances"] == [
         {
             "leave_year": {"name": "2026", "first_day": "2026-01-01", "last_day": "2026-12-31"},
             "before": 25,
@@ -102,10 +102,10 @@ def test_a_preview_says_what_asking_would_do_and_stores_nothing(client: Client, 
             "after": 23.5,
         }
     ]
-    assert [approver["id"] for approver in found["approvers"]] == [team.grace.id]
-    assert found["approved_because"] is None
-    assert (found["colleagues_off"], found["colleagues_off_count"]) == ([], 0)
-    assert found["refusals"] == []
+    assert [approver["id"] for approver in preview["approvers"]] == [team.grace.id]
+    assert preview["approved_because"] is None
+    assert (preview["colleagues_off"], preview["colleagues_off_count"]) == ([], 0)
+    assert preview["refusals"] == []
     assert client.get(REQUESTS, team.adas_key).json()["data"] == []
 
 
@@ -116,41 +116,41 @@ def test_pending_leave_of_colleagues_is_counted_without_names(
         colleague = a_person(database, team.acme, first_name=name, manager_id=team.ada.id)
         a_request(database, team.acme, colleague)
 
-    found = previewed(client, team, "2026-08-03", "2026-08-07")
+    preview = previewed(client, team, "2026-08-03", "2026-08-07")
 
-    assert (found["colleagues_off"], found["colleagues_off_count"]) == ([], 0)
-    assert found["colleagues_pending_count"] == 2
-    assert not any(name in str(found) for name in ("Alan", "Hedy"))
+    assert (preview["colleagues_off"], preview["colleagues_off_count"]) == ([], 0)
+    assert preview["colleagues_pending_count"] == 2
+    assert not any(name in str(preview) for name in ("Alan", "Hedy"))
 
 
 def test_a_preview_lists_refusals_with_200(client: Client, team: Team, database: Database) -> None:
     booked = a_request(database, team.acme, team.ada)
 
-    found = previewed(client, team, "2026-08-03", "2026-12-31")
-    asked = client.post(
+    preview = previewed(client, team, "2026-08-03", "2026-12-31")
+    created = client.post(
         REQUESTS, team.adas_key, json=body_of(team, "2026-08-03", "2026-12-31")
     ).json()
 
-    overlapping, too_little = found["refusals"]
-    assert found["status"] is None
+    overlapping, too_little = preview["refusals"]
+    assert preview["status"] is None
     assert overlapping["leave_request_id"] == booked.id
-    assert overlapping.items() <= asked.items()
+    assert overlapping.items() <= created.items()
     assert (too_little["code"], too_little["status"]) == ("insufficient_allowance", 422)
     assert too_little["remaining_days"] == 24
-    assert too_little["needed_days"] == found["total_days"]
+    assert too_little["needed_days"] == preview["total_days"]
 
 
-def test_a_field_at_fault_is_pointed_at(client: Client, team: Team) -> None:
-    found = previewed(client, team, "2026-08-08", "2026-08-09")
+def test_a_refusal_points_at_the_wrong_field(client: Client, team: Team) -> None:
+    preview = previewed(client, team, "2026-08-08", "2026-08-09")
 
-    assert found["refusals"][0]["errors"] == [
+    assert preview["refusals"][0]["errors"] == [
         {
             "pointer": "/start_date",
             "code": "no_working_time",
-            "detail": found["refusals"][0]["detail"],
+            "detail": preview["refusals"][0]["detail"],
         }
     ]
-    assert len(found["days"]) == 2
+    assert len(preview["days"]) == 2
     backwards = previewed(client, team, "2026-08-09", "2026-08-08")
     assert (backwards["days"], backwards["refusals"][0]["code"]) == ([], "end_before_start")
 
@@ -166,9 +166,7 @@ def test_a_field_at_fault_is_pointed_at(client: Client, team: Team) -> None:
         {"leave_type_id": 1},
     ],
 )
-def test_a_body_that_is_not_a_draft_is_refused(
-    client: Client, team: Team, change: dict[str, Any]
-) -> None:
+def test_a_malformed_draft_is_refused(client: Client, team: Team, change: dict[str, Any]) -> None:
     body = {**body_of(team, "2026-08-03", "2026-08-03"), **change}
 
     refused = client.post(PREVIEW, team.adas_key, json=body)
@@ -183,18 +181,18 @@ def test_an_unknown_type_is_refused_like_a_foreign_one(
     foreign = type_id(database, an_organisation(database, name="Globex"))
 
     for leave_type_id in (foreign, team.ada.id):
-        found = previewed(client, team, "2026-08-03", "2026-08-03", leave_type_id=leave_type_id)
-        assert [one["code"] for one in found["refusals"]] == ["unknown_leave_type"]
+        preview = previewed(client, team, "2026-08-03", "2026-08-03", leave_type_id=leave_type_id)
+        assert [refusal["code"] for refusal in preview["refusals"]] == ["unknown_leave_type"]
 
 
-def test_a_change_is_previewed_in_the_place_of_what_it_replaces(
+def test_a_previewed_edit_ignores_the_request_that_it_replaces(
     client: Client, team: Team, database: Database
 ) -> None:
     booked = a_request(database, team.acme, team.ada)
 
-    found = previewed(client, team, "2026-08-03", "2026-08-04", replaces=booked.id)
+    preview = previewed(client, team, "2026-08-03", "2026-08-04", replaces=booked.id)
 
-    assert (found["refusals"], found["balances"][0]["after"]) == ([], 23)
+    assert (preview["refusals"], preview["balances"][0]["after"]) == ([], 23)
     other = a_request(database, team.acme, team.grace)
     body = body_of(team, "2026-08-03", "2026-08-04", replaces=other.id)
     assert client.post(PREVIEW, team.adas_key, json=body).status_code == 404
@@ -206,9 +204,9 @@ def test_private_leave_of_a_colleague_is_only_away(
     hedy = a_person(database, team.acme, first_name="Hedy", manager_id=team.ada.id)
     a_request(database, team.acme, hedy, code="sick")
 
-    found = previewed(client, team, "2026-08-03", "2026-08-03")
+    preview = previewed(client, team, "2026-08-03", "2026-08-03")
 
-    assert found["colleagues_off"] == [
+    assert preview["colleagues_off"] == [
         {
             "name": "Hedy Lovelace",
             "start_date": "2026-08-03",
@@ -220,7 +218,9 @@ def test_private_leave_of_a_colleague_is_only_away(
     ]
 
 
-def test_reading_is_scope_enough(client: Client, team: Team, database: Database) -> None:
+def test_a_preview_needs_only_the_read_scope(
+    client: Client, team: Team, database: Database
+) -> None:
     key = a_key(database, team.acme, team.ada, scopes=["leave:read"])
     body = body_of(team, "2026-08-03", "2026-08-03")
 
@@ -231,9 +231,9 @@ def test_reading_is_scope_enough(client: Client, team: Team, database: Database)
 def test_a_requests_days_are_explained(client: Client, team: Team, database: Database) -> None:
     request = a_request(database, team.acme, team.ada, start_half_day="pm")
 
-    found = client.get(f"{REQUESTS}/{request.id}/days", team.adas_key).json()
+    days = client.get(f"{REQUESTS}/{request.id}/days", team.adas_key).json()
 
-    assert found == {
+    assert days == {
         "leave_request_id": request.id,
         "total_days": 0.5,
         "days": [

@@ -1,4 +1,4 @@
-"""A set's year, its overrides and its end over HTTP; the countries to choose from."""
+"""Holiday sets over HTTP: a year, overrides and deletion; the countries to choose from."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def own_set(client: Client, key: str) -> str:
 
 def on(client: Client, key: str, day: str) -> Any:
     listed = client.get(f"{own_set(client, key)}/holidays?year={day[:4]}", key).json()
-    return next((one for one in listed["data"] if one["date"] == day), None)
+    return next((holiday for holiday in listed["data"] if holiday["date"] == day), None)
 
 
-def test_a_years_holidays_say_where_each_comes_from(client: Client, key: str) -> None:
+def test_holidays_of_a_year_have_their_source(client: Client, key: str) -> None:
     path = own_set(client, key)
     body = {"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"}
 
@@ -52,7 +52,7 @@ def test_a_years_holidays_say_where_each_comes_from(client: Client, key: str) ->
     assert client.post(f"{path}/overrides", key, json=body).json()["code"] == "already_exists"
 
 
-def test_without_a_year_it_is_the_current_one(client: Client, key: str) -> None:
+def test_the_current_year_is_the_default(client: Client, key: str) -> None:
     path = own_set(client, key)
 
     now = client.get(f"{path}/holidays", key).json()
@@ -68,8 +68,8 @@ def test_the_count_of_a_set_follows_its_overrides(client: Client, key: str) -> N
     path = own_set(client, key)
     before = client.get(SETS, key).json()["data"][0]["holiday_count"]
 
-    taken = {"date": "2026-12-25", "is_holiday": False}
-    made = client.post(f"{path}/overrides", key, json=taken).json()
+    override = {"date": "2026-12-25", "is_holiday": False}
+    made = client.post(f"{path}/overrides", key, json=override).json()
 
     assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before - 1
     assert on(client, key, "2026-12-25")["is_holiday"] is False
@@ -103,10 +103,10 @@ def test_any_user_reads_a_years_holidays(client: Client, database: Database) -> 
 def test_countries_name_their_regions(client: Client, key: str) -> None:
     listed = client.get(f"{API}/countries", key).json()["data"]
 
-    britain = next(one for one in listed if one["code"] == "GB")
+    britain = next(country for country in listed if country["code"] == "GB")
     assert (britain["name"], britain["has_regions"]) == ("United Kingdom", True)
     assert {"code": "GB-SCT", "name": "Scotland"} in britain["regions"]
-    assert [one["name"] for one in listed] == sorted(one["name"] for one in listed)
+    assert [country["name"] for country in listed] == sorted(country["name"] for country in listed)
     assert client.get(SETS, key).json()["data"][0]["has_regions"] is True
     scotland = client.post(SETS, key, json={"country_code": "GB-SCT"}).json()
     assert scotland["has_regions"] is False

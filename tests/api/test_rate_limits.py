@@ -47,36 +47,38 @@ def key(database: Database, acme: Acme) -> str:
     return a_key(database, acme)
 
 
-def standing(answer: httpx.Response) -> tuple[int, int]:
-    """What is left and for how long, as the header says."""
-    name, left, seconds = answer.headers["RateLimit"].split(";")
+def standing(response: httpx.Response) -> tuple[int, int]:
+    """The remaining requests and seconds in the header."""
+    name, remaining, seconds = response.headers["RateLimit"].split(";")
     assert name == '"default"'
-    return int(left.removeprefix("r=")), int(seconds.removeprefix("t="))
+    return int(remaining.removeprefix("r=")), int(seconds.removeprefix("t="))
 
 
-def test_answers_show_the_rate_limit_and_the_fourth_request_is_refused(
-    client: Client, key: str
-) -> None:
-    answers = [client.get(PATH, key) for _ in range(4)]
+def test_responses_show_the_rate_limit_and_the_fourth_is_refused(client: Client, key: str) -> None:
+    responses = [client.get(PATH, key) for _ in range(4)]
 
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert [standing(answer)[0] for answer in answers] == [2, 1, 0, 0]
-    assert {answer.headers["RateLimit-Policy"] for answer in answers} == {'"default";q=3;w=60'}
-    assert all(0 < standing(answer)[1] <= 60 for answer in answers)
-    refused = answers[3]
+    assert [response.status_code for response in responses] == [200, 200, 200, 429]
+    assert [standing(response)[0] for response in responses] == [2, 1, 0, 0]
+    assert {response.headers["RateLimit-Policy"] for response in responses} == {
+        '"default";q=3;w=60'
+    }
+    assert all(0 < standing(response)[1] <= 60 for response in responses)
+    refused = responses[3]
     assert refused.json()["code"] == "rate_limited"
     assert int(refused.headers["Retry-After"]) >= standing(refused)[1]
 
 
-def test_refusals_of_a_recognised_key_count_and_say_so(client: Client, key: str) -> None:
+def test_refused_requests_of_a_valid_key_count_and_have_the_headers(
+    client: Client, key: str
+) -> None:
     unknown = client.get("/api/v1/users/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11", key)
     invalid = client.get(f"{PATH}?x=1", key)
     unreadable = client.post(
         "/api/v1/departments", key, content=b"{", headers={"Content-Type": "application/json"}
     )
 
-    assert [one.status_code for one in (unknown, invalid, unreadable)] == [404, 422, 400]
-    assert [standing(one)[0] for one in (unknown, invalid, unreadable)] == [2, 1, 0]
+    assert [response.status_code for response in (unknown, invalid, unreadable)] == [404, 422, 400]
+    assert [standing(response)[0] for response in (unknown, invalid, unreadable)] == [2, 1, 0]
 
 
 def test_each_key_has_a_limit_of_its_own(
@@ -89,10 +91,10 @@ def test_each_key_has_a_limit_of_its_own(
 
 
 def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
-    answer = client.get(PATH, api_key_format.new_key())
+    response = client.get(PATH, api_key_format.new_key())
 
-    assert answer.status_code == 401
-    assert "RateLimit" not in answer.headers
+    assert response.status_code == 401
+    assert "RateLimit" not in response.headers
 
 
 def fail(client: Client, times: int) -> list[int]:
@@ -100,7 +102,7 @@ def fail(client: Client, times: int) -> list[int]:
     return [client.get(PATH, api_key_format.new_key()).status_code for _ in range(times)]
 
 
-def test_over_the_limit_only_wrong_credentials_are_refused(client: Client) -> None:
+def test_the_failure_limit_refuses_only_wrong_credentials(client: Client) -> None:
     answered = fail(client, FAILURE_LIMIT.amount)
 
     refused = client.get(PATH, api_key_format.new_key())
@@ -115,7 +117,7 @@ def test_over_the_limit_only_wrong_credentials_are_refused(client: Client) -> No
     assert client.get(f"/cal/{new_token()}").status_code == 429
 
 
-def test_a_valid_key_is_never_refused_for_wrong_ones_from_the_same_address(
+def test_failures_of_an_address_do_not_refuse_a_valid_key(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     assert client.get(PATH, key).status_code == 200
@@ -129,16 +131,16 @@ def test_a_valid_key_is_never_refused_for_wrong_ones_from_the_same_address(
     assert fail(client, 1) == [429]
 
 
-def test_a_valid_feed_is_never_refused_for_wrong_tokens_from_the_same_address(
+def test_failures_of_an_address_do_not_refuse_a_valid_feed(
     client: Client, database: Database, key: str
 ) -> None:
     token = client.get("/api/v1/calendar-feeds/token", key).json()["token"]
     wrong = [client.get(f"/cal/{new_token()}") for _ in range(FAILURE_LIMIT.amount + 1)]
     assert wrong[-1].status_code == 429
 
-    answers = [client.get(f"/cal/{token}{suffix}") for suffix in ("", ".ics", "?scope=team")]
+    responses = [client.get(f"/cal/{token}{suffix}") for suffix in ("", ".ics", "?scope=team")]
 
-    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert [response.status_code for response in responses] == [200, 200, 200]
 
 
 def test_a_malformed_key_or_token_costs_no_query(
@@ -151,7 +153,7 @@ def test_a_malformed_key_or_token_costs_no_query(
     assert client.get(PATH, misspelt).status_code == 401
     assert client.get(PATH, "hiatus_sk_live_").status_code == 401
     assert client.get("/cal/a-guess").status_code == 404
-    # What could be one is looked up, and there is no table to look in.
+    # A well-formed key is looked up, and the table is missing.
     assert client.get(PATH, api_key_format.new_key()).status_code >= 500
     assert client.get(f"/cal/{new_token()}").status_code >= 500
 
@@ -163,42 +165,42 @@ def test_a_revoked_key_fails_like_a_wrong_one(
     api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
     database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
 
-    answers = [client.get(PATH, key) for _ in range(FAILURE_LIMIT.amount + 1)]
+    responses = [client.get(PATH, key) for _ in range(FAILURE_LIMIT.amount + 1)]
 
-    assert answers[0].status_code == 401
-    assert "RateLimit" not in answers[0].headers
-    assert answers[-1].status_code == 429
+    assert responses[0].status_code == 401
+    assert "RateLimit" not in responses[0].headers
+    assert responses[-1].status_code == 429
 
 
 def test_a_feed_may_be_read_120_times_an_hour(client: Client, key: str) -> None:
     token = client.get("/api/v1/calendar-feeds/token", key).json()["token"]
 
-    answers = [client.get(f"/cal/{token}{suffix}") for suffix in ("", ".ics") for _ in range(60)]
+    responses = [client.get(f"/cal/{token}{suffix}") for suffix in ("", ".ics") for _ in range(60)]
     refused = client.get(f"/cal/{token}?scope=team")
 
-    assert {answer.status_code for answer in answers} == {200}
-    assert answers[0].headers["RateLimit-Policy"] == '"default";q=120;w=3600'
-    assert standing(answers[-1])[0] == 0
+    assert {response.status_code for response in responses} == {200}
+    assert responses[0].headers["RateLimit-Policy"] == '"default";q=120;w=3600'
+    assert standing(responses[-1])[0] == 0
     assert refused.status_code == 429
     assert 0 < int(refused.headers["Retry-After"]) <= 3600
 
 
 def test_unknown_tokens_are_limited(client: Client) -> None:
-    answers = [client.get(f"/cal/guess-{number}") for number in range(FAILURE_LIMIT.amount + 2)]
+    responses = [client.get(f"/cal/guess-{number}") for number in range(FAILURE_LIMIT.amount + 2)]
 
-    assert {answer.status_code for answer in answers[: FAILURE_LIMIT.amount]} == {404}
-    assert answers[-1].status_code == 429
-    assert "RateLimit" not in answers[0].headers
+    assert {response.status_code for response in responses[: FAILURE_LIMIT.amount]} == {404}
+    assert responses[-1].status_code == 429
+    assert "RateLimit" not in responses[0].headers
 
 
 class Name(str):
     """A name to which there can be weak references."""
 
 
-def test_windows_end_and_their_names_are_dropped() -> None:
+def test_expired_windows_are_dropped_with_their_names() -> None:
     now = 0.0
     name = Name("d")
-    kept = weakref.ref(name)
+    reference = weakref.ref(name)
     counter = MemoryCounter(limits.parse("2/minute"), lambda: now)
 
     assert [counter.hit_now("a").number for _ in range(3)] == [1, 2, 3]
@@ -210,30 +212,30 @@ def test_windows_end_and_their_names_are_dropped() -> None:
     assert counter.hit_now("b").number == 2
     assert counter.hit_now(name).number == 1
     del name
-    assert kept() is not None
+    assert reference() is not None
     now = 500
     assert counter.hit_now("c").number == 1
-    assert kept() is None
+    assert reference() is None
 
 
-async def left_after(*requests_of: RateLimits) -> list[int | None]:
-    """What each of them is told is left to one key, in turn; None where nothing is known."""
-    left = []
-    for one in requests_of:
+async def remaining_after(*requests_of: RateLimits) -> list[int | None]:
+    """The remaining requests of one key after a hit on each limiter; None without a count."""
+    remaining = []
+    for rate_limits in requests_of:
         scope: dict[str, Any] = {"client": ("192.0.2.1", 1)}
-        await one.keys.hit(scope, "0" * 64)
+        await rate_limits.keys.hit(scope, "0" * 64)
         standing = scope.get("rate_limit")
-        left.append(None if standing is None else int(standing[1][1].split(b";")[1][2:]))
-    for one in set(requests_of):
-        await one.close()
-    return left
+        remaining.append(None if standing is None else int(standing[1][1].split(b";")[1][2:]))
+    for rate_limits in set(requests_of):
+        await rate_limits.close()
+    return remaining
 
 
-def test_two_processes_share_what_redis_counts() -> None:
+def test_two_processes_share_the_counts_in_redis() -> None:
     with LoopbackRedis() as redis:
         first, second = (RateLimits("3/minute", redis.url) for _ in range(2))
 
-        assert asyncio.run(left_after(first, second, first)) == [2, 1, 0]
+        assert asyncio.run(remaining_after(first, second, first)) == [2, 1, 0]
 
 
 def test_without_redis_all_requests_pass_and_the_failure_is_logged() -> None:
@@ -241,10 +243,10 @@ def test_without_redis_all_requests_pass_and_the_failure_is_logged() -> None:
         rate_limits = RateLimits("1/minute", redis.url)
 
     with capture_logs() as lines:
-        left = asyncio.run(left_after(*[rate_limits] * 20))
+        remaining = asyncio.run(remaining_after(*[rate_limits] * 20))
 
-    assert set(left) == {None}
-    # Once: it is left alone for a while.
+    assert set(remaining) == {None}
+    # Logged once: Redis is not asked again for a while.
     assert [line["event"] for line in lines] == ["nothing is limited: Redis is unavailable"]
 
 
@@ -252,9 +254,9 @@ def test_a_redis_that_hangs_costs_its_quarter_of_a_second_once() -> None:
     started = time.monotonic()
 
     with LoopbackRedis(answers=False) as redis:
-        left = asyncio.run(left_after(*[RateLimits("1/minute", redis.url)] * 20))
+        remaining = asyncio.run(remaining_after(*[RateLimits("1/minute", redis.url)] * 20))
 
-    assert set(left) == {None}
+    assert set(remaining) == {None}
     assert time.monotonic() - started < 19 * REDIS_SECONDS
 
 

@@ -16,7 +16,7 @@ def key(database: Database) -> str:
     return a_key(database, an_organisation(database))
 
 
-def test_a_department_from_creation_to_deletion(client: Client, key: str) -> None:
+def test_a_department_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
     body = {"name": "Research", "default_leave_allowance": 27.5}
     made = client.post(f"{API}/departments", key, json=body)
     path = made.headers["Location"]
@@ -30,7 +30,7 @@ def test_a_department_from_creation_to_deletion(client: Client, key: str) -> Non
 
 
 @pytest.mark.parametrize("days", [-1, 1.25, 1e9])
-def test_an_amount_of_days_is_whole_halves(client: Client, key: str, days: float) -> None:
+def test_days_are_accepted_in_halves_only(client: Client, key: str, days: float) -> None:
     body = {"name": "Research", "default_leave_allowance": days}
 
     refused = client.post(f"{API}/departments", key, json=body)
@@ -39,14 +39,14 @@ def test_an_amount_of_days_is_whole_halves(client: Client, key: str, days: float
     assert refused.json()["errors"][0]["pointer"] == "/default_leave_allowance"
 
 
-def test_nan_is_no_amount(client: Client, key: str) -> None:
+def test_nan_is_refused_as_days(client: Client, key: str) -> None:
     content = b'{"name": "Research", "default_leave_allowance": NaN}'
     headers = {"Content-Type": "application/json"}
 
     assert client.post(f"{API}/departments", key, content=content, headers=headers).is_client_error
 
 
-def test_a_leave_type_from_creation_to_deletion(client: Client, key: str) -> None:
+def test_a_leave_type_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
     made = client.post(f"{API}/leave-types", key, json={"name": "Study", "colour": "#FF8800"})
     path = made.headers["Location"]
 
@@ -59,14 +59,18 @@ def test_a_leave_type_from_creation_to_deletion(client: Client, key: str) -> Non
     for archived in (True, False):
         change = {"is_archived": archived}
         assert client.patch(path, key, json=change).json()["is_archived"] is archived
-    taken = client.post(f"{API}/leave-types", key, json={"name": "Other", "code": "study"})
-    assert (taken.status_code, taken.json()["code"]) == (409, "code_taken")
+    refused = client.post(f"{API}/leave-types", key, json={"name": "Other", "code": "study"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "code_taken")
     assert client.delete(path, key).status_code == 204
-    codes = [one["code"] for one in client.get(f"{API}/leave-types", key).json()["data"]]
+    codes = [
+        leave_type["code"] for leave_type in client.get(f"{API}/leave-types", key).json()["data"]
+    ]
     assert codes == ["annual", "sick", "unpaid", "parental", "compassionate"]
 
 
-def test_a_taken_name_is_409_and_names_the_one_that_has_it(client: Client, key: str) -> None:
+def test_a_duplicate_name_is_409_with_the_id_of_the_existing_record(
+    client: Client, key: str
+) -> None:
     research = client.post(f"{API}/departments", key, json={"name": "Research"}).json()
     study = client.post(f"{API}/leave-types", key, json={"name": "Study"}).json()
 
@@ -112,7 +116,7 @@ def test_holiday_sets_name_their_country_and_count_its_days(client: Client, key:
     assert added.json()["country_name"] == "United Kingdom (Scotland)"
     assert added.json()["holiday_count"] >= 8
     assert again.status_code == 409
-    codes = [one["country_code"] for one in client.get(sets, key).json()["data"]]
+    codes = [holiday_set["country_code"] for holiday_set in client.get(sets, key).json()["data"]]
     assert codes == ["GB", "GB-SCT"]
     assert client.post(sets, key, json={"country_code": "XX"}).json()["code"] == "unknown_country"
 
@@ -160,7 +164,7 @@ def test_a_webhooks_secret_is_shown_once(client: Client, key: str) -> None:
     assert client.get(f"{API}/webhooks", key).json()["data"] == []
 
 
-def test_missed_events_are_sent_when_an_admin_redelivers_them(client: Client, key: str) -> None:
+def test_an_admin_can_redeliver_missed_events(client: Client, key: str) -> None:
     body = {"url": "https://203.0.114.9/hook", "events": ["leave_request.approved"]}
     path = client.post(f"{API}/webhooks", key, json=body).headers["Location"]
     again = f"{path}/redeliver-failed"
@@ -245,7 +249,7 @@ def test_the_audit_trail_tells_who_did_what_in_which_request(
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
-def test_a_moment_beyond_the_calendar_is_refused(client: Client, key: str, moment: str) -> None:
+def test_an_instant_beyond_the_calendar_is_refused(client: Client, key: str, moment: str) -> None:
     body = {"name": "payroll", "scopes": ["users:read"], "expires_at": moment}
 
     refused = client.post(f"{API}/api-keys", key, json=body)

@@ -1,4 +1,4 @@
-"""What holds for every route: four refusals before anything is shown or changed.
+"""Every route refuses four kinds of requests before it shows or changes anything.
 
 Without a key, with ids of another organisation, with too little scope, with too low a role.
 """
@@ -45,8 +45,8 @@ OPEN: Final = {
     "/docs/assets/{version}/{name}",
 }
 
-# What a member is answered for other people's resources where no role is needed. An operation for
-# all roles has a row here that says what protects these resources.
+# The status that a member gets for other people's resources where no role is needed. Every
+# operation for all roles has a row here.
 STRANGERS: Final[Mapping[str, int]] = {
     "users.list_all": 200,
     "users.get": 200,
@@ -91,9 +91,9 @@ STRANGERS: Final[Mapping[str, int]] = {
 }
 
 
-def seen(answer: httpx.Response, of_id: str) -> tuple[int, str]:
-    """What tells one id from another, once the id itself, which may be quoted, is gone."""
-    return answer.status_code, answer.text.replace(of_id, "…")
+def seen(response: httpx.Response, of_id: str) -> tuple[int, str]:
+    """Status and body without the id: equal if the caller cannot tell ids apart."""
+    return response.status_code, response.text.replace(of_id, "…")
 
 
 def test_only_listed_paths_are_served_beside_the_operations(database: Database) -> None:
@@ -104,50 +104,56 @@ def test_only_listed_paths_are_served_beside_the_operations(database: Database) 
 
 
 def test_every_route_refuses_without_a_key(client: Client) -> None:
-    answers = {
-        one.operation_id: client.request(
-            one.method, "/api/v1" + re.sub(r"\{\w+\}", NEVER, one.path), json=one.example
+    responses = {
+        operation.operation_id: client.request(
+            operation.method,
+            "/api/v1" + re.sub(r"\{\w+\}", NEVER, operation.path),
+            json=operation.example,
         )
-        for one in OPERATIONS
+        for operation in OPERATIONS
     }
 
     refused = {
-        name: (answer.status_code, answer.json()["code"]) for name, answer in answers.items()
+        name: (response.status_code, response.json()["code"])
+        for name, response in responses.items()
     }
-    assert refused == dict.fromkeys(answers, (401, "unauthenticated"))
+    assert refused == dict.fromkeys(responses, (401, "unauthenticated"))
 
 
 def test_every_route_refuses_too_little_scope(client: Client, database: Database) -> None:
     there = things(client, database)
     keys = {
         scope: a_key(database, there.acme, scopes=every_scope_but(scope))
-        for scope in {one.scope for one in OPERATIONS}
+        for scope in {operation.scope for operation in OPERATIONS}
     }
 
-    answers = {
-        one.operation_id: call(client, one, there, keys[one.scope]).json() for one in OPERATIONS
+    responses = {
+        operation.operation_id: call(client, operation, there, keys[operation.scope]).json()
+        for operation in OPERATIONS
     }
 
-    assert {one.scope for one in OPERATIONS} <= set(SCOPES)
+    assert {operation.scope for operation in OPERATIONS} <= set(SCOPES)
     assert {
-        one.operation_id: answers[one.operation_id]
-        for one in OPERATIONS
-        if answers[one.operation_id].get("missing_scope") != one.scope
+        operation.operation_id: responses[operation.operation_id]
+        for operation in OPERATIONS
+        if responses[operation.operation_id].get("missing_scope") != operation.scope
     } == {}
 
 
 def test_every_change_needs_a_scope_to_write() -> None:
     assert [
-        one.operation_id
-        for one in OPERATIONS
-        if one.method != "GET"
-        and not one.scope.endswith(":write")
-        # It asks what would become of a request, and changes nothing.
-        and one.operation_id != "leave_requests.preview"
+        operation.operation_id
+        for operation in OPERATIONS
+        if operation.method != "GET"
+        and not operation.scope.endswith(":write")
+        # A preview changes nothing.
+        and operation.operation_id != "leave_requests.preview"
     ] == []
 
 
-def test_every_route_with_a_role_refuses_the_one_below(client: Client, database: Database) -> None:
+def test_every_route_with_a_role_refuses_the_next_lower_role(
+    client: Client, database: Database
+) -> None:
     there = things(client, database)
     below = {
         "approver": a_key(database, there.acme, a_person(database, there.acme)),
@@ -155,29 +161,29 @@ def test_every_route_with_a_role_refuses_the_one_below(client: Client, database:
         "owner": a_key(database, there.acme, a_person(database, there.acme, role="admin")),
     }
 
-    answers = {
-        one.operation_id: call(client, one, there, below[one.role]).json()
-        for one in OPERATIONS
-        if one.role is not None
+    responses = {
+        operation.operation_id: call(client, operation, there, below[operation.role]).json()
+        for operation in OPERATIONS
+        if operation.role is not None
     }
 
-    codes = {name: answer.get("code") for name, answer in answers.items()}
+    codes = {name: response.get("code") for name, response in responses.items()}
     assert {name: code for name, code in codes.items() if code != "insufficient_role"} == {}
 
 
-def test_every_route_without_a_role_keeps_people_off_each_others_things(
+def test_routes_without_a_role_protect_other_peoples_resources(
     client: Client, database: Database
 ) -> None:
     there = things(client, database)
     stranger = a_key(database, there.acme, a_person(database, there.acme, first_name="Mallory"))
 
-    answers = {
-        one.operation_id: call(client, one, there, stranger).status_code
-        for one in OPERATIONS
-        if one.role is None
+    responses = {
+        operation.operation_id: call(client, operation, there, stranger).status_code
+        for operation in OPERATIONS
+        if operation.role is None
     }
 
-    assert answers == STRANGERS
+    assert responses == STRANGERS
 
 
 def test_every_id_in_a_path_of_another_organisation_looks_unknown(
@@ -186,14 +192,17 @@ def test_every_id_in_a_path_of_another_organisation_looks_unknown(
     there, foreign = things(client, database), things(client, database)
 
     told_apart = []
-    for one in OPERATIONS:
-        for name in path_names(one):
+    for operation in OPERATIONS:
+        for name in path_names(operation):
             unknown, others = (
-                seen(call(client, one, there, path=path_of(one, there, **{name: of_id})), of_id)
-                for of_id in (NEVER, foreign.id_before(one.path, name))
+                seen(
+                    call(client, operation, there, path=path_of(operation, there, **{name: of_id})),
+                    of_id,
+                )
+                for of_id in (NEVER, foreign.id_before(operation.path, name))
             )
             if unknown[0] != 404 or others != unknown:
-                told_apart.append((one.operation_id, name, unknown, others))
+                told_apart.append((operation.operation_id, name, unknown, others))
 
     assert told_apart == []
 
@@ -204,16 +213,19 @@ def test_every_id_in_a_body_of_another_organisation_looks_unknown(
     there, foreign = things(client, database), things(client, database)
 
     told_apart: list[Any] = []
-    for one in OPERATIONS:
-        for name in id_fields(one.body) if one.body is not None else []:
+    for operation in OPERATIONS:
+        for name in id_fields(operation.body) if operation.body is not None else []:
             unknown, others = (
-                seen(call(client, one, there, json=body_of(one, there) | {name: of_id}), of_id)
+                seen(
+                    call(client, operation, there, json=body_of(operation, there) | {name: of_id}),
+                    of_id,
+                )
                 for of_id in (NEVER, id_for(name, foreign))
             )
-            # A preview tells in its answer what would be refused.
-            is_told = unknown[0] in (404, 422) or one.operation_id == "leave_requests.preview"
+            # A preview lists refusals in its body.
+            is_told = unknown[0] in (404, 422) or operation.operation_id == "leave_requests.preview"
             if not is_told or others != unknown:
-                told_apart.append((one.operation_id, name, unknown, others))
+                told_apart.append((operation.operation_id, name, unknown, others))
 
     assert told_apart == []
 
@@ -224,14 +236,14 @@ def test_every_id_in_a_query_of_another_organisation_looks_unknown(
     there, foreign = things(client, database), things(client, database)
 
     told_apart: list[Any] = []
-    for one in OPERATIONS:
-        for name in id_fields(one.query):
+    for operation in OPERATIONS:
+        for name in id_fields(operation.query):
             unknown, others = (
-                seen(call(client, one, there, params={name: of_id}), of_id)
+                seen(call(client, operation, there, params={name: of_id}), of_id)
                 for of_id in (NEVER, id_for(name, foreign))
             )
             if unknown[0] >= 500 or others != unknown:
-                told_apart.append((one.operation_id, name, unknown, others))
+                told_apart.append((operation.operation_id, name, unknown, others))
 
     assert told_apart == []
 
@@ -241,11 +253,11 @@ def test_no_list_holds_anything_of_another_organisation(client: Client, database
     foreign_ids = {*foreign.ids.values(), foreign.acme.id, foreign.acme.owner.id}
 
     held = {
-        (one.operation_id, of_id)
-        for one in OPERATIONS
-        if one.method == "GET"
+        (operation.operation_id, of_id)
+        for operation in OPERATIONS
+        if operation.method == "GET"
         for of_id in foreign_ids
-        if of_id in call(client, one, there).text
+        if of_id in call(client, operation, there).text
     }
 
     assert held == set()

@@ -1,4 +1,4 @@
-"""What is done without being asked goes on while the machine is busy, and ends without a word."""
+"""Background jobs go on while all threads are busy, and end silently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.builders import NOW
 
 
 class Looks:
-    """How often a dispatcher has looked for work."""
+    """Counts how often a dispatcher claims work."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -38,7 +38,9 @@ class Looks:
         )
 
 
-def test_ticks_need_no_thread(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_scheduler_runs_while_every_thread_is_busy(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
     looks, is_over = Looks(), threading.Event()
 
     async def story() -> None:
@@ -58,9 +60,7 @@ def test_ticks_need_no_thread(database: Database, caplog: pytest.LogCaptureFixtu
     assert caplog.records == []
 
 
-def test_a_job_that_was_begun_is_finished(
-    database: Database, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_started_job_is_finished(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     done: list[str] = []
 
     async def story() -> None:
@@ -97,7 +97,7 @@ def test_a_job_that_fails_is_logged_and_runs_again(database: Database) -> None:
     with capture_logs() as logs:
         asyncio.run(story())
 
-    failed = [one for one in logs if one["event"] == "scheduler.job_failed"]
+    failed = [log_entry for log_entry in logs if log_entry["event"] == "scheduler.job_failed"]
     assert len(failed) >= 2
     assert failed[0]["exc_info"]
     assert failed[0]["job"].endswith("fail")

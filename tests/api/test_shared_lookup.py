@@ -1,4 +1,4 @@
-"""Look-ups of keys and tokens: one query for concurrent requests, no answer from before them."""
+"""Look-ups of keys and tokens: concurrent requests share a query, none gets an older result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_engines
 
 
 class Queries:
-    """Runs queries, and keeps the answer of each until ``may_answer`` is set."""
+    """Runs queries, and delays each result until ``may_answer`` is set."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

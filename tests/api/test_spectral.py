@@ -16,9 +16,12 @@ SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
 def complaints(document: Path) -> list[tuple[str, str, Any]]:
     """Spectral's findings in a document: the rule, its message and the place."""
     options = ("--ruleset", "spectral.yaml", "--format", "json", "--quiet")
-    said = javascript.node(SPECTRAL, "lint", *options, str(document))
-    assert said.returncode in (0, 1), said.stderr
-    return [(one["code"], one["message"], one["path"]) for one in json.loads(said.stdout)]
+    process = javascript.node(SPECTRAL, "lint", *options, str(document))
+    assert process.returncode in (0, 1), process.stderr
+    return [
+        (finding["code"], finding["message"], finding["path"])
+        for finding in json.loads(process.stdout)
+    ]
 
 
 @pytest.mark.slow
@@ -30,13 +33,13 @@ def test_spectral_finds_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_spectral_would_find_what_is_lacking(tmp_path: Path) -> None:
+def test_spectral_reports_missing_descriptions(tmp_path: Path) -> None:
     lacking = json.loads(openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test"))
     del lacking["paths"]["/api/v1/users"]["get"]["description"]
     del lacking["info"]["license"]
     document = tmp_path / "openapi.json"
     document.write_text(json.dumps(lacking))
 
-    found = {rule for rule, _, _ in complaints(document)}
+    rules = {rule for rule, _, _ in complaints(document)}
 
-    assert {"info-license", "operation-description"} <= found
+    assert {"info-license", "operation-description"} <= rules

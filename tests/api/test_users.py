@@ -9,9 +9,7 @@ from tests.builders import NOW, a_department, a_person, a_slack_profile, an_orga
 USERS = "/api/v1/users"
 
 
-def test_a_new_user_is_pending_and_can_be_read_where_location_says(
-    client: Client, database: Database
-) -> None:
+def test_a_new_user_is_pending_and_served_at_location(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     key = a_key(database, acme)
     body = {
@@ -22,20 +20,20 @@ def test_a_new_user_is_pending_and_can_be_read_where_location_says(
         "leave_allowance": 27.5,
     }
 
-    answer = client.post(USERS, key, json=body)
+    response = client.post(USERS, key, json=body)
 
-    user = answer.json()
-    assert answer.status_code == 201
+    user = response.json()
+    assert response.status_code == 201
     assert user["status"] == "pending"
     assert user["is_active"] is False
     assert user["start_date"] == "2026-01-12"
     assert user["leave_allowance"] == 27.5
     assert user["working_days"] == ["monday", "tuesday", "wednesday", "thursday", "friday"]
     assert user["created_at"] == "2026-06-01T09:00:00Z"
-    assert client.get(answer.headers["Location"], key).json() == user
+    assert client.get(response.headers["Location"], key).json() == user
 
 
-def test_every_field_of_the_documented_user_is_there(client: Client, database: Database) -> None:
+def test_a_user_has_every_documented_field(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     user = client.get(f"{USERS}/{acme.owner.id}", a_key(database, acme)).json()
 
@@ -170,13 +168,13 @@ def test_deleting_archives_and_shows_the_new_state(client: Client, database: Dat
     adas_key = a_key(database, acme, ada)
     key = a_key(database, acme)
 
-    answer = client.delete(f"{USERS}/{ada.id}", key)
+    response = client.delete(f"{USERS}/{ada.id}", key)
 
-    assert (answer.status_code, answer.json()["status"]) == (200, "archived")
+    assert (response.status_code, response.json()["status"]) == (200, "archived")
     assert client.get(USERS, adas_key).status_code == 401
 
 
-def test_a_user_is_deactivated_and_comes_back(client: Client, database: Database) -> None:
+def test_a_deactivated_user_can_be_reactivated(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     key = a_key(database, acme)
@@ -198,10 +196,10 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
     )
     database.write_now(account_links.link, acme.id, ada.id, profile, now=NOW)
 
-    answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))
+    response = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))
 
     stored = database.read_now(people_rows.get, ada.id, by=acme.caller)
-    assert (answer.status_code, answer.json()["id"]) == (200, ada.id)
+    assert (response.status_code, response.json()["id"]) == (200, ada.id)
     assert (stored.slack_user_id, stored.status) == (None, "active")
 
 
@@ -209,9 +207,9 @@ def test_a_member_cannot_unlink_users(client: Client, database: Database) -> Non
     acme = an_organisation(database)
     ada = a_person(database, acme)
 
-    answer = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme, ada))
+    response = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme, ada))
 
-    assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_role")
+    assert (response.status_code, response.json()["code"]) == (403, "insufficient_role")
 
 
 def test_an_archived_user_is_restored_unless_the_address_is_taken(

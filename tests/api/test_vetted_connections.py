@@ -42,7 +42,7 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         number = 0
         try:
@@ -52,16 +52,16 @@ class Receiver:
                 await reader.readexactly(int(length))
                 self.heads.append(head)
                 number += 1
-                answer = self._reply(number)
-                if answer is None:
+                reply = self._reply(number)
+                if reply is None:
                     break
-                writer.write(answer)
+                writer.write(reply)
                 await writer.drain()
                 if self._late:
                     await asyncio.sleep(0.02)
                     writer.write(self._late)
                     self.has_sent_late.set()
-                if not answer.startswith(b"HTTP/1.1 204") or "connection: close" in head:
+                if not reply.startswith(b"HTTP/1.1 204") or "connection: close" in head:
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -74,7 +74,7 @@ async def receiving(
     reply: Reply = lambda _: NO_CONTENT, late: bytes = b"", tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Receiver]:
     receiver = Receiver(reply, late)
-    server = await asyncio.start_server(receiver.answer, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0, ssl=tls)
     receiver.port = server.sockets[0].getsockname()[1]
     async with server:
         yield receiver
@@ -244,8 +244,8 @@ def test_the_address_of_a_reused_connection_is_checked() -> None:
                 connector.allow_private = allowed
                 use = ConnectionUse()
                 current_use.set(use)
-                async with session.post(receiver.url, data=b"{}") as answer:
-                    assert answer.status == 204
+                async with session.post(receiver.url, data=b"{}") as response:
+                    assert response.status == 204
                 reused.append(use.is_reused)
             assert reused == [False, True, False]
             assert receiver.connections == 2

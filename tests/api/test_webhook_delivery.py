@@ -36,7 +36,7 @@ Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 class Receiver:
-    """A loopback HTTP server that keeps what it was sent and answers with one scripted reply."""
+    """A loopback HTTP server that records requests and sends one scripted reply."""
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
@@ -48,7 +48,7 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/hooks?tenant=7"
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -68,15 +68,15 @@ class Receiver:
 @asynccontextmanager
 async def receiving(reply: Reply, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
     receiver = Receiver(reply)
-    server = await asyncio.start_server(receiver.answer, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0, ssl=tls)
     receiver.port = server.sockets[0].getsockname()[1]
     async with server:
         yield receiver
 
 
-def raw(answer: bytes) -> Reply:
+def raw(content: bytes) -> Reply:
     async def reply(writer: asyncio.StreamWriter) -> None:
-        writer.write(answer)
+        writer.write(content)
         await writer.drain()
 
     return reply
@@ -109,7 +109,7 @@ def attempt_to(url: str, *secrets: str) -> Attempt:
 
 
 def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
-    """What comes of one attempt at a receiver on this machine."""
+    """The outcome of one attempt at a receiver on this machine."""
 
     async def run() -> Outcome:
         sender = Sender(allow_private=True, attempt_seconds=attempt_seconds)
@@ -120,18 +120,18 @@ def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
 
 
 class Script(AbstractResolver):
-    """Gives one prepared answer after the other, the last one for ever."""
+    """Resolves to one list of addresses after the other; the last one repeats."""
 
-    def __init__(self, *answers: list[str], delay_seconds: float = 0.0) -> None:
-        self._answers = list(answers)
+    def __init__(self, *responses: list[str], delay_seconds: float = 0.0) -> None:
+        self._answers = list(responses)
         self._delay_seconds = delay_seconds
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         await asyncio.sleep(self._delay_seconds)
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if not answer:
+        addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if not addresses:
             raise OSError("no such name")
         return [
             ResolveResult(
@@ -142,14 +142,14 @@ class Script(AbstractResolver):
                 proto=0,
                 flags=socket.AI_NUMERICHOST,
             )
-            for address in answer
+            for address in addresses
         ]
 
     async def close(self) -> None:
         pass
 
 
-def test_receiver_gets_the_very_bytes_and_a_signature_that_the_official_library_accepts() -> None:
+def test_the_official_library_accepts_the_received_bytes_and_signature() -> None:
     secret = new_signing_secret()
     now = datetime.fromtimestamp(time.time(), UTC)  # the library compares with the real clock
 
@@ -240,7 +240,7 @@ def test_an_attempt_without_a_secret_sends_nothing() -> None:
         (799, "retry", "bad_status", False),
     ],
 )
-def test_status_decides(
+def test_the_status_decides_the_outcome(
     code: int, verdict: str, error: str | None, at_least_60_seconds: bool
 ) -> None:
     outcome = outcome_of(status(code, body=b""))
@@ -258,7 +258,7 @@ def test_the_response_is_stored_for_admins() -> None:
     assert 0 <= outcome.duration_ms < 400
 
 
-def test_only_4096_bytes_of_an_endless_answer_are_read() -> None:
+def test_only_4096_bytes_of_an_endless_response_are_read() -> None:
     async def endless(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -271,7 +271,7 @@ def test_only_4096_bytes_of_an_endless_answer_are_read() -> None:
     assert outcome.response_excerpt == b"x" * 4_096
 
 
-def test_compressed_answer_is_not_unpacked() -> None:
+def test_compressed_response_is_not_decompressed() -> None:
     outcome = outcome_of(status(200, "Content-Encoding: gzip", body=b"no gzip at all"))
 
     assert outcome.verdict == "delivered"
@@ -317,13 +317,13 @@ def test_whole_attempt_has_one_time_limit(reply: Reply, status_code: int | None)
     assert 780 <= outcome.duration_ms < 10_000
 
 
-def test_410_counts_even_when_its_body_drips() -> None:
+def test_a_410_counts_with_a_trickling_body() -> None:
     outcome = outcome_of(dripping(b"HTTP/1.1 410 Gone\r\n\r\n"), attempt_seconds=0.8)
 
     assert outcome.verdict == "gone"
 
 
-def test_body_that_breaks_off_does_not_undo_a_2xx() -> None:
+def test_truncated_body_does_not_undo_a_2xx() -> None:
     outcome = outcome_of(raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhal"))
 
     assert (outcome.verdict, outcome.error) == ("delivered", None)
@@ -371,9 +371,9 @@ ODD: dict[str, tuple[bytes, bytes]] = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_a_2xx_counts_as_delivered_with_any_body(name: str) -> None:
-    answer, excerpt = ODD[name]
+    content, excerpt = ODD[name]
 
-    outcome = outcome_of(raw(b"HTTP/1.1 " + answer))
+    outcome = outcome_of(raw(b"HTTP/1.1 " + content))
 
     assert (outcome.verdict, outcome.error) == ("delivered", None)
     assert outcome.status_code in (200, 204)
@@ -388,7 +388,9 @@ def test_a_2xx_counts_as_delivered_with_any_body(name: str) -> None:
         (b"410 Gone", "gone", "bad_status"),
     ],
 )
-def test_an_odd_answer_is_judged_by_its_status_line(line: bytes, verdict: str, error: str) -> None:
+def test_a_malformed_response_is_judged_by_its_status_line(
+    line: bytes, verdict: str, error: str
+) -> None:
     twice = b"Content-Length: 2\r\nContent-Length: 2\r\n"
     outcome = outcome_of(raw(b"HTTP/1.1 " + line + b"\r\n" + twice + b"Retry-After: 7\r\n\r\nno"))
 
@@ -398,7 +400,7 @@ def test_an_odd_answer_is_judged_by_its_status_line(line: bytes, verdict: str, e
     assert outcome.retry_after_seconds == (None if verdict == "gone" else 7)
 
 
-def test_the_log_shows_what_came_instead_of_an_answer() -> None:
+def test_the_log_shows_bytes_that_are_no_http() -> None:
     outcome = outcome_of(raw(b"SSH-2.0-OpenSSH_9.7\r\n\r\n"))
 
     assert outcome.error == "invalid_response"
@@ -406,7 +408,7 @@ def test_the_log_shows_what_came_instead_of_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
+    ("content", "error"),
     [
         (b"", "disconnected"),
         (b"SSH-2.0-OpenSSH_9.7\r\n\r\n", "invalid_response"),
@@ -414,9 +416,9 @@ def test_the_log_shows_what_came_instead_of_an_answer() -> None:
     ],
     ids=["hangs up", "speaks something else", "half a status line"],
 )
-def test_receiver_that_speaks_no_http_is_tried_again(answer: bytes, error: str) -> None:
+def test_receiver_without_http_is_tried_again(content: bytes, error: str) -> None:
     async def run() -> tuple[Outcome, int]:
-        async with receiving(raw(answer)) as receiver, Sender(allow_private=True) as sender:
+        async with receiving(raw(content)) as receiver, Sender(allow_private=True) as sender:
             return await sender.attempt(attempt_to(receiver.url), NOW), receiver.connections
 
     outcome, connections = asyncio.run(run())
@@ -458,7 +460,7 @@ def test_name_without_answer_is_tried_again(resolver: Script, error: str) -> Non
     assert outcome.duration_ms < 10_000
 
 
-def test_name_that_turns_private_after_registration_is_not_dialled() -> None:
+def test_name_that_becomes_private_is_not_dialled() -> None:
     async def run() -> tuple[Outcome, Receiver]:
         async with receiving(status(200)) as receiver:
             url = f"https://rebind.example.com:{receiver.port}/"
@@ -479,7 +481,7 @@ def test_name_that_turns_private_after_registration_is_not_dialled() -> None:
     [["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], ["127.0.0.1", "::1", "10.0.0.7"], ["0.0.0.0"]],
     ids=["loopback", "loopback 6", "mapped", "several", "unspecified"],
 )
-def test_every_private_answer_is_refused(addresses: list[str]) -> None:
+def test_every_private_address_is_refused(addresses: list[str]) -> None:
     async def run() -> tuple[Outcome, Receiver]:
         sender = Sender(resolver=Script(addresses))
         async with receiving(status(200)) as receiver, sender:

@@ -200,7 +200,7 @@ PRIVATE_URLS = [
 
 
 @pytest.mark.parametrize("url", PRIVATE_URLS)
-def test_private_host_is_refused_however_it_is_spelled(url: str) -> None:
+def test_every_spelling_of_a_private_host_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         check_webhook_url(url, allow_private=False)
 
@@ -292,7 +292,7 @@ def test_form_is_checked_where_private_hosts_are_allowed(url: str, code: str) ->
 
 
 class Names(AbstractResolver):
-    """Answers from a table; a name that is not in it does not resolve; counts what it was asked."""
+    """Answers from a table; a name that is not in it does not resolve; records every look-up."""
 
     def __init__(self, addresses: dict[str, list[str]], delay_seconds: float = 0.0) -> None:
         self._addresses = addresses
@@ -357,7 +357,7 @@ def test_name_whose_lookup_hangs_is_accepted_in_time() -> None:
     assert asyncio.run(check()) == url
 
 
-def test_no_name_is_resolved_if_private_hosts_are_allowed_or_the_host_is_an_address() -> None:
+def test_only_names_are_resolved_and_only_where_private_hosts_are_refused() -> None:
     names = Names({})
 
     async def check() -> None:
@@ -369,7 +369,7 @@ def test_no_name_is_resolved_if_private_hosts_are_allowed_or_the_host_is_an_addr
     assert names.asked == []
 
 
-def test_form_is_refused_before_anything_is_looked_up() -> None:
+def test_a_malformed_url_is_refused_before_any_lookup() -> None:
     names = Names({})
 
     with pytest.raises(InvalidInput):

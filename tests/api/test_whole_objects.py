@@ -76,12 +76,12 @@ def test_a_read_only_member_that_differs_is_refused_by_name(
     whole: dict[str, Any] = client.get(path, key).json()
     stored = client.get(path, key).content
 
-    answer = client.patch(
+    response = client.patch(
         path, key, json=whole | CHANGES[kind] | {"id": acme.owner.id, "created_at": None}
     )
 
-    assert answer.status_code == 422
-    errors = {(error["pointer"], error["code"]) for error in answer.json()["errors"]}
+    assert response.status_code == 422
+    errors = {(error["pointer"], error["code"]) for error in response.json()["errors"]}
     assert errors == {("/id", "read_only"), ("/created_at", "read_only")}
     unknown = client.patch(path, key, json=whole | {"colourr": 1})
     assert [error["code"] for error in unknown.json()["errors"]] == ["unknown_field"]
@@ -101,7 +101,7 @@ def test_a_dry_run_takes_the_whole_object_too(client: Client, database: Database
     assert refused.json()["errors"][0]["pointer"] == "/status"
 
 
-def test_people_send_themselves_back_whole(client: Client, database: Database) -> None:
+def test_users_can_send_their_whole_record_back(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, working_days=["monday", "friday:am"])
     key = a_key(database, acme, ada)

@@ -1,5 +1,5 @@
-"""Many requests of one person at once, over HTTP and through several processes: none overlap, and
-nothing is taken that is not there."""
+"""Many requests of one person at once, over HTTP and through several processes: no leave overlaps
+or overdraws the allowance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def deployment(database_url: str) -> Deployment:
 
 
 def together(calls: Sequence[Callable[[], httpx.Response]]) -> list[httpx.Response]:
-    """All of them at the same moment, each on a connection of its own."""
+    """Run all calls at the same moment, each on a connection of its own."""
     barrier = Barrier(len(calls))
 
     def when_all_are_there(call: Callable[[], httpx.Response]) -> httpx.Response:
@@ -57,29 +57,33 @@ def body(leave_type_id: str, day: date, days: int, **more: str) -> dict[str, Any
 def halves(request: dict[str, Any]) -> set[tuple[date, str]]:
     """The halves of days that the request spans."""
     day, last = (date.fromisoformat(request[name]) for name in ("start_date", "end_date"))
-    found = set()
+    spanned = set()
     while day <= last:
-        found |= {(day, "am"), (day, "pm")}
+        spanned |= {(day, "am"), (day, "pm")}
         day += timedelta(days=1)
     if request["start_half_day"] == "pm":
-        found.discard((date.fromisoformat(request["start_date"]), "am"))
+        spanned.discard((date.fromisoformat(request["start_date"]), "am"))
     if request["end_half_day"] == "am":
-        found.discard((last, "pm"))
-    return found
+        spanned.discard((last, "pm"))
+    return spanned
 
 
 def living(client: httpx.Client) -> list[dict[str, Any]]:
-    answer = client.get("/api/v1/leave-requests", params={"limit": "100"}).raise_for_status()
-    return [one for one in answer.json()["data"] if one["status"] in ("pending", "approved")]
+    response = client.get("/api/v1/leave-requests", params={"limit": "100"}).raise_for_status()
+    return [
+        request
+        for request in response.json()["data"]
+        if request["status"] in ("pending", "approved")
+    ]
 
 
-def assert_sound(answers: list[httpx.Response], requests: list[dict[str, Any]]) -> None:
-    problems = [answer.json() for answer in answers if not answer.is_success]
+def assert_sound(responses: list[httpx.Response], requests: list[dict[str, Any]]) -> None:
+    problems = [response.json() for response in responses if not response.is_success]
     assert {problem["code"] for problem in problems} <= REFUSED
     assert [
-        (one["id"], other["id"])
-        for one, other in combinations(requests, 2)
-        if halves(one) & halves(other)
+        (request["id"], other["id"])
+        for request, other in combinations(requests, 2)
+        if halves(request) & halves(other)
     ] == []
 
 
@@ -99,7 +103,9 @@ class Cast:
         ada_key = deployment.command(*words)["api_key"]
         self.adas = [server.client(ada_key) for server in self.servers]
         types = self.owners[0].get("/api/v1/leave-types").json()["data"]
-        self.annual = next(one["id"] for one in types if one["code"] == "annual")
+        self.annual = next(
+            leave_type["id"] for leave_type in types if leave_type["code"] == "annual"
+        )
 
     def ada(self, number: int) -> httpx.Client:
         return self.adas[number % len(self.adas)]
@@ -120,16 +126,19 @@ def days_taken(requests: list[dict[str, Any]]) -> float:
 
 def test_thirty_creates_that_overlap_leave_a_few_that_do_not(cast: Cast) -> None:
     monday = first_monday()
-    asked = [body(cast.annual, monday + timedelta(days=n % 5), 1 + n % 4) for n in range(AT_ONCE)]
+    bodies = [body(cast.annual, monday + timedelta(days=n % 5), 1 + n % 4) for n in range(AT_ONCE)]
 
-    answers = together(
-        [partial(cast.ada(n).post, "/api/v1/leave-requests", json=asked[n]) for n in range(AT_ONCE)]
+    responses = together(
+        [
+            partial(cast.ada(n).post, "/api/v1/leave-requests", json=bodies[n])
+            for n in range(AT_ONCE)
+        ]
     )
 
     made = living(cast.ada(0))
-    assert_sound(answers, made)
-    assert {one["id"] for one in made} == {
-        answer.json()["id"] for answer in answers if answer.is_success
+    assert_sound(responses, made)
+    assert {leave_request["id"] for leave_request in made} == {
+        response.json()["id"] for response in responses if response.is_success
     }
     assert 1 <= len(made) <= 5
 
@@ -138,7 +147,7 @@ def test_thirty_creates_of_a_day_each_take_the_ten_days_that_there_are(cast: Cas
     monday = first_monday()
     working_days = [monday + timedelta(days=n // 5 * 7 + n % 5) for n in range(AT_ONCE)]
 
-    answers = together(
+    responses = together(
         [
             partial(cast.ada(n).post, "/api/v1/leave-requests", json=body(cast.annual, day, 1))
             for n, day in enumerate(working_days)
@@ -146,9 +155,9 @@ def test_thirty_creates_of_a_day_each_take_the_ten_days_that_there_are(cast: Cas
     )
 
     made = living(cast.ada(0))
-    assert_sound(answers, made)
+    assert_sound(responses, made)
     assert (len(made), days_taken(made)) == (10, 10)
-    assert sorted(answer.status_code for answer in answers) == [201] * 10 + [422] * 20
+    assert sorted(response.status_code for response in responses) == [201] * 10 + [422] * 20
 
 
 def test_creates_edits_approvals_and_cancellations_at_once_stay_sound(cast: Cast) -> None:
@@ -165,7 +174,7 @@ def test_creates_edits_approvals_and_cancellations_at_once_stay_sound(cast: Cast
     afternoon = body(cast.annual, monday, 1, start_half_day="pm")
     morning = body(cast.annual, monday, 1, end_half_day="am")
 
-    answers = together(
+    responses = together(
         [
             *(
                 partial(cast.ada(n).patch, f"{path}/{ids[n % 4]}", json=to_one_week)
@@ -189,10 +198,10 @@ def test_creates_edits_approvals_and_cancellations_at_once_stay_sound(cast: Cast
         ]
     )
 
-    left = living(cast.ada(0))
-    assert len(answers) == AT_ONCE
-    assert_sound(answers, left)
-    assert days_taken(left) <= 10
+    requests = living(cast.ada(0))
+    assert len(responses) == AT_ONCE
+    assert_sound(responses, requests)
+    assert days_taken(requests) <= 10
     # Each was decided or cancelled once, although several processes tried.
     trail = cast.owner(0).get("/api/v1/audit", params={"limit": "100"}).json()["data"]
     steps = [

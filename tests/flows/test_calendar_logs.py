@@ -22,10 +22,10 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
         client = server.client(owner["api_key"])
         types = client.get("/api/v1/leave-types").json()["data"]
         for number, name in enumerate(("annual", "unpaid")):
-            type_id = next(one["id"] for one in types if one["code"] == name)
+            type_id = next(leave_type["id"] for leave_type in types if leave_type["code"] == name)
             day = f"{free_monday() + timedelta(days=number)}"
-            asked = {"leave_type_id": type_id, "start_date": day, "end_date": day}
-            half = asked | {"start_half_day": "am", "end_half_day": "am"}
+            body = {"leave_type_id": type_id, "start_date": day, "end_date": day}
+            half = body | {"start_half_day": "am", "end_half_day": "am"}
             client.post("/api/v1/leave-requests", json=half).raise_for_status()
         token = client.get("/api/v1/calendar-feeds/token").json()["token"]
         revoked = client.post("/api/v1/calendar-feeds", json={"name": "Phone"}).json()
@@ -33,7 +33,7 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
         dead = revoked["url"].rpartition("/")[2]
         feed = f"{server.url}/cal/{token}"
 
-        answers = [
+        responses = [
             httpx.get(feed),
             httpx.get(feed, headers={"If-None-Match": "*"}),
             httpx.head(f"{feed}.ics"),
@@ -50,7 +50,7 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
         outside.run(database_url, "UPDATE users SET timezone = 'Nowhere/Land'")
         failed = httpx.get(feed)
 
-    assert [answer.status_code for answer in answers] == [
+    assert [response.status_code for response in responses] == [
         *(200, 304, 200, 422, 405, 404, 404, 404, 404, 404, 200),
     ]
     assert failed.status_code == 500
@@ -59,5 +59,5 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
     assert token not in logged
     assert dead not in logged
     assert owner["api_key"] not in logged
-    for answer in (*answers, failed):
-        assert answer.status_code == 200 or token not in answer.text
+    for response in (*responses, failed):
+        assert response.status_code == 200 or token not in response.text

@@ -1,4 +1,4 @@
-"""A database that hangs: callers are told before long, and the process can still be stopped."""
+"""A database that hangs: callers get an error soon, and the process can still be stopped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRACE_SECONDS = 10.0
 
 
 @contextmanager
-def held(path: str) -> Iterator[None]:
+def locked(path: str) -> Iterator[None]:
     """Another process writes to the SQLite file, and does not end."""
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -33,7 +33,7 @@ def held(path: str) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-def test_callers_hear_503_and_sigterm_ends_the_process() -> None:
+def test_a_hanging_database_is_503_and_sigterm_ends_the_process() -> None:
     server = postgres.start()
     try:
         url = postgres.make_database(server.url, "hiatus")
@@ -45,9 +45,9 @@ def test_callers_hear_503_and_sigterm_ends_the_process() -> None:
             with postgres.frozen(server.folder):
                 began_at = time.monotonic()
                 with ThreadPoolExecutor(20) as callers:
-                    answers = list(callers.map(lambda _: client.get("/api/v1/users"), range(20)))
-                assert {answer.status_code for answer in answers} == {503}
-                assert all(int(answer.headers["Retry-After"]) > 0 for answer in answers)
+                    responses = list(callers.map(lambda _: client.get("/api/v1/users"), range(20)))
+                assert {response.status_code for response in responses} == {503}
+                assert all(int(response.headers["Retry-After"]) > 0 for response in responses)
                 assert time.monotonic() - began_at < TIMEOUT_SECONDS + GRACE_SECONDS
             assert client.get("/api/v1/users").status_code == 200
             counted = client.get("/metrics").text
@@ -55,26 +55,28 @@ def test_callers_hear_503_and_sigterm_ends_the_process() -> None:
             with postgres.frozen(server.folder):
                 began_at = time.monotonic()
                 assert process.stop() in (0, 1)
-                # What is under way, 20 s, and what has to be finished, 10 s.
+                # Requests under way, 20 s, and the remaining work, 10 s.
                 assert time.monotonic() - began_at < 30 + GRACE_SECONDS
             reasons = [json.loads(line) for line in process.logged().splitlines()]
-            told = [one["reason"] for one in reasons if one.get("event") == "request unavailable"]
-            assert len(told) == 20
-            assert all(told)
+            unavailable = [
+                entry["reason"] for entry in reasons if entry.get("event") == "request unavailable"
+            ]
+            assert len(unavailable) == 20
+            assert all(unavailable)
     finally:
         server.stop()
 
 
-def test_a_sqlite_file_that_another_process_holds_is_503_before_long(
+def test_a_sqlite_file_locked_by_another_process_is_503_soon(
     sqlite_url: str,
 ) -> None:
     deployment = Deployment(sqlite_url, HIATUS_DATABASE_TIMEOUT=str(TIMEOUT_SECONDS))
     key = deployment.init()["api_key"]
     with deployment.serving() as process, process.client(key) as client:
-        with held(sqlite_url.removeprefix("sqlite:///")):
+        with locked(sqlite_url.removeprefix("sqlite:///")):
             began_at = time.monotonic()
-            answer = client.post("/api/v1/departments", json={"name": "Design"})
-            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+            response = client.post("/api/v1/departments", json={"name": "Design"})
+            assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
             assert time.monotonic() - began_at < TIMEOUT_SECONDS + GRACE_SECONDS
             assert client.get("/api/v1/departments").status_code == 200
         assert client.post("/api/v1/departments", json={"name": "Design"}).status_code == 201

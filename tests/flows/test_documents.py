@@ -43,7 +43,7 @@ PAGES = {
     "/docs": GUIDE,
 }
 
-# What a test cannot run from here, and the test that runs it instead.
+# Commands that this test cannot run, and the test that runs them instead.
 ELSEWHERE = {
     "make run": "tests/flows/test_playground.py",
     "make test": ".ci/run, as make test-all",
@@ -65,7 +65,7 @@ ELSEWHERE = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """One command of a document; what is expected is what its comment says of the answer."""
+    """One command of a document; the expected response comes from its comment."""
 
     page: str
     text: str
@@ -85,15 +85,15 @@ class Command:
 
 
 def commands_of(page: str) -> list[Command]:
-    found: list[Command] = []
+    commands: list[Command] = []
     for _, block in re.findall(r"^( *)```sh\n(.*?)^\1```", PAGES[page], re.DOTALL | re.MULTILINE):
         text = ""
         for line in textwrap.dedent(block).splitlines():
             again = re.match(r"# the same line again: (\d{3})(?:, (.*))?", line)
             if again:
-                found.append(
+                commands.append(
                     replace(
-                        found[-1], expected_status=int(again[1]), expected_header=again[2] or ""
+                        commands[-1], expected_status=int(again[1]), expected_header=again[2] or ""
                     )
                 )
             elif text or (line and not line.startswith("#")):
@@ -102,10 +102,12 @@ def commands_of(page: str) -> list[Command]:
                     comment = re.search(r"\s+#\s*(\d{3})?[^'\"\n]*\n$", text)
                     status = int(comment[1]) if comment and comment[1] else None
                     command = text[: comment.start()] if comment else text
-                    found.append(Command(page=page, text=command.strip(), expected_status=status))
+                    commands.append(
+                        Command(page=page, text=command.strip(), expected_status=status)
+                    )
                     text = ""
         assert not text, f"{page}: a command without an end: {text}"
-    return found
+    return commands
 
 
 def _is_whole(text: str) -> bool:
@@ -120,7 +122,7 @@ def _is_whole(text: str) -> bool:
 
 def is_elsewhere(command: Command) -> bool:
     text = " ".join(command.text.split())
-    return any(text == known or text.startswith(known + " ") for known in ELSEWHERE)
+    return any(text == prefix or text.startswith(prefix + " ") for prefix in ELSEWHERE)
 
 
 def test_every_page_with_commands_is_covered() -> None:
@@ -146,7 +148,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class Shell:
-    """A shell at the demo deployment: variables last, placeholders stand for what is there."""
+    """A shell at the demo deployment: variables persist, placeholders become real ids."""
 
     def __init__(self, server: Server) -> None:
         self._url = server.url
@@ -203,19 +205,19 @@ class Shell:
         return text
 
     def _get(self, path: str) -> Any:
-        answer = self._owner.get(f"/api/v1/{path}")
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        response = self._owner.get(f"/api/v1/{path}")
+        assert response.status_code == 200, response.text
+        return response.json()
 
     def _user_id(self, email: str = "amir@acme.example") -> str:
-        [found] = [one["id"] for one in self._get("users") if one["email"] == email]
-        return str(found)
+        [user_id] = [user["id"] for user in self._get("users") if user["email"] == email]
+        return str(user_id)
 
     def _pending_request(self) -> str:
         """The newest one that the owner may decide on."""
         owner_id = self._user_id("olivia@acme.example")
         pending = self._get("leave-requests?status=pending&limit=100")["data"]
-        return str(next(one["id"] for one in pending if one["user_id"] != owner_id))
+        return str(next(request["id"] for request in pending if request["user_id"] != owner_id))
 
 
 CALLING = [
@@ -270,12 +272,12 @@ def test_hiatus_commands_work_as_they_are_written(
 
 def _hiatus_commands() -> dict[str, str]:
     """Each different command, in the order of the pages, with the first page that has it."""
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for page in PAGES:
         for command in commands_of(page):
             if command.program == "hiatus" and not is_elsewhere(command):
-                found.setdefault(command.text, page)
-    return found
+                commands.setdefault(command.text, page)
+    return commands
 
 
 _NEW_KEY = ("keys", "create", "--email", "olive@example.com", "--name")
@@ -307,7 +309,7 @@ def test_a_backup_restores_what_was_there(tmp_path: Path) -> None:
 
 
 def _backup_scripts(files: Path, backups: Path) -> tuple[str, str]:
-    """What saves and what restores an SQLite database, as the page has it, with other folders."""
+    """The page's commands that back up and restore an SQLite database, with other folders."""
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGES["docs/backup.md"], re.DOTALL | re.MULTILINE)
     save, restore = (
         block.replace("/var/lib/hiatus", str(files)).replace("/var/backups", str(backups))
@@ -351,7 +353,7 @@ def test_the_receiver_to_try_prints_what_it_is_sent() -> None:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             try:
-                answer = httpx.post(
+                response = httpx.post(
                     f"http://127.0.0.1:{port}/", content=b"{}", headers={"webhook-id": "7"}
                 )
                 break
@@ -363,12 +365,12 @@ def test_the_receiver_to_try_prints_what_it_is_sent() -> None:
         process.kill()
         printed, _ = process.communicate(timeout=90)
 
-    assert answer.status_code == 204
+    assert response.status_code == 204
     assert printed == "7 {}\n"
 
 
-@pytest.mark.parametrize("known", ELSEWHERE)
-def test_a_command_that_is_run_elsewhere_is_still_in_a_document(known: str) -> None:
+@pytest.mark.parametrize("prefix", ELSEWHERE)
+def test_a_command_that_is_run_elsewhere_is_still_in_a_document(prefix: str) -> None:
     documented = [" ".join(c.text.split()) for page in PAGES for c in commands_of(page)]
 
-    assert any(text == known or text.startswith(known + " ") for text in documented)
+    assert any(text == prefix or text.startswith(prefix + " ") for text in documented)

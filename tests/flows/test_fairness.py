@@ -76,7 +76,7 @@ async def _tick(wake: Callable[[], None]) -> None:
 
 
 class Story:
-    """Two sides at one receiver; what happens there takes another week of leave each time."""
+    """Two organisations at one receiver; each story requests another week of leave."""
 
     def __init__(self, database: Database, receiver: LoopbackReceiver) -> None:
         self.database = database
@@ -85,7 +85,7 @@ class Story:
         self._weeks = count(1)
 
     def ask(self) -> list[bytes]:
-        """Leave is asked for on each side; the ids of the requests."""
+        """Request leave in each organisation; the ids of the requests."""
         day = date(2026, 8, 3) + timedelta(weeks=next(self._weeks))
         return [
             a_request(self.database, side.acme, side.ada, start_date=day, now=clock()).id.encode()
@@ -93,15 +93,15 @@ class Story:
         ]
 
     async def slowest_seconds(self) -> float:
-        """From a new event on each side to its arrival at all but the two that others wait for."""
+        """Seconds from new events to their arrival at the 198 healthy endpoints."""
         began_at = time.monotonic()
         new = await asyncio.to_thread(self.ask)
         while True:
             arrived = {
-                one.path: one.received_at - began_at
-                for one in self.receiver.requests
-                if any(request_id in one.body for request_id in new)
-                and one.path not in ("/one/0", "/one/1")
+                delivery.path: delivery.received_at - began_at
+                for delivery in self.receiver.requests
+                if any(request_id in delivery.body for request_id in new)
+                and delivery.path not in ("/one/0", "/one/1")
             }
             if len(arrived) == 198:
                 return max(arrived.values())
@@ -114,7 +114,7 @@ class Story:
 
     async def while_two_hang(self) -> float:
         async with delivering(self.database):
-            # Time enough for the dead one to take all that it may have.
+            # Time for the dead endpoint to fill its limit of deliveries in flight.
             await asyncio.sleep(1)
             return await self.slowest_seconds()
 
@@ -130,12 +130,12 @@ def test_a_new_event_reaches_all_other_endpoints_in_time(
         story = Story(database, receiver)
         well_seconds = asyncio.run(story.while_all_are_well())
         limit_seconds = max(IN_TIME_SECONDS, 2 * well_seconds)
-        one, _ = story.sides
-        # Silence is worse than a refusal: it holds its place for as long as an attempt may take.
+        side, _ = story.sides
+        # A hanging endpoint is worse than one that refuses: its attempt lasts until the time-out.
         receiver.answer(delay_seconds=30, path="/one/0", times=BACKLOG)
         receiver.answer(drip=True, path="/one/1", times=BACKLOG)
-        a_request(database, one.acme, one.ada, start_date=date(2026, 8, 3), now=clock())
-        park(database_url, one.acme, one.endpoints[0], rows=BACKLOG, due_at=clock())
+        a_request(database, side.acme, side.ada, start_date=date(2026, 8, 3), now=clock())
+        park(database_url, side.acme, side.endpoints[0], rows=BACKLOG, due_at=clock())
         before = database.read_now(delivery_backlog.load, now=clock())
 
         slowest_seconds = asyncio.run(story.while_two_hang())

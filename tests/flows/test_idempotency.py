@@ -1,4 +1,4 @@
-"""A request that is sent again after the server died has the effect and the answer of one."""
+"""A request repeated after a crash or in another process is executed once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def deployment(database_url: str) -> Deployment:
 
 
 def departments(client: httpx.Client) -> list[str]:
-    found = client.get("/api/v1/departments").raise_for_status().json()["data"]
-    return [one["name"] for one in found]
+    departments_data = client.get("/api/v1/departments").raise_for_status().json()["data"]
+    return [department["name"] for department in departments_data]
 
 
-def test_an_answer_that_a_killed_server_never_sent_is_replayed(deployment: Deployment) -> None:
+def test_a_response_that_a_killed_server_never_sent_is_replayed(deployment: Deployment) -> None:
     key = deployment.init()["api_key"]
     with deployment.serving() as server:
-        # Sent without waiting for the answer, then killed as soon as the change can be seen.
+        # The client does not wait; the server is killed once the change is visible.
         lost = threading.Thread(target=_send_and_lose, args=(server, key))
         lost.start()
         reader = server.client(key)
@@ -49,16 +49,16 @@ def test_an_answer_that_a_killed_server_never_sent_is_replayed(deployment: Deplo
         assert departments(client) == ["Research"]
 
 
-def test_two_processes_never_do_the_same_thing_twice(deployment: Deployment) -> None:
+def test_two_processes_execute_a_request_once(deployment: Deployment) -> None:
     key = deployment.init()["api_key"]
-    answers: list[httpx.Response] = []
+    responses: list[httpx.Response] = []
     with deployment.serving() as first, deployment.serving() as second:
         clients = [server.client(key) for server in (first, second)] * 4
         barrier = threading.Barrier(len(clients))
 
         def send(client: httpx.Client) -> None:
             barrier.wait(20)
-            answers.append(client.post("/api/v1/departments", json=BODY, headers=KEY))
+            responses.append(client.post("/api/v1/departments", json=BODY, headers=KEY))
 
         threads = [threading.Thread(target=send, args=(client,)) for client in clients]
         for thread in threads:
@@ -66,13 +66,13 @@ def test_two_processes_never_do_the_same_thing_twice(deployment: Deployment) -> 
         for thread in threads:
             thread.join()
         replayed = clients[0].post("/api/v1/departments", json=BODY, headers=KEY)
-        found = departments(clients[1])
+        names = departments(clients[1])
 
-    assert found == ["Research"]
-    assert {answer.status_code for answer in answers} <= {201, 409}
-    made = [answer for answer in answers if answer.status_code == 201]
-    assert {answer.content for answer in made} == {replayed.content}
-    assert sum("Idempotent-Replayed" not in answer.headers for answer in made) == 1
+    assert names == ["Research"]
+    assert {response.status_code for response in responses} <= {201, 409}
+    made = [response for response in responses if response.status_code == 201]
+    assert {response.content for response in made} == {replayed.content}
+    assert sum("Idempotent-Replayed" not in response.headers for response in made) == 1
 
 
 def _send_and_lose(server: Server, key: str) -> None:

@@ -33,10 +33,10 @@ def a_week(**changes: Any) -> dict[str, Any]:
 
 
 def unpaid(client: httpx.Client) -> str:
-    """The id of a type that needs approval, and of which there is always enough."""
+    """The id of a type that needs approval and has no allowance."""
     types = client.get("/api/v1/leave-types").raise_for_status().json()["data"]
-    found: str = next(found["id"] for found in types if found["code"] == "unpaid")
-    return found
+    type_id: str = next(leave_type["id"] for leave_type in types if leave_type["code"] == "unpaid")
+    return type_id
 
 
 def hire(owner: httpx.Client, first_name: str, **fields: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def deployment(database_url: str) -> Deployment:
     return Deployment(database_url, HIATUS_WEBHOOK_ALLOW_PRIVATE="on")
 
 
-def test_from_a_request_to_its_approval_its_webhooks_and_its_calendar(
+def test_an_approved_request_reaches_webhooks_and_the_calendar(
     deployment: Deployment,
 ) -> None:
     owner_key = deployment.init()["api_key"]
@@ -87,7 +87,7 @@ def test_from_a_request_to_its_approval_its_webhooks_and_its_calendar(
         assert (made.status_code, made.json()["status"]) == (201, "pending")
         request_id = made.json()["id"]
         pending = manager.get("/api/v1/approvals/pending").json()["data"]
-        assert [found["id"] for found in pending] == [request_id]
+        assert [item["id"] for item in pending] == [request_id]
         approved = manager.post(f"/api/v1/approvals/{request_id}/approve")
 
         assert (approved.status_code, approved.json()["status"]) == (200, "approved")
@@ -104,7 +104,7 @@ def test_from_a_request_to_its_approval_its_webhooks_and_its_calendar(
 
         feeds = ada.get("/api/v1/calendar-feeds/token").json()["feeds"]
         calendar = icalendar.Calendar.from_ical(httpx.get(server.url + feeds["personal"]).content)
-        (event,) = [found for found in calendar.events if str(found["uid"]) == request_id]
+        (event,) = [event for event in calendar.events if str(event["uid"]) == request_id]
         assert str(event["summary"]) == "Unpaid leave"
         ada.post("/api/v1/calendar-feeds/regenerate").raise_for_status()
         assert httpx.get(server.url + feeds["personal"]).status_code == 404
@@ -141,7 +141,7 @@ def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
             shown = server.client(owner_key).get(f"/api/v1/leave-requests/{made.json()['id']}")
 
     assert shown.json() == approved.json()
-    events = [webhook.verify(found.body, found.headers) for found in received]
+    events = [webhook.verify(delivery.body, delivery.headers) for delivery in received]
     assert [event["data"]["status"] for event in events] == ["pending", "approved"]
 
 
@@ -188,8 +188,8 @@ def test_two_approvers_at_once_give_one_decision_over_two_processes(
     deployment: Deployment,
 ) -> None:
     owner_key = deployment.init()["api_key"]
-    with deployment.serving() as one, deployment.serving() as two:
-        owner = one.client(owner_key)
+    with deployment.serving() as first, deployment.serving() as second:
+        owner = first.client(owner_key)
         hire(owner, "Grace", role="admin")
         hire(owner, "Ada")
         keys = {
@@ -198,27 +198,27 @@ def test_two_approvers_at_once_give_one_decision_over_two_processes(
             )["api_key"]
             for name in ("ada", "grace")
         }
-        ada = one.client(keys["ada"])
+        ada = first.client(keys["ada"])
         made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada))).json()
         begin = threading.Barrier(2)
-        answers: list[httpx.Response] = []
+        responses: list[httpx.Response] = []
 
         def decide(client: httpx.Client, action: str) -> None:
             client.get("/api/v1/users").raise_for_status()
             begin.wait()
-            answers.append(client.post(f"/api/v1/approvals/{made['id']}/{action}", json={}))
+            responses.append(client.post(f"/api/v1/approvals/{made['id']}/{action}", json={}))
 
         threads = [
-            threading.Thread(target=decide, args=(one.client(owner_key), "approve")),
-            threading.Thread(target=decide, args=(two.client(keys["grace"]), "decline")),
+            threading.Thread(target=decide, args=(first.client(owner_key), "approve")),
+            threading.Thread(target=decide, args=(second.client(keys["grace"]), "decline")),
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    assert sorted(answer.status_code for answer in answers) == [200, 409]
-    (refused,) = [answer.json() for answer in answers if answer.status_code == 409]
+    assert sorted(response.status_code for response in responses) == [200, 409]
+    (refused,) = [response.json() for response in responses if response.status_code == 409]
     assert refused["code"] == "invalid_transition"
 
 
@@ -231,14 +231,14 @@ def test_a_revoked_key_stops_working_at_once_in_every_process(
     made = deployment.command(
         *("keys", "create", "--email", "olive@example.com", "--name", "second", "--json")
     )
-    with deployment.serving() as one, deployment.serving() as two:
-        for server in (one, two):
+    with deployment.serving() as first, deployment.serving() as second:
+        for server in (first, second):
             assert server.client(made["api_key"]).get("/api/v1/users").status_code == 200
 
-        revoker = (one, two)[revoke_through].client(owner_key)
+        revoker = (first, second)[revoke_through].client(owner_key)
         assert revoker.delete(f"/api/v1/api-keys/{made['id']}").status_code in (200, 204)
 
-        for server in (one, two):
+        for server in (first, second):
             assert server.client(made["api_key"]).get("/api/v1/users").status_code == 401
 
 

@@ -1,4 +1,4 @@
-"""The playground over HTTP: who may use it, what it sends, and where it is not."""
+"""The playground over HTTP: access, the state that it sends, and where it is off."""
 
 from __future__ import annotations
 
@@ -35,41 +35,41 @@ def server(deployment: Deployment) -> Iterator[Server]:
 def from_page(server: Server) -> dict[str, str]:
     """The headers that the page's own requests have."""
     text = httpx.get(f"{server.url}/playground").raise_for_status().text
-    found = re.search(r'data-token="([\w-]{43})"', text)
-    assert found, text
-    return {"X-Playground-Token": found[1], "Origin": server.url, "Sec-Fetch-Site": "same-origin"}
+    match = re.search(r'data-token="([\w-]{43})"', text)
+    assert match, text
+    return {"X-Playground-Token": match[1], "Origin": server.url, "Sec-Fetch-Site": "same-origin"}
 
 
 def screen(server: Server, user_id: str) -> dict[str, Any]:
-    answer = httpx.get(
+    response = httpx.get(
         f"{server.url}/playground/state", params={"people": user_id}, headers=from_page(server)
     )
-    found: dict[str, Any] = answer.raise_for_status().json()["screens"][user_id]
-    return found
+    screen_of_user: dict[str, Any] = response.raise_for_status().json()["screens"][user_id]
+    return screen_of_user
 
 
 def wait_for(look: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
-        if found := look():
-            return found
+        if result := look():
+            return result
         time.sleep(0.05)
     raise AssertionError("it did not happen")
 
 
 def act(server: Server, user_id: str, kind: str, **what: Any) -> dict[str, Any]:
-    answer = httpx.post(
+    response = httpx.post(
         f"{server.url}/playground/act",
         json={"user": user_id, "kind": kind, **what},
         headers=from_page(server),
         timeout=15,
     )
-    done: dict[str, Any] = answer.json()
+    done: dict[str, Any] = response.json()
     return done
 
 
 def the_card(server: Server) -> dict[str, Any]:
-    """Grace's card about what the demo's Amir has asked for."""
+    """Grace's card of the request by the demo's Amir."""
     messages = wait_for(lambda: screen(server, GRACE)["messages"])
     card: dict[str, Any] = messages[0]
     return card
@@ -118,7 +118,7 @@ def test_users_cannot_press_buttons_of_other_users_views(server: Server) -> None
     assert done == {"ok": False, "problem": "This message is gone."}
 
 
-def test_requests_that_the_page_would_not_send_are_refused(server: Server) -> None:
+def test_malformed_requests_are_refused(server: Server) -> None:
     page = from_page(server)
     for content_type, content, status in (
         ("text/plain", b"{}", 415),
@@ -128,12 +128,12 @@ def test_requests_that_the_page_would_not_send_are_refused(server: Server) -> No
         ("application/json", b"{" + b" " * 300_000, 413),
     ):
         headers = page | {"Content-Type": content_type}
-        answer = httpx.post(f"{server.url}/playground/act", content=content, headers=headers)
+        response = httpx.post(f"{server.url}/playground/act", content=content, headers=headers)
 
-        assert answer.status_code == status, content
+        assert response.status_code == status, content
 
 
-def test_only_programs_on_this_machine_get_the_page_and_what_it_asks_for(server: Server) -> None:
+def test_only_programs_on_this_machine_get_the_page_and_its_data(server: Server) -> None:
     page = from_page(server)
     for forged in (
         # A website of its own name that resolves to this machine.
@@ -145,14 +145,14 @@ def test_only_programs_on_this_machine_get_the_page_and_what_it_asks_for(server:
         {"Forwarded": "for=198.51.100.7"},
         {"X-Real-IP": "198.51.100.7"},
     ):
-        answers = [
+        responses = [
             httpx.get(f"{server.url}/playground", headers=forged),
             httpx.get(f"{server.url}/playground/state", headers=page | forged),
             httpx.post(f"{server.url}/playground/reset", json={}, headers=page | forged),
         ]
 
-        assert [answer.status_code for answer in answers] == [403, 403, 403], forged
-        assert all("data-token" not in answer.text for answer in answers)
+        assert [response.status_code for response in responses] == [403, 403, 403], forged
+        assert all("data-token" not in response.text for response in responses)
 
 
 def test_only_the_page_itself_can_act(server: Server) -> None:
@@ -169,13 +169,13 @@ def test_only_the_page_itself_can_act(server: Server) -> None:
     ):
         headers = {name: value for name, value in (page | changed).items() if value is not None}
 
-        answer = httpx.post(
+        response = httpx.post(
             f"{server.url}/playground/act",
             json={"user": AMIR, "kind": "open_home"},
             headers=headers,
         )
 
-        assert answer.status_code == 403, changed
+        assert response.status_code == 403, changed
     assert screen(server, AMIR)["home"] is None
     assert httpx.get(f"{server.url}/playground/state").status_code == 403
 
@@ -184,24 +184,24 @@ def test_each_start_has_a_token_of_its_own(deployment: Deployment) -> None:
     with deployment.serving("--demo") as server:
         first = from_page(server)
     with deployment.serving("--demo") as server:
-        answer = httpx.get(f"{server.url}/playground/state", headers=first)
+        response = httpx.get(f"{server.url}/playground/state", headers=first)
 
-    assert answer.status_code == 403
-    assert answer.json()["problem"] == "The playground was restarted. Reload this page."
+    assert response.status_code == 403
+    assert response.json()["problem"] == "The playground was restarted. Reload this page."
 
 
 @pytest.mark.parametrize("peer", ["198.51.100.7", "10.0.0.7", "2001:db8::7", ""])
 def test_peers_on_other_machines_are_always_refused(peer: str) -> None:
-    asked = asyncio.run(status_of_the_page_for(peer))
+    status = asyncio.run(status_of_the_page_for(peer))
 
-    assert asked == 403
+    assert status == 403
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"])
 def test_peers_on_this_machine_get_the_page(peer: str) -> None:
-    asked = asyncio.run(status_of_the_page_for(peer))
+    status = asyncio.run(status_of_the_page_for(peer))
 
-    assert asked == 200
+    assert status == 200
 
 
 async def status_of_the_page_for(peer: str) -> int:
@@ -211,19 +211,19 @@ async def status_of_the_page_for(peer: str) -> int:
         return (await http.get("/playground")).status_code
 
 
-def test_with_a_base_url_elsewhere_there_is_none(deployment: Deployment) -> None:
+def test_a_base_url_on_another_machine_switches_the_playground_off(deployment: Deployment) -> None:
     with deployment.serving("--demo", BASE_URL="http://192.168.1.7:8000") as server:
-        answers = [
+        statuses = [
             httpx.get(f"{server.url}{path}").status_code
             for path in ("/playground", "/playground/state", "/playground/assets/1/icon.svg")
         ]
         banner = server.printed()
 
-    assert answers == [404, 404, 404]
+    assert statuses == [404, 404, 404]
     assert "BASE_URL is not on this machine, so there is no playground" in banner
 
 
-def test_emptied_it_forgets_messages_and_keeps_the_people(server: Server) -> None:
+def test_a_reset_deletes_messages_and_keeps_the_people(server: Server) -> None:
     the_card(server)
 
     httpx.post(
@@ -238,7 +238,7 @@ def test_emptied_it_forgets_messages_and_keeps_the_people(server: Server) -> Non
     }
 
 
-def test_a_restart_shows_again_what_waits(deployment: Deployment) -> None:
+def test_a_restart_shows_pending_requests_again(deployment: Deployment) -> None:
     with deployment.serving("--demo") as server:
         before = the_card(server)
     with deployment.serving("--demo") as server:
@@ -247,7 +247,7 @@ def test_a_restart_shows_again_what_waits(deployment: Deployment) -> None:
     assert after["text"] == before["text"]
 
 
-def test_beside_a_real_slack_there_is_none(deployment: Deployment) -> None:
+def test_a_real_slack_app_switches_the_playground_off(deployment: Deployment) -> None:
     with deployment.serving("--demo") as server:
         the_card(server)
     with (
@@ -259,7 +259,7 @@ def test_beside_a_real_slack_there_is_none(deployment: Deployment) -> None:
             HIATUS_SLACK_API_URL=slack.api_url,
         ) as server,
     ):
-        answers = [
+        statuses = [
             httpx.get(f"{server.url}{path}").status_code
             for path in ("/playground", "/playground/state", "/playground/assets/1/icon.svg")
         ]
@@ -269,10 +269,10 @@ def test_beside_a_real_slack_there_is_none(deployment: Deployment) -> None:
         slack.open_modal("UAMIR")
         banner = server.printed()
 
-    assert answers == [404, 404, 404]
+    assert statuses == [404, 404, 404]
     assert "so there is no playground" in banner
 
 
-def test_without_the_demo_there_is_none(deployment: Deployment) -> None:
+def test_the_playground_needs_the_demo(deployment: Deployment) -> None:
     with deployment.serving() as server:
         assert httpx.get(f"{server.url}/playground").status_code == 404

@@ -1,4 +1,4 @@
-"""The playground in a browser: what a person who tries Hiatus sees and does.
+"""The playground in a browser, as a person who tries Hiatus uses it.
 
 With HIATUS_SCREENSHOTS=1 in the environment they also make the pictures in docs/screenshots.
 """
@@ -50,14 +50,14 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    console: list[str] = []
+    page.on("console", lambda message: console.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: console.append(str(error)))
     page.goto(f"{server.url}/playground")
     expect(grace(page).get_by_role("button", name="Approve")).to_be_visible()
     yield page
     context.close()
-    assert said == []
+    assert console == []
 
 
 def is_trouble(line: str) -> bool:
@@ -135,7 +135,7 @@ def test_a_request_is_filled_in_sent_and_declined_with_a_reason(page: Page) -> N
     picture(page, "declined")
 
 
-def test_a_request_that_waits_is_changed(page: Page) -> None:
+def test_a_pending_request_can_be_changed(page: Page) -> None:
     ask_for_a_day_and_a_half(page, "Moving <!channel> & *house*")
 
     amir(page).get_by_role("article").last.get_by_role("button", name="Edit").click()
@@ -166,7 +166,7 @@ def test_the_form_counts_the_last_pick_although_an_earlier_one_is_slow(page: Pag
     form.get_by_label("First day").fill(first)
     form.get_by_label("Last day").fill(last)
     form.get_by_label("Ends").select_option(label="At midday on the last day")
-    # Time for a page that does not wait for the first pick to send the others.
+    # A page that did not wait for the first pick would send the others by now.
     page.wait_for_timeout(1_000)
     while not held:
         page.wait_for_timeout(100)
@@ -176,7 +176,7 @@ def test_the_form_counts_the_last_pick_although_an_earlier_one_is_slow(page: Pag
     expect(form).to_contain_text("1.5 days")
 
 
-def test_an_approval_is_one_press_and_seen_by_both(page: Page) -> None:
+def test_an_approval_takes_one_press_and_both_users_see_it(page: Page) -> None:
     grace(page).get_by_role("button", name="Approve").click()
 
     expect(grace(page).get_by_role("article").first).to_contain_text("Approved by Grace Okafor")
@@ -235,7 +235,7 @@ def test_an_admin_adds_a_person_and_sees_the_effects_of_another_manager(page: Pa
     expect(who.get_by_role("button", name="Approve")).to_be_visible()
 
 
-def test_leave_is_cancelled_on_the_home_tab_once_that_is_confirmed(page: Page) -> None:
+def test_leave_is_cancelled_on_the_home_tab_after_confirmation(page: Page) -> None:
     amir(page).get_by_role("tab", name="Home").click()
     cancel = amir(page).get_by_role("tabpanel").get_by_role("button", name="Cancel")
     question = page.get_by_role("dialog", name="Cancel this leave?")
@@ -265,7 +265,7 @@ def test_every_user_opens_a_home_tab(page: Page) -> None:
 
 
 def copied(page: Page, dialog: Locator) -> str:
-    """What the first Copy button puts onto the clipboard."""
+    """The text that the first Copy button puts onto the clipboard."""
     button = dialog.get_by_role("button", name="Copy").first
     button.click()
     expect(dialog.get_by_role("button", name="Copied")).to_be_visible()
@@ -337,7 +337,7 @@ def test_typed_text_survives_a_change_of_the_form(page: Page) -> None:
     expect(form.get_by_label("First day")).to_have_value(first)
 
 
-def test_a_narrow_screen_shows_all_of_it(page: Page) -> None:
+def test_a_narrow_screen_shows_the_whole_page(page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     say(amir(page), "/timeoff")
     expect(amir(page).get_by_role("dialog")).to_be_visible()
@@ -375,7 +375,7 @@ def section(text: str) -> list[dict[str, object]]:
     return [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
 
 
-# What is written in mrkdwn, and parts of the HTML that it becomes.
+# Texts in mrkdwn, and parts of the HTML that they become.
 DRAWN = {
     "*bold* _slanted_ ~gone~": ["<strong>bold</strong>", "<em>slanted</em>", "<s>gone</s>"],
     "`a_b_c` *b _i_*": ["<code>a_b_c</code>", "<strong>b <em>i</em></strong>"],
@@ -416,7 +416,7 @@ def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
         {"type": "context", "elements": [plain]},
         {"type": "image", "alt_text": "words", "image_url": "https://a.example/b.png"},
     ]
-    blocks += [{"type": "actions", "elements": [one]} for one in elements]
+    blocks += [{"type": "actions", "elements": [element]} for element in elements]
 
     made = drawn(page, blocks)
 
@@ -429,4 +429,4 @@ def test_the_pictures_are_small() -> None:
     pictures = list(Path(ROOT / "docs" / "screenshots").glob("*.png"))
 
     assert pictures
-    assert [one.name for one in pictures if one.stat().st_size > 150_000] == []
+    assert [picture.name for picture in pictures if picture.stat().st_size > 150_000] == []

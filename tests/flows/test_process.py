@@ -1,4 +1,4 @@
-"""The process and its connections: signals, files, and what a client cannot make it do."""
+"""The process and its connections: signals, files, and hostile clients."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.slow
 GIGABYTE = 1_000_000_000
 
 
-def answer_to_a_large_body(server: Server, request: bytes, *, of_bytes: int) -> tuple[bytes, int]:
-    """What is answered to a client that goes on sending, and how much the server took of it."""
+def response_to_a_large_body(server: Server, request: bytes, *, of_bytes: int) -> tuple[bytes, int]:
+    """The response to a client that goes on sending, and how many bytes the server accepted."""
     sent = 0
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(request)
@@ -32,13 +32,13 @@ def answer_to_a_large_body(server: Server, request: bytes, *, of_bytes: int) -> 
                 sent += connection.send(b"x" * 65_536)
         except OSError:
             pass  # The server has closed the connection.
-        answer = b""
+        response = b""
         try:
             while received := connection.recv(65_536):
-                answer += received
+                response += received
         except ConnectionResetError:
             pass
-    return answer, sent
+    return response, sent
 
 
 def test_a_refused_body_is_not_read_to_its_end(sqlite_url: str) -> None:
@@ -58,10 +58,10 @@ def test_a_refused_body_is_not_read_to_its_end(sqlite_url: str) -> None:
             (b"PUT /healthz HTTP/1.1\r\nHost: a\r\n" + large, b"405"),
             (post + json + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFF\r\n", b"401"),
         ):
-            answer, sent = answer_to_a_large_body(server, request, of_bytes=GIGABYTE // 4)
+            response, sent = response_to_a_large_body(server, request, of_bytes=GIGABYTE // 4)
 
-            assert answer.startswith(b"HTTP/1.1 %s " % status), (request, answer[:200])
-            assert b"\r\nconnection: close\r\n" in answer
+            assert response.startswith(b"HTTP/1.1 %s " % status), (request, response[:200])
+            assert b"\r\nconnection: close\r\n" in response
             assert sent < GIGABYTE // 10, request
 
 
@@ -70,10 +70,10 @@ def test_a_small_refused_body_costs_no_connection(sqlite_url: str) -> None:
         Deployment(sqlite_url).serving() as server,
         httpx.Client(base_url=server.url) as http,
     ):
-        answer = http.post("/api/v1/departments", json={"name": "Research"})
+        response = http.post("/api/v1/departments", json={"name": "Research"})
 
-    assert answer.status_code == 401
-    assert "Connection" not in answer.headers
+    assert response.status_code == 401
+    assert "Connection" not in response.headers
 
 
 def test_an_idle_connection_is_closed(sqlite_url: str) -> None:
@@ -158,7 +158,7 @@ def test_a_file_that_is_no_database_stops_every_command(tmp_path: Path, command:
 
     assert done.returncode == 1
     assert done.stderr == f"DATABASE_URL names {path}, which is not an SQLite database.\n"
-    assert [found.name for found in tmp_path.iterdir()] == ["notes.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_damaged_database_stops_with_a_sentence(sqlite_url: str) -> None:
@@ -187,8 +187,8 @@ def test_metrics_are_served_while_the_database_is_damaged(database_url: str) -> 
         outside.run(database_url, "ALTER TABLE deliveries_of_before RENAME TO deliveries")
         repaired = httpx.get(f"{server.url}/metrics")
 
-    assert [one.status_code for one in (first, second, repaired)] == [200, 200, 200]
-    for answer, count in ((first, 1), (second, 2), (repaired, 2)):
-        assert f'hiatus_problems_total{{event="metrics incomplete"}} {count}.0' in answer.text
+    assert [response.status_code for response in (first, second, repaired)] == [200, 200, 200]
+    for response, count in ((first, 1), (second, 2), (repaired, 2)):
+        assert f'hiatus_problems_total{{event="metrics incomplete"}} {count}.0' in response.text
     assert "\nhiatus_database_up 0.0\n" in second.text
     assert "\nhiatus_database_up 1.0\n" in repaired.text

@@ -33,12 +33,12 @@ class SourceTree:
             shutil.copy(ROOT / name, self.folder / name)
         dependencies = folder / "dependencies"
         dependencies.mkdir()
-        for found in Path(httpx.__file__).parents[1].iterdir():
-            if "hiatus" not in found.name:
-                (dependencies / found.name).symlink_to(found)
+        for path in Path(httpx.__file__).parents[1].iterdir():
+            if "hiatus" not in path.name:
+                (dependencies / path.name).symlink_to(path)
         python = folder / "bin" / "python"
         python.parent.mkdir()
-        # -S: nothing that is installed is seen, but for what PYTHONPATH names.
+        # -S: only packages on PYTHONPATH can be imported.
         python.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).resolve()}" -S "$@"\n')
         python.chmod(0o755)
         self.env = {
@@ -53,7 +53,7 @@ class SourceTree:
         return next(line.partition(": ")[2] for line in lines if line.startswith(f"{name}: "))
 
     def run(self, command: str, **settings: str) -> tuple[int, str]:
-        """Run it to its end: the exit code, and what it said on standard error."""
+        """Run it to its end: the exit code and the text on standard error."""
         done = subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=self.folder,
@@ -97,21 +97,21 @@ def test_the_web_line_serves_under_the_address_that_the_platform_states(tree: So
     assert tree.run(tree.line("release"))[0] == 0
 
     with tree.running(command, **platform) as web:
-        answer = get_once_up(f"http://127.0.0.1:{port}/no-such-path")
+        response = get_once_up(f"http://127.0.0.1:{port}/no-such-path")
         metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
         web.send_signal(signal.SIGTERM)
         code = web.wait(60)
 
-    assert answer.json()["type"] == "https://leave.onrender.com/docs/errors#not_found"
+    assert response.json()["type"] == "https://leave.onrender.com/docs/errors#not_found"
     assert 'hiatus_build_info{python="' in metrics
     assert code == 0
 
 
 def test_the_web_line_without_an_address_ends_with_a_sentence(tree: SourceTree) -> None:
-    code, said = tree.run(tree.line("web"), PORT="8123")
+    code, message = tree.run(tree.line("web"), PORT="8123")
 
     assert code == 1
-    assert said == (
+    assert message == (
         "BASE_URL is missing. With --host 0.0.0.0, set it to the public address of Hiatus, such as "
         "https://hiatus.example.com.\n"
     )
@@ -129,10 +129,10 @@ def test_the_bot_line_without_slack_stays_until_it_is_stopped(tree: SourceTree) 
     assert tree.logged().count("\n") == 1
 
 
-def test_an_operator_who_types_bot_without_slack_gets_a_sentence(tree: SourceTree) -> None:
-    code, said = tree.run("python -m serve bot")
+def test_the_bot_command_without_slack_ends_with_a_sentence(tree: SourceTree) -> None:
+    code, message = tree.run("python -m serve bot")
 
-    assert (code, said) == (1, "HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.\n")
+    assert (code, message) == (1, "HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.\n")
 
 
 def get_once_up(url: str) -> httpx.Response:

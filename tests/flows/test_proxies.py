@@ -1,4 +1,4 @@
-"""Whose ``X-Forwarded-For`` is believed, seen in what is limited and what is logged."""
+"""Only trusted proxies set the client's address, in rate limits and in the log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def forwarded_for(addresses: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("trusted", "clients_by_header"),
     [
-        # Loopback, unless something is set, and all of it.
+        # Loopback by default, every address of it.
         ("", {"198.51.100.7": "198.51.100.7", "2001:db8::7": "2001:db8::7"}),
         (
             "127.0.0.0/8, 10.0.0.0/8",
@@ -77,9 +77,9 @@ def test_an_address_that_is_not_trusted_cannot_claim_another(sqlite_url: str) ->
         deployment.serving(HIATUS_TRUSTED_PROXIES="192.0.2.1") as server,
         httpx.Client(base_url=server.url) as http,
     ):
-        answers = [
+        responses = [
             http.get("/cal/wrong", headers=forwarded_for(f"198.51.100.{number}"))
             for number in range(FAILURE_LIMIT.amount + 1)
         ]
 
-    assert answers[-1].status_code == 429
+    assert responses[-1].status_code == 429

@@ -49,7 +49,7 @@ def deployment(database_url: str, slack: LoopbackSlack) -> Deployment:
 
 
 def ask(slack: LoopbackSlack) -> None:
-    """Ada asks for a Tuesday, weeks ahead, from midday."""
+    """Ada requests a Tuesday, weeks ahead, from midday."""
     day = f"{free_monday() + timedelta(days=1)}"
     slack.command(ADA, "/timeoff")
     form = slack.open_modal(ADA)
@@ -58,7 +58,7 @@ def ask(slack: LoopbackSlack) -> None:
         for option in form.blocks[0]["element"]["options"]
         if "Unpaid" in option["text"]["text"]
     )
-    answer = slack.submit(
+    response = slack.submit(
         ADA,
         form,
         {
@@ -69,14 +69,14 @@ def ask(slack: LoopbackSlack) -> None:
             ids.NOTE: "Moving house",
         },
     )
-    assert answer.ok
-    assert answer.errors == {}
+    assert response.ok
+    assert response.errors == {}
 
 
 def only_request(owner: httpx.Client) -> dict[str, Any]:
     (request,) = owner.get("/api/v1/leave-requests").raise_for_status().json()["data"]
-    found: dict[str, Any] = request
-    return found
+    leave_request: dict[str, Any] = request
+    return leave_request
 
 
 def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
@@ -101,7 +101,9 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         assert to_decide(slack.wait_for_dm(OLIVE, showing="Approved by Olive Owner")) == []
         slack.wait_for_dm(ADA, showing="Olive Owner approved your request")
         assert only_request(owner)["status"] == "approved"
-        events = [webhook.verify(one.body, one.headers) for one in receiver.wait_for(2)]
+        events = [
+            webhook.verify(delivery.body, delivery.headers) for delivery in receiver.wait_for(2)
+        ]
         assert [event["type"] for event in events] == [
             "leave_request.created",
             "leave_request.approved",
@@ -144,7 +146,7 @@ def test_a_decision_over_rest_redraws_the_card_and_tells_the_requester(
         assert only_request(owner)["status"] == "declined"
 
 
-def test_the_same_over_socket_mode_in_a_process_of_its_own(
+def test_a_request_is_made_and_approved_over_socket_mode(
     deployment: Deployment, slack: LoopbackSlack
 ) -> None:
     owner_key = deployment.init()["api_key"]
@@ -251,8 +253,8 @@ def test_a_bot_is_ready_while_it_is_connected(deployment: Deployment, slack: Loo
 
 def test_a_bot_whose_health_port_is_taken_ends_with_a_sentence(deployment: Deployment) -> None:
     deployment.init()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
 
         code, logged = Bot(deployment.env, "--health-port", str(port)).ended()
 

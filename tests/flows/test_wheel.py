@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own: what `hiatus` needs at run time is inside."""
+"""The wheel in an environment of its own has everything that `hiatus` needs at run time."""
 
 from __future__ import annotations
 

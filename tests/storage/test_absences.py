@@ -1,4 +1,4 @@
-"""Who sees which absence in which feed, and what of it."""
+"""Which absences, and which of their details, each viewer sees in each feed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SHOWN_TO_OTHERS = {"approved", "called_off"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cast:
-    """Ada is away. The others stand to her as their names here say."""
+    """Ada is away. The keys name the others' relation to her."""
 
     acme: Acme
     ada: User
@@ -143,7 +143,7 @@ def feed_of(database: Database, acme: Acme, user: User) -> FeedOwner:
     return owner_of_feed(database, token)
 
 
-def seen(
+def visible(
     database: Database, acme: Acme, viewer: User, scope: FeedScope, now: datetime = NOW
 ) -> list[Absence]:
     return database.read_now(
@@ -156,32 +156,32 @@ def seen(
     )
 
 
-def kinds_seen(database: Database, cast: Cast, viewer: str, scope: FeedScope) -> set[str]:
+def visible_kinds(database: Database, cast: Cast, viewer: str, scope: FeedScope) -> set[str]:
     """Which of Ada's requests, one of each kind, the viewer's feed holds."""
     made = {a_request(database, cast.acme, cast.ada, kind): name for name, kind in KINDS.items()}
-    found = seen(database, cast.acme, cast.viewers[viewer], scope)
-    assert all(absence.is_own is (viewer == "herself") for absence in found)
-    return {made[absence.request_id] for absence in found}
+    shown = visible(database, cast.acme, cast.viewers[viewer], scope)
+    assert all(absence.is_own is (viewer == "herself") for absence in shown)
+    return {made[absence.request_id] for absence in shown}
 
 
 def test_the_personal_feed_has_the_owners_leave(database: Database) -> None:
     cast = a_cast(database)
 
-    assert kinds_seen(database, cast, "herself", "personal") == SHOWN_IN_PERSONAL
+    assert visible_kinds(database, cast, "herself", "personal") == SHOWN_IN_PERSONAL
 
 
 @pytest.mark.parametrize("viewer", ["herself", "colleague", "manager", "department head"])
 def test_the_team_feed_has_the_leave_of_the_team(database: Database, viewer: str) -> None:
     cast = a_cast(database)
 
-    assert kinds_seen(database, cast, viewer, "team") == SHOWN_TO_OTHERS
+    assert visible_kinds(database, cast, viewer, "team") == SHOWN_TO_OTHERS
 
 
 @pytest.mark.parametrize("viewer", ["other department", "no department", "owner"])
 def test_the_team_feed_shows_nothing_to_the_rest(database: Database, viewer: str) -> None:
     cast = a_cast(database)
 
-    assert kinds_seen(database, cast, viewer, "team") == set()
+    assert visible_kinds(database, cast, viewer, "team") == set()
 
 
 @pytest.mark.parametrize(
@@ -201,14 +201,14 @@ def test_the_organisation_feed_has_everyones_approved_leave(
 ) -> None:
     cast = a_cast(database)
 
-    assert kinds_seen(database, cast, viewer, "org") == SHOWN_TO_OTHERS
+    assert visible_kinds(database, cast, viewer, "org") == SHOWN_TO_OTHERS
 
 
 @pytest.mark.parametrize("viewer", ["colleague", "manager", "owner"])
 def test_a_personal_feed_shows_only_its_owner(database: Database, viewer: str) -> None:
     cast = a_cast(database)
 
-    assert kinds_seen(database, cast, viewer, "personal") == set()
+    assert visible_kinds(database, cast, viewer, "personal") == set()
 
 
 @pytest.mark.parametrize("viewer", ["colleague", "manager", "department head", "owner"])
@@ -219,7 +219,7 @@ def test_colleagues_do_not_see_the_name_or_colour_of_a_private_type(
     cast = a_cast(database)
     a_request(database, cast.acme, cast.ada, KINDS[kind], code="sick")
 
-    [absence] = seen(database, cast.acme, cast.viewers[viewer], "org")
+    [absence] = visible(database, cast.acme, cast.viewers[viewer], "org")
 
     assert (absence.summary_type, absence.colour) == (None, None)
     assert (absence.person_name, absence.is_own) == ("Ada Lovelace", False)
@@ -231,7 +231,7 @@ def test_a_private_type_has_its_name_for_its_owner(database: Database, scope: Fe
     a_request(database, cast.acme, cast.ada, code="sick")
     sick = type_of(database, cast.acme, "sick")
 
-    [absence] = seen(database, cast.acme, cast.ada, scope)
+    [absence] = visible(database, cast.acme, cast.ada, scope)
 
     assert (absence.summary_type, absence.colour) == (sick.name, sick.colour)
 
@@ -241,25 +241,25 @@ def test_others_see_the_name_of_a_type_that_is_not_private(database: Database) -
     a_request(database, cast.acme, cast.ada, code="annual")
     annual = type_of(database, cast.acme, "annual")
 
-    [absence] = seen(database, cast.acme, cast.viewers["colleague"], "team")
+    [absence] = visible(database, cast.acme, cast.viewers["colleague"], "team")
 
     assert (absence.summary_type, absence.colour) == (annual.name, annual.colour)
 
 
-def test_the_manager_of_ones_department_is_in_ones_team(database: Database) -> None:
+def test_the_manager_of_the_department_is_in_the_team(database: Database) -> None:
     cast = a_cast(database)
     a_request(database, cast.acme, cast.viewers["department head"])
 
-    [absence] = seen(database, cast.acme, cast.ada, "team")
+    [absence] = visible(database, cast.acme, cast.ada, "team")
 
     assert absence.person_name == "Head Lovelace"
 
 
-def test_ones_own_manager_from_elsewhere_is_not(database: Database) -> None:
+def test_a_manager_from_another_department_is_not_in_the_team(database: Database) -> None:
     cast = a_cast(database)
     a_request(database, cast.acme, cast.viewers["manager"])
 
-    assert seen(database, cast.acme, cast.ada, "team") == []
+    assert visible(database, cast.acme, cast.ada, "team") == []
 
 
 def test_moving_to_another_department_moves_the_team_feed(database: Database) -> None:
@@ -270,16 +270,16 @@ def test_moving_to_another_department_moves_the_team_feed(database: Database) ->
 
     database.write_now(people.update, cast.ada.id, {"department_id": new}, by=by, now=NOW)
 
-    assert seen(database, cast.acme, cast.viewers["colleague"], "team") == []
-    assert len(seen(database, cast.acme, cast.viewers["other department"], "team")) == 1
+    assert visible(database, cast.acme, cast.viewers["colleague"], "team") == []
+    assert len(visible(database, cast.acme, cast.viewers["other department"], "team")) == 1
 
 
 def test_an_organisation_never_sees_another(database: Database) -> None:
     acme, other = an_organisation(database), an_organisation(database, name="Other")
     a_request(database, acme, acme.owner)
 
-    assert seen(database, other, other.owner, "org") == []
-    assert len(seen(database, acme, acme.owner, "org")) == 1
+    assert visible(database, other, other.owner, "org") == []
+    assert len(visible(database, acme, acme.owner, "org")) == 1
 
 
 def test_the_window_holds_both_of_its_days(database: Database) -> None:
@@ -294,14 +294,14 @@ def test_the_window_holds_both_of_its_days(database: Database) -> None:
     ):
         a_request(database, acme, acme.owner, start_date=start_date, end_date=end_date)
 
-    found = seen(database, acme, acme.owner, "personal")
+    shown = visible(database, acme, acme.owner, "personal")
 
-    assert [absence.start_date for absence in found] == [
+    assert [absence.start_date for absence in shown] == [
         FIRST_DAY - 365 * one_day,
         FIRST_DAY - 3 * one_day,
         LAST_DAY,
     ]
-    assert found[1].end_date == FIRST_DAY
+    assert shown[1].end_date == FIRST_DAY
 
 
 def test_a_person_without_a_time_zone_has_the_organisations(database: Database) -> None:
@@ -310,17 +310,17 @@ def test_a_person_without_a_time_zone_has_the_organisations(database: Database) 
     a_request(database, acme, tokyo, start_date=date(2026, 6, 10))
     a_request(database, acme, acme.owner, start_date=date(2026, 6, 11))
 
-    zones = [absence.timezone for absence in seen(database, acme, tokyo, "org")]
+    zones = [absence.timezone for absence in visible(database, acme, tokyo, "org")]
 
     assert zones == ["Asia/Tokyo", "Europe/London"]
 
 
-def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -> None:
-    """Through the use cases: what needed no approval was shown to others, what waited was not."""
+def test_cancelled_leave_is_shown_to_others_only_if_it_was_approved(database: Database) -> None:
+    """Sick leave needs no approval, so others saw it; the pending request was never shown."""
     acme = an_organisation(database)
     ada = a_person(database, acme)
     by = caller_for(acme, ada)
-    asked = {
+    requests = {
         code: database.write_now(
             leave_requests.submit,
             by=by,
@@ -331,12 +331,12 @@ def test_leave_that_was_asked_for_and_cancelled_in_earnest(database: Database) -
         )
         for code, day in (("annual", date(2026, 6, 10)), ("sick", date(2026, 6, 11)))
     }
-    for request in asked.values():
+    for request in requests.values():
         database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
 
-    shown_to_others = seen(database, acme, acme.owner, "org")
-    shown_to_her = seen(database, acme, ada, "personal")
+    shown_to_others = visible(database, acme, acme.owner, "org")
+    shown_to_her = visible(database, acme, ada, "personal")
 
-    assert [absence.request_id for absence in shown_to_others] == [asked["sick"].id]
-    assert {absence.request_id for absence in shown_to_her} == {r.id for r in asked.values()}
+    assert [absence.request_id for absence in shown_to_others] == [requests["sick"].id]
+    assert {absence.request_id for absence in shown_to_her} == {r.id for r in requests.values()}
     assert {absence.status for absence in shown_to_her} == {"cancelled"}

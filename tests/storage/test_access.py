@@ -26,8 +26,8 @@ def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tupl
 
 
 def recognised(database: Database, key: str, now: datetime = NOW) -> authentication.Authenticated:
-    found = database.read_now(authentication.find_key, fingerprint(key))
-    return authentication.caller_of(found, now=now, request_id="r-1")
+    lookup = database.read_now(authentication.find_key, fingerprint(key))
+    return authentication.caller_of(lookup, now=now, request_id="r-1")
 
 
 def changed(key: str, position: int) -> str:
@@ -67,9 +67,9 @@ def test_a_key_authenticates_its_owner(database: Database) -> None:
         database, caller_for(acme, ada), ada, scopes=["leave:write", "users:read"], variant=2
     )
 
-    found = recognised(database, secret)
+    authenticated = recognised(database, secret)
 
-    assert found.caller == Caller(
+    assert authenticated.caller == Caller(
         organisation_id=acme.id,
         user_id=ada.id,
         role="approver",
@@ -79,8 +79,8 @@ def test_a_key_authenticates_its_owner(database: Database) -> None:
         variant=2,
         key_id=key.id,
     )
-    assert found.key.reference_version >= 1
-    assert found.key.last_used_at is None
+    assert authenticated.key.reference_version >= 1
+    assert authenticated.key.last_used_at is None
 
 
 def test_keys_that_are_looked_up_together_have_their_own_owners(database: Database) -> None:
@@ -273,8 +273,8 @@ def three_keys(database: Database) -> tuple[Acme, User, list[str]]:
 
 
 def ids_of(database: Database, by: Caller, page: PageOf, **fields: Any) -> list[str]:
-    found = database.read_now(api_keys.page, page, by=by, **fields)
-    return [key.id for key in found.items]
+    keys = database.read_now(api_keys.page, page, by=by, **fields)
+    return [key.id for key in keys.items]
 
 
 def test_members_see_their_own_keys_and_admins_all(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Whose decision leave awaits: the four levels of the approval chain, and skipped approvers."""
+"""Who approves: the four levels of the approval chain, and skipped approvers."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def a_team(database: Database) -> Team:
     )
 
 
-def asked(database: Database, team: Team) -> set[str]:
-    found = database.read_now(approvers.of_person, team.acme.id, team.ada.id, today=TODAY)
-    return {user.id for user in found}
+def approver_ids(database: Database, team: Team) -> set[str]:
+    users = database.read_now(approvers.of_person, team.acme.id, team.ada.id, today=TODAY)
+    return {user.id for user in users}
 
 
 def switch_off(database: Database, team: Team, *gone: User) -> None:
@@ -77,28 +77,28 @@ def go_away(database: Database, team: Team, *away: User) -> None:
 def test_the_manager_approves_first(database: Database) -> None:
     team = a_team(database)
 
-    assert asked(database, team) == {team.manager.id}
+    assert approver_ids(database, team) == {team.manager.id}
 
 
 def test_without_an_active_manager_the_departments_manager_approves(database: Database) -> None:
     team = a_team(database)
     switch_off(database, team, team.manager)
 
-    assert asked(database, team) == {team.head.id}
+    assert approver_ids(database, team) == {team.head.id}
 
 
-def test_then_the_departments_approvers(database: Database) -> None:
+def test_approvers_of_the_department_approve_next(database: Database) -> None:
     team = a_team(database)
     switch_off(database, team, team.manager, team.head)
 
-    assert asked(database, team) == {team.approver.id}
+    assert approver_ids(database, team) == {team.approver.id}
 
 
-def test_then_admins_and_owners(database: Database) -> None:
+def test_admins_and_owners_approve_last(database: Database) -> None:
     team = a_team(database)
     switch_off(database, team, team.manager, team.head, team.approver)
 
-    assert asked(database, team) == {team.admin.id, team.acme.owner.id}
+    assert approver_ids(database, team) == {team.admin.id, team.acme.owner.id}
 
 
 def test_an_approver_of_another_department_does_not_approve(database: Database) -> None:
@@ -107,21 +107,21 @@ def test_an_approver_of_another_department_does_not_approve(database: Database) 
     elsewhere = a_department(database, team.acme, name="Sales")
     a_person(database, team.acme, role="approver", department_id=elsewhere.id)
 
-    assert asked(database, team) == {team.approver.id}
+    assert approver_ids(database, team) == {team.approver.id}
 
 
 def test_a_manager_on_leave_stays_and_the_next_level_is_added(database: Database) -> None:
     team = a_team(database)
     go_away(database, team, team.manager)
 
-    assert asked(database, team) == {team.manager.id, team.head.id}
+    assert approver_ids(database, team) == {team.manager.id, team.head.id}
 
 
 def test_levels_are_added_until_an_approver_is_present(database: Database) -> None:
     team = a_team(database)
     go_away(database, team, team.manager, team.head, team.approver)
 
-    assert asked(database, team) == {
+    assert approver_ids(database, team) == {
         team.manager.id,
         team.head.id,
         team.approver.id,
@@ -141,7 +141,7 @@ def test_requesters_are_never_their_own_approvers(database: Database) -> None:
     )
     switch_off(database, team, team.manager)
 
-    assert asked(database, team) == {team.approver.id}
+    assert approver_ids(database, team) == {team.approver.id}
 
 
 @pytest.mark.parametrize("who", ["manager", "head", "approver", "admin", "owner", "ada"])
@@ -157,12 +157,12 @@ def test_the_list_of_pending_approvals_agrees_with_the_approval_chain(
         caller_leave.assigned, PageOf(), by=caller_for(team.acme, person), now=NOW
     )
 
-    assert (request.id in [found.id for found in page.items]) == (
-        person.id in asked(database, team)
+    assert (request.id in [item.id for item in page.items]) == (
+        person.id in approver_ids(database, team)
     )
     assert database.read_now(
         approvers.is_approver_of, team.acme.id, team.ada.id, approver_id=person.id, today=TODAY
-    ) == (person.id in asked(database, team))
+    ) == (person.id in approver_ids(database, team))
 
 
 def test_a_decided_request_has_no_pending_approvers(database: Database) -> None:
@@ -185,7 +185,7 @@ def test_a_new_manager_takes_over_pending_requests(database: Database) -> None:
         caller_leave.assigned, PageOf(), by=caller_for(team.acme, team.head), now=NOW
     )
 
-    assert [found.id for found in page.items] == [request.id]
+    assert [item.id for item in page.items] == [request.id]
 
 
 def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> User:
@@ -207,12 +207,12 @@ def test_pending_people_approve_once_their_slack_account_is_known(database: Data
     team = Team(
         acme=acme, ada=ada, manager=manager, head=acme.owner, approver=acme.owner, admin=acme.owner
     )
-    assert asked(database, team) == {acme.owner.id}
+    assert approver_ids(database, team) == {acme.owner.id}
 
-    found = linked(database, acme, manager, "UGRACE")
+    grace = linked(database, acme, manager, "UGRACE")
 
-    assert found.status == "pending"
-    assert asked(database, team) == {manager.id}
+    assert grace.status == "pending"
+    assert approver_ids(database, team) == {manager.id}
 
 
 def test_pending_requests_go_to_a_manager_whose_account_becomes_known(database: Database) -> None:
@@ -220,17 +220,17 @@ def test_pending_requests_go_to_a_manager_whose_account_becomes_known(database: 
     manager = a_person(database, acme, first_name="Grace", status="pending")
     ada = a_person(database, acme, manager_id=manager.id)
     request = a_request(database, acme, ada)
-    found = linked(database, acme, manager, "UGRACE")
+    grace = linked(database, acme, manager, "UGRACE")
 
     waiting = database.read_now(
-        caller_leave.assigned, PageOf(limit=10), by=caller_for(acme, found), now=NOW
+        caller_leave.assigned, PageOf(limit=10), by=caller_for(acme, grace), now=NOW
     )
 
-    assert [one.id for one in waiting.items] == [request.id]
+    assert [leave_request.id for leave_request in waiting.items] == [request.id]
     entries = database.read_now(
         audit_log.entries, PageOf(limit=10), by=acme.caller, action="leave_request.rerouted"
     ).items
-    assert [one.subject_id for one in entries] == [request.id]
+    assert [entry.subject_id for entry in entries] == [request.id]
 
 
 def test_a_pending_admin_with_a_known_account_decides_for_a_sole_owner(database: Database) -> None:
@@ -265,4 +265,4 @@ def test_a_person_deactivated_in_slack_no_longer_approves(database: Database) ->
     )
     database.write_now(profile_sync.sync, acme.id, gone, now=NOW)
 
-    assert asked(database, team) == {acme.owner.id}
+    assert approver_ids(database, team) == {acme.owner.id}

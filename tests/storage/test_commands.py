@@ -1,4 +1,4 @@
-"""What operators type: what is printed where, and how a command exits."""
+"""The operators' commands: their output and exit codes."""
 
 from __future__ import annotations
 
@@ -118,9 +118,7 @@ def test_init_on_an_empty_database_names_the_cure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "option", ["--country=XX", "--timezone=Nowhere", "--owner-email=ada", "--name= "]
 )
-def test_init_refuses_what_the_product_refuses_and_leaves_nothing(
-    shell: Shell, option: str
-) -> None:
+def test_init_refuses_invalid_values_and_stores_nothing(shell: Shell, option: str) -> None:
     refused(shell.run(*ACME, option))
 
     assert shell.read(organisations.count) == 0
@@ -143,9 +141,12 @@ def test_a_key_has_every_scope_unless_some_are_named(shell: Shell) -> None:
 
     assert set(whole) == {"id", "api_key"}
     assert shell.authenticated(whole["api_key"]).scopes == frozenset(SCOPES)
-    found = shell.authenticated(narrow["api_key"])
-    assert (found.scopes, found.variant) == (frozenset({"leave:read", "users:read"}), 2)
-    assert found.key_id == narrow["id"]
+    authenticated = shell.authenticated(narrow["api_key"])
+    assert (authenticated.scopes, authenticated.variant) == (
+        frozenset({"leave:read", "users:read"}),
+        2,
+    )
+    assert authenticated.key_id == narrow["id"]
 
 
 def test_a_key_works_to_the_end_of_its_last_day(shell: Shell) -> None:

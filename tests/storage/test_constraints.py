@@ -1,4 +1,4 @@
-"""What the database refuses by itself, whichever program writes to it."""
+"""Constraints that the database enforces for every program that writes to it."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ KILLED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE applicati
 
 
 class Refused(Exception):
-    """What a use case raises when it does not want to."""
+    """The error of a use case that refuses."""
 
 
 def keep(tx: Transaction, name: str) -> str:
@@ -52,7 +52,7 @@ def keep_and_refuse(tx: Transaction, name: str) -> None:
 
 
 @compiled
-def kept_names() -> peewee.Select:
+def all_names() -> peewee.Select:
     return LeaseRow.select(LeaseRow.name).order_by(LeaseRow.name)
 
 
@@ -62,11 +62,11 @@ def keep_or_end_everything(name: Param[str]) -> peewee.Insert:
     return LeaseRow.insert(row).on_conflict("ROLLBACK")
 
 
-def kept(tx: Transaction) -> set[str]:
-    return {name for (name,) in tx.all(kept_names)}
+def stored_names(tx: Transaction) -> set[str]:
+    return {name for (name,) in tx.all(all_names)}
 
 
-def kept_outside(url: str) -> set[str]:
+def names_outside(url: str) -> set[str]:
     return {name for (name,) in outside.rows(url, "SELECT name FROM leases")}
 
 
@@ -81,18 +81,18 @@ def named_database(postgres_url: str) -> Iterator[Database]:
 def test_written_rows_can_be_read(database: Database, database_url: str) -> None:
     async def write_and_read() -> None:
         assert await database.write(keep, "report") == "report"
-        assert kept_outside(database_url) == {"report"}
-        assert await database.read(kept) == {"report"}
-        assert await database.read_long(kept) == {"report"}
+        assert names_outside(database_url) == {"report"}
+        assert await database.read(stored_names) == {"report"}
+        assert await database.read_long(stored_names) == {"report"}
 
     asyncio.run(write_and_read())
-    assert database.read_now(kept) == {"report"}
+    assert database.read_now(stored_names) == {"report"}
 
 
 def test_reads_see_what_others_have_committed(database: Database, database_url: str) -> None:
-    assert database.read_now(kept) == set()
+    assert database.read_now(stored_names) == set()
     outside.run(database_url, "INSERT INTO leases VALUES ('digest', 'grace', 0)")
-    assert database.read_now(kept) == {"digest"}
+    assert database.read_now(stored_names) == {"digest"}
 
 
 def test_a_write_that_raises_leaves_nothing(database: Database, database_url: str) -> None:
@@ -101,7 +101,7 @@ def test_a_write_that_raises_leaves_nothing(database: Database, database_url: st
     with pytest.raises(Refused, match="digest"):
         asyncio.run(database.write(keep_and_refuse, "digest"))
 
-    assert kept_outside(database_url) == set()
+    assert names_outside(database_url) == set()
     assert database.write_now(keep, "report") == "report"
 
 
@@ -114,9 +114,9 @@ def test_a_duplicate_row_undoes_its_transaction_only(database: Database, databas
     with pytest.raises(DuplicateRow):
         database.write_now(keep_two)
 
-    assert kept_outside(database_url) == {"report"}
+    assert names_outside(database_url) == {"report"}
     database.write_now(keep, "digest")
-    assert kept_outside(database_url) == {"report", "digest"}
+    assert names_outside(database_url) == {"report", "digest"}
 
 
 def test_a_duplicate_row_names_the_columns_that_have_to_be_unique(database: Database) -> None:
@@ -156,7 +156,7 @@ def test_a_row_that_refers_to_nothing_is_no_unavailable_database(database: Datab
     assert database.write_now(keep, "after") == "after"
 
 
-def test_of_two_hundred_writes_at_once_each_has_its_own_outcome(
+def test_each_of_two_hundred_concurrent_writes_has_its_own_outcome(
     database: Database, database_url: str
 ) -> None:
     async def write(number: int) -> str | None:
@@ -166,7 +166,7 @@ def test_of_two_hundred_writes_at_once_each_has_its_own_outcome(
             return None
         name = await database.write(keep, str(number))
         if number % 10 == 1:
-            assert name in kept_outside(database_url)
+            assert name in names_outside(database_url)
         return name
 
     async def write_all() -> list[str | None]:
@@ -175,7 +175,7 @@ def test_of_two_hundred_writes_at_once_each_has_its_own_outcome(
     written = asyncio.run(write_all())
 
     assert written == [str(number) if number % 7 else None for number in range(200)]
-    assert kept_outside(database_url) == {name for name in written if name}
+    assert names_outside(database_url) == {name for name in written if name}
 
 
 def test_writes_from_several_threads_all_land(database: Database, database_url: str) -> None:
@@ -189,7 +189,7 @@ def test_writes_from_several_threads_all_land(database: Database, database_url: 
     for thread in threads:
         thread.join()
 
-    assert kept_outside(database_url) == {str(number) for number in range(80)}
+    assert names_outside(database_url) == {str(number) for number in range(80)}
 
 
 language: ContextVar[str] = ContextVar("language", default="none")
@@ -229,7 +229,9 @@ def test_each_use_case_sees_the_context_of_its_own_caller(database: Database) ->
     assert asyncio.run(all_callers()) == [[str(number)] * 5 for number in range(20)]
 
 
-def test_wakers_run_after_the_commit_and_only_then(database: Database, database_url: str) -> None:
+def test_listeners_are_notified_only_after_the_commit(
+    database: Database, database_url: str
+) -> None:
     seen: list[set[str]] = []
 
     def keep_and_wake(tx: Transaction, name: str, *, refusing: bool = False) -> None:
@@ -239,7 +241,7 @@ def test_wakers_run_after_the_commit_and_only_then(database: Database, database_
         if refusing:
             raise Refused
 
-    database.on_notify("outbox", lambda: seen.append(kept_outside(database_url)))
+    database.on_notify("outbox", lambda: seen.append(names_outside(database_url)))
     with pytest.raises(Refused):
         database.write_now(keep_and_wake, "digest", refusing=True)
     database.write_now(keep, "quiet")
@@ -269,7 +271,7 @@ def test_the_event_loop_goes_on_during_a_slow_write(database: Database) -> None:
     assert asyncio.run(tick_meanwhile())
 
 
-def test_closing_finishes_what_was_begun(database: Database, database_url: str) -> None:
+def test_closing_finishes_started_writes(database: Database, database_url: str) -> None:
     async def close_amid_writes() -> None:
         writes = [asyncio.create_task(database.write(keep, str(n))) for n in range(50)]
         await asyncio.sleep(0)
@@ -278,7 +280,7 @@ def test_closing_finishes_what_was_begun(database: Database, database_url: str) 
 
     asyncio.run(close_amid_writes())
 
-    assert kept_outside(database_url) == {str(number) for number in range(50)}
+    assert names_outside(database_url) == {str(number) for number in range(50)}
 
 
 def test_a_closed_sqlite_handle_refuses_to_write(sqlite_url: str) -> None:
@@ -303,10 +305,10 @@ def test_a_locked_sqlite_file_is_unavailable_to_all_who_wait(sqlite_url: str) ->
         assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 10
         # Together, not one after the other.
         assert time.monotonic() - began_at < 8
-        assert database.read_now(kept) == set()
+        assert database.read_now(stored_names) == set()
         other.execute("ROLLBACK")
         assert database.write_now(keep, "report") == "report"
-    assert kept_outside(sqlite_url) == {"report"}
+    assert names_outside(sqlite_url) == {"report"}
 
 
 def test_when_sqlite_rolls_back_a_group_commit_all_callers_get_the_error(sqlite_url: str) -> None:
@@ -326,7 +328,7 @@ def test_when_sqlite_rolls_back_a_group_commit_all_callers_get_the_error(sqlite_
         database.write_now(keep, "report")
         outcomes = asyncio.run(write_together())
         assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 3
-        assert kept_outside(sqlite_url) == {"report"}
+        assert names_outside(sqlite_url) == {"report"}
         assert database.write_now(keep, "after") == "after"
 
 
@@ -340,14 +342,14 @@ def test_an_event_loop_that_closed_blocks_no_other_writer(sqlite_url: str) -> No
         for _ in range(5):
             asyncio.run(ask_and_leave())
         assert database.write_now(keep, "report") == "report"
-        assert "report" in kept_outside(sqlite_url)
+        assert "report" in names_outside(sqlite_url)
 
 
 def test_a_sqlite_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/no-such-folder/hiatus.db"
     with closing(open_database(url, Secrets.generate())) as database:
         with pytest.raises(DatabaseUnavailable):
-            database.read_now(kept)
+            database.read_now(stored_names)
         for _ in range(2):
             with pytest.raises(DatabaseUnavailable):
                 database.write_now(keep, "report")
@@ -362,14 +364,14 @@ def test_postgresql_connections_that_ended_between_uses_are_replaced(
 
     asyncio.run(write_many("before"))
     outside.run(postgres_url, KILLED)
-    assert len(asyncio.run(named_database.read(kept))) == 20
+    assert len(asyncio.run(named_database.read(stored_names))) == 20
     outside.run(postgres_url, KILLED)
     asyncio.run(write_many("after"))
 
-    assert len(kept_outside(postgres_url)) == 40
+    assert len(names_outside(postgres_url)) == 40
 
 
-def test_a_use_case_whose_connection_ended_is_done_once_and_whole(
+def test_a_use_case_whose_connection_ended_is_retried_and_stored_once(
     named_database: Database, postgres_url: str
 ) -> None:
     attempts: list[int] = []
@@ -384,7 +386,7 @@ def test_a_use_case_whose_connection_ended_is_done_once_and_whole(
     named_database.write_now(keep_two)
 
     assert len(attempts) == 2
-    assert kept_outside(postgres_url) == {"first", "second"}
+    assert names_outside(postgres_url) == {"first", "second"}
 
 
 @pytest.mark.parametrize("is_between", [True, False], ids=["between statements", "before COMMIT"])
@@ -405,11 +407,11 @@ def test_a_use_case_whose_every_connection_ends_leaves_nothing(
 
     # A COMMIT that was not answered may have been carried out, so it is not tried again.
     assert len(attempts) == (ATTEMPTS if is_between else 1)
-    assert kept_outside(postgres_url) == set()
+    assert names_outside(postgres_url) == set()
     assert named_database.write_now(keep, "after") == "after"
 
 
-def test_postgresql_never_acknowledges_what_it_undid(postgres_url: str) -> None:
+def test_postgresql_acknowledges_no_rolled_back_change(postgres_url: str) -> None:
     def carry_on(tx: Transaction) -> None:
         keep(tx, "digest")
         with pytest.raises(DuplicateRow):
@@ -418,28 +420,28 @@ def test_postgresql_never_acknowledges_what_it_undid(postgres_url: str) -> None:
     with closing(open_database(postgres_url, Secrets.generate())) as database:
         with pytest.raises(RuntimeError, match="continued after an error"):
             database.write_now(carry_on)
-        assert kept_outside(postgres_url) == set()
+        assert names_outside(postgres_url) == set()
         assert database.write_now(keep, "after") == "after"
 
 
-def test_postgresql_that_is_not_there_is_unavailable() -> None:
+def test_an_unreachable_postgresql_is_unavailable() -> None:
     with closing(open_database("postgresql://ada@/hiatus?host=/nowhere", Secrets.generate())) as it:
         began_at = time.monotonic()
         with pytest.raises(DatabaseUnavailable):
             it.write_now(keep, "report")
         with pytest.raises(DatabaseUnavailable):
-            asyncio.run(it.read(kept))
+            asyncio.run(it.read(stored_names))
         assert time.monotonic() - began_at < 10
 
 
-def test_postgresql_that_does_not_answer_is_unavailable_before_long() -> None:
+def test_a_postgresql_that_does_not_answer_is_unavailable_soon() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         port = silent.getsockname()[1]
         url = f"postgresql://ada@127.0.0.1:{port}/hiatus?connect_timeout=2&sslmode=disable"
         with closing(open_database(url, Secrets.generate())) as database:
             began_at = time.monotonic()
             with pytest.raises(DatabaseUnavailable):
-                database.read_now(kept)
+                database.read_now(stored_names)
             assert time.monotonic() - began_at < 10
 
 
@@ -464,7 +466,7 @@ asyncio.run(write_all())
 
 
 @pytest.mark.slow
-def test_kill_9_loses_nothing_that_was_acknowledged(database_url: str) -> None:
+def test_kill_9_loses_no_acknowledged_write(database_url: str) -> None:
     acknowledged: set[str] = set()
     for life in range(3):
         process = subprocess.Popen(
@@ -482,19 +484,19 @@ def test_kill_9_loses_nothing_that_was_acknowledged(database_url: str) -> None:
             acknowledged |= {line[:-1] for line in process.stdout if line.endswith("\n")}
 
     assert len(acknowledged) >= 3
-    assert acknowledged <= kept_outside(database_url)
+    assert acknowledged <= names_outside(database_url)
 
 
 def test_the_next_statement_sees_enqueued_changes(database: Database, database_url: str) -> None:
     def enqueue(tx: Transaction) -> set[str]:
         tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
         tx.enqueue_insert(LeaseRow, name="digest", holder="ada", held_until=0)
-        found = kept(tx)
+        names = stored_names(tx)
         tx.enqueue_insert(LeaseRow, name="last", holder="ada", held_until=0)
-        return found
+        return names
 
     assert database.write_now(enqueue) == {"report", "digest"}
-    assert kept_outside(database_url) == {"report", "digest", "last"}
+    assert names_outside(database_url) == {"report", "digest", "last"}
 
 
 def test_enqueued_changes_are_rolled_back_with_the_transaction(
@@ -513,5 +515,5 @@ def test_enqueued_changes_are_rolled_back_with_the_transaction(
     with pytest.raises(DuplicateRow):
         database.write_now(keep_twice)
 
-    assert kept_outside(database_url) == set()
+    assert names_outside(database_url) == set()
     assert database.write_now(keep, "after") == "after"

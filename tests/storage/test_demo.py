@@ -18,7 +18,7 @@ from storage.leave import leave_lists
 from tests.builders import NOW, an_organisation
 
 
-def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
+def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> None:
     made = database.write_now(demo.fill, now=NOW)
 
     owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
@@ -37,7 +37,7 @@ def test_it_has_people_and_leave_of_every_status(database: Database) -> None:
 
 
 @pytest.mark.parametrize("days", [0, 24, 25, 55, 150, 178, 205, 207, 210, 212, 214, 300, 340])
-def test_it_can_be_made_on_any_day(database: Database, days: int) -> None:
+def test_the_demo_can_be_created_on_any_day(database: Database, days: int) -> None:
     now = datetime(2026, 6, 1, 23, 30, tzinfo=UTC) + timedelta(days=days)
 
     made = database.write_now(demo.fill, now=now)

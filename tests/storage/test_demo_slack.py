@@ -23,13 +23,13 @@ def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
 
 
 def delivered(database: Database) -> list[Notification]:
-    found = database.write_now(notification_queue.claim, limit=100, claim_id="a test", now=NOW)
+    claimed = database.write_now(notification_queue.claim, limit=100, claim_id="a test", now=NOW)
     database.write_now(
         notifications.record_results,
-        [(one, Outcome(verdict="delivered")) for one in found],
+        [(notification, Outcome(verdict="delivered")) for notification in claimed],
         now=NOW,
     )
-    return found
+    return claimed
 
 
 def test_every_user_has_a_slack_id(database: Database) -> None:
@@ -39,13 +39,13 @@ def test_every_user_has_a_slack_id(database: Database) -> None:
     ids = {user.email: user.slack_user_id for user in users}
     assert len(set(ids.values())) == len(users) == 9
     assert ids["amir@acme.example"] == "U0AMIR"
-    found = database.read_now(slack_workspaces.find_person, demo_slack.TEAM_ID, "U0AMIR")
-    assert found is not None
-    assert found.user is not None
-    assert found.user.email == "amir@acme.example"
+    person = database.read_now(slack_workspaces.find_person, demo_slack.TEAM_ID, "U0AMIR")
+    assert person is not None
+    assert person.user is not None
+    assert person.user.email == "amir@acme.example"
 
 
-def test_approvers_are_shown_what_waits_each_time_it_is_entered(database: Database) -> None:
+def test_entering_the_playground_shows_approvers_their_pending_requests(database: Database) -> None:
     made = a_demo(database)
     users = {user.id: user.first_name for user in enter(database, made) or []}
     first = delivered(database)
@@ -53,8 +53,12 @@ def test_approvers_are_shown_what_waits_each_time_it_is_entered(database: Databa
     enter(database, made)
     again = delivered(database)
 
-    for told in (first, again):
-        cards = sorted(users[one.user_id] for one in told if one.kind == "approval_card")
+    for notification_list in (first, again):
+        cards = sorted(
+            users[notification.user_id]
+            for notification in notification_list
+            if notification.kind == "approval_card"
+        )
         assert cards == ["Grace", "Marta"]
 
 
@@ -64,39 +68,43 @@ def test_an_organisation_of_another_workspace_stays_there(database: Database) ->
 
     assert enter(database, made) is None
 
-    found = database.read_now(slack_workspaces.find, "T0REAL")
-    assert found is not None
-    assert found.id == made.organisation_id
+    organisation = database.read_now(slack_workspaces.find, "T0REAL")
+    assert organisation is not None
+    assert organisation.id == made.organisation_id
     assert database.write_now(demo_slack.leave, now=NOW) is False
 
 
-def test_a_real_workspace_can_be_tied_once_the_playground_is_left(database: Database) -> None:
+def test_leaving_the_playground_frees_the_organisation_for_a_real_workspace(
+    database: Database,
+) -> None:
     made = a_demo(database)
     enter(database, made)
 
-    left = database.write_now(demo_slack.leave, now=NOW)
+    has_left = database.write_now(demo_slack.leave, now=NOW)
 
     tied = database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
-    assert left is True
+    assert has_left is True
     assert tied is not None
     assert tied.slack_team_id == "T0REAL"
-    known = database.read_now(slack_workspaces.find_person, "T0REAL", "U0AMIR")
-    assert known is not None
-    assert known.user is None
+    person = database.read_now(slack_workspaces.find_person, "T0REAL", "U0AMIR")
+    assert person is not None
+    assert person.user is None
 
 
-def test_a_process_that_starts_late_leaves_the_real_workspace_tied(database: Database) -> None:
+def test_a_process_that_starts_late_keeps_the_real_workspace_linked(database: Database) -> None:
     made = a_demo(database)
     enter(database, made)
-    left: list[bool] = []
+    has_left: list[bool] = []
 
     def tie(tx: Transaction) -> None:
-        left.append(demo_slack.leave(tx, now=NOW))
+        has_left.append(demo_slack.leave(tx, now=NOW))
         slack_workspaces.link_only_organisation(tx, "T0REAL", now=NOW)
 
-    overlapping(database, tie, lambda: left.append(database.write_now(demo_slack.leave, now=NOW)))
+    overlapping(
+        database, tie, lambda: has_left.append(database.write_now(demo_slack.leave, now=NOW))
+    )
 
-    found = database.read_now(slack_workspaces.find, "T0REAL")
-    assert found is not None
-    assert found.id == made.organisation_id
-    assert left == [True, False]
+    organisation = database.read_now(slack_workspaces.find, "T0REAL")
+    assert organisation is not None
+    assert organisation.id == made.organisation_id
+    assert has_left == [True, False]

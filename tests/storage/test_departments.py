@@ -188,9 +188,9 @@ def test_a_department_with_archived_people_only_can_be_deleted(database: Databas
     database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
 
     for former in team:
-        found = database.read_now(people_rows.get, former.id, by=acme.caller)
-        assert (found.department_id, found.status, found.updated_at) == (None, "archived", LATER)
-        assert found.version == former.version + 1
+        person = database.read_now(people_rows.get, former.id, by=acme.caller)
+        assert (person.department_id, person.status, person.updated_at) == (None, "archived", LATER)
+        assert person.version == former.version + 1
         entries = database.read_now(
             audit_log.entries, PageOf(), by=acme.caller, subject_id=former.id
         )
@@ -242,7 +242,7 @@ def test_pages_are_in_the_order_of_creation(database: Database) -> None:
         department_rows.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
     )
 
-    assert [one.id for one in (*first.items, *second.items)] == made
+    assert [department.id for department in (*first.items, *second.items)] == made
     assert second.next_cursor is None
 
 

@@ -65,7 +65,7 @@ class Scene:
     override_id: str
 
 
-# By the id of the operation that serves it, and what is changed.
+# By the id of the operation and a label of the change.
 CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
     ("users.update", "days"): lambda scene: partial(
         people.update,
@@ -175,26 +175,28 @@ def every_row(url: str) -> dict[str, list[str]]:
 
 
 def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    found = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
-    return {one.id: one for one in found.items}
+    page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
+    return {leave_request.id: leave_request for leave_request in page.items}
 
 
-def asked(database: Database, acme: Acme) -> dict[str, list[str]]:
+def approver_ids(database: Database, acme: Acme) -> dict[str, list[str]]:
     """The approvers of every person's leave."""
     everyone = database.read_now(people_lists.list_all, by=acme.caller)
-    found = database.read_now(
+    approvers_of = database.read_now(
         approvers.of_people, acme.id, [user.id for user in everyone], today=LATER.date()
     )
-    return {user.id: [one.id for one in found.get(user.id, [])] for user in everyone}
+    return {
+        user.id: [approver.id for approver in approvers_of.get(user.id, [])] for user in everyone
+    }
 
 
-def left(database: Database, effects: Effects, acme: Acme) -> list[int | None]:
-    """What the balances say by now of the people and days that the effects name."""
+def current_balances(database: Database, effects: Effects, acme: Acme) -> list[int | None]:
+    """The current balances of the people and days in the effects."""
     return [
         database.read_now(
-            ledgers.balance, one.user_id, on=one.on, by=acme.caller, now=LATER
+            ledgers.balance, balance.user_id, on=balance.on, by=acme.caller, now=LATER
         ).remaining_half_days
-        for one in effects.balances
+        for balance in effects.balances
     ]
 
 
@@ -207,39 +209,47 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
     notified: list[str] = []
     for name in DISPATCHERS:
         database.on_notify(name, partial(notified.append, name))
-    known = database.read_now(organisation_config.of_organisation, acme.id)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
     cached, rows = database.config_cache.copy(), every_row(database_url)
 
-    told = dry_run(database, change, by=acme.caller, now=LATER)
+    predicted = dry_run(database, change, by=acme.caller, now=LATER)
 
     assert every_row(database_url) == rows
     assert notified == []
     assert database.config_cache == cached
-    assert database.read_now(organisation_config.of_organisation, acme.id) == known
+    assert database.read_now(organisation_config.of_organisation, acme.id) == config
 
-    leave, approvers_before = requests(database, acme), asked(database, acme)
-    assert left(database, told, acme) == [one.before_half_days for one in told.balances]
+    leave, approvers_before = requests(database, acme), approver_ids(database, acme)
+    assert current_balances(database, predicted, acme) == [
+        balance.before_half_days for balance in predicted.balances
+    ]
     done = EffectsRecorder()
     database.write_now(partial(change, recorder=done), by=acme.caller, now=LATER)
 
-    assert told == done.effects
-    assert left(database, told, acme) == [one.after_half_days for one in told.balances]
-    leave_after, approvers_after = requests(database, acme), asked(database, acme)
-    changed = {name: one for name, one in leave_after.items() if one != leave[name]}
-    assert {one.after.id: one.after for one in told.leave} == changed
-    assert {one.before.id: one.before for one in told.leave} == {
+    assert predicted == done.effects
+    assert current_balances(database, predicted, acme) == [
+        balance.after_half_days for balance in predicted.balances
+    ]
+    leave_after, approvers_after = requests(database, acme), approver_ids(database, acme)
+    changed = {
+        name: leave_request
+        for name, leave_request in leave_after.items()
+        if leave_request != leave[name]
+    }
+    assert {change.after.id: change.after for change in predicted.leave} == changed
+    assert {change.before.id: change.before for change in predicted.leave} == {
         name: leave[name] for name in changed
     }
-    for one in told.reassigned:
-        user_id = one.request.user_id
-        assert [user.id for user in one.before] == approvers_before[user_id]
-        assert [user.id for user in one.after] == approvers_after[user_id]
+    for reassignment in predicted.reassigned:
+        user_id = reassignment.request.user_id
+        assert [user.id for user in reassignment.before] == approvers_before[user_id]
+        assert [user.id for user in reassignment.after] == approvers_after[user_id]
     database.close()
-    assert set(notified) >= (set(DISPATCHERS) if told.leave else set())
+    assert set(notified) >= (set(DISPATCHERS) if predicted.leave else set())
 
 
 @pytest.mark.parametrize("which", CHANGES, ids=" ".join)
-def test_the_scene_is_one_in_which_the_change_does_something(
+def test_every_change_but_one_has_effects_in_the_scene(
     database: Database, which: tuple[str, str]
 ) -> None:
     scene = a_scene(database)
@@ -267,7 +277,7 @@ def test_a_refused_dry_run_changes_nothing(database: Database, database_url: str
     assert every_row(database_url) == rows
 
 
-def test_changes_that_are_made_meanwhile_are_kept(database: Database) -> None:
+def test_concurrent_changes_are_kept(database: Database) -> None:
     acme = an_organisation(database)
 
     async def work() -> None:
@@ -283,6 +293,6 @@ def test_changes_that_are_made_meanwhile_are_kept(database: Database) -> None:
 
     asyncio.run(work())
 
-    known = database.read_now(organisation_config.of_organisation, acme.id)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
     made = {f"{kind} {number}" for kind in ("Made", "Made long") for number in range(20)}
-    assert {one.name for one in known.departments.values()} == made
+    assert {department.name for department in config.departments.values()} == made

@@ -1,4 +1,4 @@
-"""A dry run's answer, held against what the change then does to balances."""
+"""A dry run predicts the balances that the change then gives."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ def test_a_dry_run_returns_the_balances_after_the_change(
         "country": organisation_settings.update,
     }
     change = trials.get(kind, people.update)
-    given: dict[str, Any] = {"user_id": ada.id}
+    arguments: dict[str, Any] = {"user_id": ada.id}
     if kind == "holiday":
-        given = {"set_id": own_set(database, acme), "new": new}
+        arguments = {"set_id": own_set(database, acme), "new": new}
     elif kind == "country":
-        given = {"changes": {"country_code": "DE"}}
+        arguments = {"changes": {"country_code": "DE"}}
     elif kind in changes:
-        given["changes"] = changes[kind]
+        arguments["changes"] = changes[kind]
     days = (TODAY, NEXT_YEAR)
     before = remaining(database, acme, (ada, hedy), days)
 
-    dry_run_effects = dry_run(database, change, by=acme.caller, now=LATER, **given)
+    dry_run_effects = dry_run(database, change, by=acme.caller, now=LATER, **arguments)
     assert remaining(database, acme, (ada, hedy), days) == before
-    database.write_now(partial(change, **given), by=acme.caller, now=LATER)
+    database.write_now(partial(change, **arguments), by=acme.caller, now=LATER)
 
     after = remaining(database, acme, (ada, hedy), days)
     assert {

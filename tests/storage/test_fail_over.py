@@ -1,4 +1,4 @@
-"""A fail-over that lost the last transactions: what a process remembers of them is forgotten."""
+"""A fail-over that lost the last transactions: a process drops what it cached of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVENTS = ["leave_request.created"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pair:
-    """A primary, and where its standby is going to be; ``url`` names both."""
+    """A primary and the address of its future standby; ``url`` names both."""
 
     primary: postgres.Server
     standby: Path
@@ -39,7 +39,7 @@ class Pair:
         return f"postgresql://hiatus@/hiatus?host={self.standby}"
 
     def fall_behind(self) -> None:
-        """Have the standby hear of nothing more."""
+        """Stop replication to the standby."""
         copy = postgres.copied(self.primary)
         copy.rename(self.standby)
 
@@ -84,12 +84,12 @@ def test_requests_are_made_after_a_fail_over_that_lost_a_webhook(pair: Pair) -> 
         pair.fail_over()
         with closing(open_database(pair.standby_url(), secrets)) as other:
             # As many changes as were lost.
-            kept = other.write_now(add_webhook, acme, "kept.example.com")
+            surviving_id = other.write_now(add_webhook, acme, "kept.example.com")
 
         request = a_request(process, acme, acme.owner, start_date=date(2026, 8, 10))
 
         deliveries = outside.rows(pair.standby_url(), "SELECT webhook_id FROM deliveries")
-        assert [str(webhook_id) for (webhook_id,) in deliveries] == [kept]
+        assert [str(webhook_id) for (webhook_id,) in deliveries] == [surviving_id]
         assert request.start_date == date(2026, 8, 10)
 
 

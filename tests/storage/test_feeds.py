@@ -174,12 +174,12 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
     by = caller_for(acme, ada)
     feed = database.write_now(feeds.create, None, by=by, now=NOW)
     token = database.write_now(personal_token, by=by, now=NOW)
-    kept = database.write_now(personal_token, by=acme.caller, now=NOW)
+    owners_token = database.write_now(personal_token, by=acme.caller, now=NOW)
 
     count = database.write_now(feeds.revoke_all, ada.id, by=acme.caller, now=NOW)
 
     assert count == 2
-    assert owner_of_feed(database, kept).user_id == acme.owner.id
+    assert owner_of_feed(database, owners_token).user_id == acme.owner.id
     for dead in (feed.token, token):
         assert database.read_now(feed_owners.find_by_token, dead) is None
 

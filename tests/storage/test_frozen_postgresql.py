@@ -18,7 +18,7 @@ from storage.db.engines import open_database
 from storage.db.postgresql import THREADS
 from storage.db.schema import check_schema, migrate
 from tests import outside, postgres
-from tests.storage.test_database import keep, kept, kept_outside
+from tests.storage.test_database import keep, names_outside, stored_names
 from tests.storage.test_notifier import notify, until
 
 pytestmark = pytest.mark.slow
@@ -54,12 +54,12 @@ def url(server: postgres.Server) -> Iterator[str]:
 
 async def read_often(database: Database) -> None:
     """Have every thread of the handle connect."""
-    await asyncio.gather(*(database.read(kept) for _ in range(50)))
+    await asyncio.gather(*(database.read(stored_names) for _ in range(50)))
 
 
 def test_reads_and_writes_end_within_the_time_out(server: postgres.Server, url: str) -> None:
     async def ask_at_once() -> list[object]:
-        reads = [database.read(kept) for _ in range(10)]
+        reads = [database.read(stored_names) for _ in range(10)]
         writes = [database.write(keep, f"short {number}") for number in range(10)]
         long = [database.write_long(keep, f"long {number}") for number in range(10)]
         return await asyncio.gather(*reads, *writes, *long, return_exceptions=True)
@@ -75,7 +75,7 @@ def test_reads_and_writes_end_within_the_time_out(server: postgres.Server, url: 
         assert took_seconds < 3 * TIMEOUT_SECONDS + GRACE_SECONDS
         assert database.write_now(keep, "after") == "after"
 
-    assert {"before", "after"} <= kept_outside(url)
+    assert {"before", "after"} <= names_outside(url)
 
 
 def test_work_that_no_thread_begins_in_time_is_given_up(url: str) -> None:
@@ -100,7 +100,7 @@ def test_work_that_no_thread_begins_in_time_is_given_up(url: str) -> None:
     with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
         asyncio.run(write_while_all_are_busy(database))
 
-    assert kept_outside(url) == {"afterwards"}
+    assert names_outside(url) == {"afterwards"}
 
 
 def test_long_work_without_a_connection_ends_within_the_time_out(
@@ -128,7 +128,7 @@ def test_callers_without_an_event_loop_and_commands_end_too(
         with postgres.frozen(server.folder):
             began_at = time.monotonic()
             with pytest.raises(DatabaseUnavailable):
-                database.read_now(kept)
+                database.read_now(stored_names)
             with pytest.raises(DatabaseUnavailable):
                 database.write_now(keep, "during")
             with pytest.raises(DatabaseUnavailable):
@@ -178,14 +178,14 @@ def test_another_host_of_the_url_answers_in_its_place(
             asyncio.run(database.write(keep, "later"))
             assert time.monotonic() - began_at < 4
 
-    assert kept_outside(url) == {"before"}
-    assert kept_outside(other_url) == {f"during {number}" for number in range(20)} | {"later"}
+    assert names_outside(url) == {"before"}
+    assert names_outside(other_url) == {f"during {number}" for number in range(20)} | {"later"}
     postgres.drop_database(other_url)
 
 
 def test_a_handle_closes_while_nothing_answers(server: postgres.Server, url: str) -> None:
     database = open_database(url, Secrets.generate(), TIMEOUT_SECONDS)
-    # The announcement goes out on a connection of its own.
+    # The notification is sent on a connection of its own.
     database.write_now(notify)
     asyncio.run(read_often(database))
 
@@ -233,6 +233,6 @@ def test_of_several_hosts_the_one_that_takes_writes_is_used(
                          " WHERE datname = 'hiatus' AND pid <> pg_backend_pid()")  # fmt: skip
         database.write_now(keep, "after")
 
-    assert kept_outside(url) == {"before"}
-    assert kept_outside(other_url) == {"after"}
+    assert names_outside(url) == {"before"}
+    assert names_outside(other_url) == {"after"}
     postgres.drop_database(other_url)

@@ -28,8 +28,12 @@ MARKET_DAY = date(2026, 6, 10)
 
 
 def own_set(database: Database, acme: Acme, code: str = "GB") -> HolidaySet:
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    return next(one for one in known.holiday_sets.values() if one.country_code == code)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    return next(
+        holiday_set
+        for holiday_set in config.holiday_sets.values()
+        if holiday_set.country_code == code
+    )
 
 
 def added(
@@ -53,8 +57,10 @@ def removed(database: Database, acme: Acme, override_id: str, code: str = "GB") 
 
 
 def on(database: Database, acme: Acme, day: date) -> HolidayOnDate | None:
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    return {one.date: one for one in public_holidays.year_of(known, "GB", day.year)}.get(day)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    return {
+        holiday.date: holiday for holiday in public_holidays.year_of(config, "GB", day.year)
+    }.get(day)
 
 
 def test_an_override_makes_a_day_a_public_holiday_until_it_is_removed(
@@ -109,7 +115,7 @@ def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
 
     made = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
 
-    left = HolidayOnDate(
+    afternoon = HolidayOnDate(
         date=CHRISTMAS,
         name="Christmas Day",
         source="override",
@@ -117,7 +123,7 @@ def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
         is_holiday=True,
         override_id=made.id,
     )
-    assert on(database, acme, CHRISTMAS) == left
+    assert on(database, acme, CHRISTMAS) == afternoon
 
 
 def test_there_is_one_override_for_each_date(database: Database) -> None:
@@ -241,9 +247,9 @@ def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None
     database.write_now(people_status.archive, ada.id, by=acme.caller, now=NOW)
     delete(france.id)
 
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    assert [one.country_code for one in known.holiday_sets.values()] == ["GB"]
-    assert known.overrides == {}
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["GB"]
+    assert config.overrides == {}
     assert codes_of(lambda: delete(france.id)) == ["not_found"]
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     assert database.read_now(organisation_config.of_organisation, acme.id).overrides == {}
@@ -257,8 +263,8 @@ def test_the_set_of_a_former_country_can_be_deleted(database: Database) -> None:
     database.write_now(organisation_settings.update, change, by=acme.caller, now=NOW)
     database.write_now(holiday_set_removal.remove, britain, by=acme.caller, now=NOW)
 
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    assert [one.country_code for one in known.holiday_sets.values()] == ["IE"]
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["IE"]
 
 
 def test_overrides_are_audited(database: Database) -> None:
@@ -270,9 +276,9 @@ def test_overrides_are_audited(database: Database) -> None:
     france = own_set(database, acme, "FR").id
     database.write_now(holiday_set_removal.remove, france, by=acme.caller, now=NOW)
 
-    found = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
+    audit_entries = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
 
-    entries = {(one.action, one.subject_id): one.changes for one in found}
+    entries = {(entry.action, entry.subject_id): entry.changes for entry in audit_entries}
     assert entries["holiday_override.created", made.id] == {
         "country_code": {"before": None, "after": "FR"},
         "date": {"before": None, "after": "2026-06-10"},
@@ -282,4 +288,4 @@ def test_overrides_are_audited(database: Database) -> None:
     }
     assert entries["holiday_override.deleted", made.id]["name"]["before"] == "Market day"
     overrides: Any = entries["holiday_set.deleted", france]["overrides"]["before"]
-    assert [one["date"] for one in overrides] == ["2026-12-25"]
+    assert [override["date"] for override in overrides] == ["2026-12-25"]

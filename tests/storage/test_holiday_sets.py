@@ -58,8 +58,8 @@ def an_override(
 
 
 def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    return public_holidays.holidays_between(known, code, day, day).get(day)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    return public_holidays.holidays_between(config, code, day, day).get(day)
 
 
 def test_a_country_is_added_once(database: Database) -> None:
@@ -74,9 +74,9 @@ def test_a_country_is_added_once(database: Database) -> None:
         lambda: added(database, acme, "GB"),
     )
     assert codes == ["already_exists"] * 3
-    found = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
-    assert [one.country_code for one in found] == ["GB", "DE-BY"]
-    assert found[1] == made
+    sets = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    assert [holiday_set.country_code for holiday_set in sets] == ["GB", "DE-BY"]
+    assert sets[1] == made
 
 
 def test_an_unknown_country_is_refused(database: Database) -> None:
@@ -108,7 +108,10 @@ def test_pages_belong_to_one_organisation(database: Database) -> None:
         holiday_sets.page, PageOf(limit=1, cursor=first.next_cursor), by=acme.caller
     )
 
-    assert [one.country_code for one in (*first.items, *second.items)] == ["GB", "DE"]
+    assert [holiday_set.country_code for holiday_set in (*first.items, *second.items)] == [
+        "GB",
+        "DE",
+    ]
     assert second.next_cursor is None
 
 
@@ -143,7 +146,7 @@ def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("half", "left"),
+    ("half", "remaining"),
     [
         (None, None),
         ("am", Holiday(name="Christmas Day", halves=AFTERNOON)),
@@ -151,16 +154,16 @@ def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
     ],
 )
 def test_an_override_takes_a_day_or_a_half_away(
-    database: Database, half: str | None, left: Holiday | None
+    database: Database, half: str | None, remaining: Holiday | None
 ) -> None:
     acme = an_organisation(database)
 
     an_override(database, acme, CHRISTMAS, is_holiday=False, half=half)
 
-    assert holidays_on(database, acme, CHRISTMAS) == left
+    assert holidays_on(database, acme, CHRISTMAS) == remaining
 
 
-def test_taking_away_what_is_no_holiday_does_nothing(database: Database) -> None:
+def test_removing_a_working_day_does_nothing(database: Database) -> None:
     acme = an_organisation(database)
 
     an_override(database, acme, MARKET_DAY, is_holiday=False)
@@ -179,35 +182,35 @@ def test_overrides_stay_with_their_set_and_organisation(database: Database) -> N
 def test_overrides_outside_the_dates_are_left_out(database: Database) -> None:
     acme = an_organisation(database)
     an_override(database, acme, MARKET_DAY)
-    known = database.read_now(organisation_config.of_organisation, acme.id)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
 
-    found = public_holidays.holidays_between(known, "GB", CHRISTMAS, date(2027, 1, 1))
+    holidays = public_holidays.holidays_between(config, "GB", CHRISTMAS, date(2027, 1, 1))
 
-    assert MARKET_DAY not in found
-    assert (min(found), max(found)) == (CHRISTMAS, date(2027, 1, 1))
+    assert MARKET_DAY not in holidays
+    assert (min(holidays), max(holidays)) == (CHRISTMAS, date(2027, 1, 1))
 
 
 def test_the_count_of_a_year_includes_overrides(database: Database) -> None:
     acme = an_organisation(database)
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    before = public_holidays.holiday_count(known, "GB", 2026)
-    year_after = public_holidays.holiday_count(known, "GB", 2027)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    before = public_holidays.holiday_count(config, "GB", 2026)
+    year_after = public_holidays.holiday_count(config, "GB", 2027)
 
     an_override(database, acme, MARKET_DAY, half="am")
     an_override(database, acme, CHRISTMAS, is_holiday=False)
     an_override(database, acme, date(2026, 6, 11))
 
-    known = database.read_now(organisation_config.of_organisation, acme.id)
-    assert public_holidays.holiday_count(known, "GB", 2026) == before + 1
-    assert public_holidays.holiday_count(known, "GB", 2027) == year_after
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    assert public_holidays.holiday_count(config, "GB", 2026) == before + 1
+    assert public_holidays.holiday_count(config, "GB", 2027) == year_after
 
 
 def test_a_person_has_their_own_country_or_the_organisations(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, public_holiday_country_code="fr")
     hedy = a_person(database, acme, first_name="Hedy")
-    known = database.read_now(organisation_config.of_organisation, acme.id)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
 
-    assert public_holidays.country_code_of(known, ada) == "FR"
-    assert public_holidays.country_code_of(known, hedy) == "GB"
+    assert public_holidays.country_code_of(config, ada) == "FR"
+    assert public_holidays.country_code_of(config, hedy) == "GB"
     assert holiday_calendar.country_name("GB-SCT") == "United Kingdom (Scotland)"

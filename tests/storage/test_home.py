@@ -1,4 +1,4 @@
-"""What the App Home shows, and what reading that costs."""
+"""The contents of the App Home, and the queries that read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows when a person is archived, deactivated, or gets another manager."""
+"""Effects of archiving or deactivating a person, and of another manager, on leave requests."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
     ],
     ids=["past", "ends today", "ahead"],
 )
-def test_approved_leave_of_an_archived_person(
+def test_archiving_a_person_ends_or_cancels_approved_leave(
     database: Database, start: date, end: date, becomes: str
 ) -> None:
     acme = an_organisation(database)
@@ -262,7 +262,7 @@ def test_leave_requested_meanwhile_is_assigned_to_a_new_approver_of_the_departme
     assert {user_id for _, user_id in rerouted_cards(database, acme)} == {grace.id, acme.owner.id}
 
 
-def test_approvers_when_two_levels_leave_at_the_same_moment(
+def test_owners_approve_when_both_managers_leave_concurrently(
     database: Database,
 ) -> None:
     acme = in_slack(database)
@@ -357,7 +357,7 @@ def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
     return {each.id: each for each in page.items}
 
 
-# Foreseen is what happens
+# The dry run predicts what happens.
 
 
 @pytest.fixture
@@ -388,7 +388,9 @@ def cast(database: Database) -> tuple[Acme, dict[str, User], dict[str, str]]:
     return acme, people_of, departments_of
 
 
-def asked_now(database: Database, acme: Acme, people_of: dict[str, User]) -> dict[str, set[str]]:
+def approvers_by_name(
+    database: Database, acme: Acme, people_of: dict[str, User]
+) -> dict[str, set[str]]:
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     approvers_by_requester = database.read_now(
         approvers.of_people, acme.id, list(names), today=NOW.date()
@@ -432,17 +434,17 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
         name: ids.get(value, value) if name.endswith("_id") else value
         for name, value in changes.items()
     }
-    before = asked_now(database, acme, people_of)
+    before = approvers_by_name(database, acme, people_of)
 
     dry_run_effects = dry_run(
         database, people.update, people_of[who].id, changes, by=acme.caller, now=NOW
     )
-    assert asked_now(database, acme, people_of) == before
+    assert approvers_by_name(database, acme, people_of) == before
     database.write_now(people.update, people_of[who].id, changes, by=acme.caller, now=NOW)
-    after = asked_now(database, acme, people_of)
+    after = approvers_by_name(database, acme, people_of)
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
-    said = {
+    predicted = {
         names[each.request.user_id]: (
             {names[user.id] for user in each.before},
             {names[user.id] for user in each.after},
@@ -454,8 +456,8 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
         for name in people_of
         if before.get(name) != after.get(name)
     }
-    assert said == happened
-    assert set(said) >= concerned
+    assert predicted == happened
+    assert set(predicted) >= concerned
 
 
 @pytest.mark.parametrize(
@@ -476,22 +478,22 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
 ) -> None:
     acme, people_of, departments_of = cast
     changes = {"manager_id": None if head is None else people_of[head].id}
-    before = asked_now(database, acme, people_of)
+    before = approvers_by_name(database, acme, people_of)
 
     department_id = departments_of[department]
     dry_run_effects = dry_run(
         database, departments.update, department_id, changes, by=acme.caller, now=NOW
     )
-    assert asked_now(database, acme, people_of) == before
+    assert approvers_by_name(database, acme, people_of) == before
     database.write_now(
         departments.update, departments_of[department], changes, by=acme.caller, now=NOW
     )
-    after = asked_now(database, acme, people_of)
+    after = approvers_by_name(database, acme, people_of)
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
-    said = {
+    predicted = {
         names[each.request.user_id]: {names[user.id] for user in each.after}
         for each in dry_run_effects.reassigned
     }
-    assert said == {name: after[name] for name in people_of if before[name] != after[name]}
-    assert set(said) == concerned
+    assert predicted == {name: after[name] for name in people_of if before[name] != after[name]}
+    assert set(predicted) == concerned

@@ -39,22 +39,22 @@ def updated(database: Database, acme: Acme, **changes: Any) -> Organisation:
 def test_a_new_organisation_has_everything_it_needs(database: Database) -> None:
     organisation, owner = created(database)
 
-    known = database.read_now(organisation_config.of_organisation, organisation.id)
-    assert known.organisation == organisation
+    config = database.read_now(organisation_config.of_organisation, organisation.id)
+    assert config.organisation == organisation
     assert organisation.slug == "acme-sohne"
     assert organisation.working_days == ("monday", "tuesday", "wednesday", "thursday", "friday")
     assert organisation.default_leave_allowance_half_days == 50
     assert organisation.slack_members_join is True
     assert (owner.role, owner.status) == ("owner", "pending")
-    assert [one.country_code for one in known.holiday_sets.values()] == ["GB"]
+    assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["GB"]
 
 
 def test_a_new_organisation_has_the_five_types_in_order(database: Database) -> None:
     acme = an_organisation(database)
 
-    found = database.read_now(leave_types.page, PageOf(), by=acme.caller).items
+    types = database.read_now(leave_types.page, PageOf(), by=acme.caller).items
 
-    assert [(t.code, t.requires_approval, t.deducts_allowance, t.is_private) for t in found] == [
+    assert [(t.code, t.requires_approval, t.deducts_allowance, t.is_private) for t in types] == [
         ("annual", True, True, False),
         ("sick", False, False, True),
         ("unpaid", True, False, False),
@@ -189,8 +189,8 @@ def test_a_new_country_gets_a_holiday_set_once(database: Database) -> None:
     updated(database, acme, country_code="GB")
     updated(database, acme, country_code="DE-BY")
 
-    found = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
-    assert [one.country_code for one in found] == ["GB", "DE-BY"]
+    sets = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    assert [holiday_set.country_code for holiday_set in sets] == ["GB", "DE-BY"]
 
 
 def test_only_admins_change_settings(database: Database) -> None:
@@ -204,11 +204,11 @@ def test_only_admins_change_settings(database: Database) -> None:
 def test_the_only_organisation_is_found_unless_there_are_several(database: Database) -> None:
     none = database.read_now(organisations.only_one)
     acme = an_organisation(database)
-    one = database.read_now(organisations.only_one)
+    only_one = database.read_now(organisations.only_one)
     an_organisation(database, name="Globex")
-    two = database.read_now(organisations.only_one)
+    several = database.read_now(organisations.only_one)
 
-    assert (none, one, two) == (None, acme.organisation, None)
+    assert (none, only_one, several) == (None, acme.organisation, None)
     assert database.read_now(organisations.count) == 2
 
 

@@ -70,9 +70,9 @@ def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
     return sorted(entry.action for entry in page.items)
 
 
-def joined(database: Database, acme: Acme, **said: Any) -> User:
+def joined(database: Database, acme: Acme, **profile_fields: Any) -> User:
     return database.write_now(
-        join_policy.join_from_slack, acme.id, replace(ADA_IN_SLACK, **said), now=LATER
+        join_policy.join_from_slack, acme.id, replace(ADA_IN_SLACK, **profile_fields), now=LATER
     )
 
 
@@ -91,7 +91,7 @@ def test_a_person_is_created_with_every_field(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     engineering = a_department(database, acme)
-    given = {
+    fields = {
         "role": "approver",
         "department_id": engineering.id,
         "manager_id": grace.id,
@@ -102,14 +102,14 @@ def test_a_person_is_created_with_every_field(database: Database) -> None:
         "leave_allowance_half_days": 55,
     }
 
-    ada = created(database, acme, **given)
+    ada = created(database, acme, **fields)
 
-    kept = given | {
+    expected = fields | {
         "working_days": ("monday", "friday:am"),
         "public_holiday_country_code": "GB-SCT",
     }
     stored = as_dict(database.read_now(people_rows.get, ada.id, by=acme.caller))
-    assert {name: stored[name] for name in kept} == kept
+    assert {name: stored[name] for name in expected} == expected
 
 
 def test_every_wrong_field_is_named(database: Database) -> None:
@@ -541,8 +541,8 @@ def test_the_list_is_filtered_and_in_the_order_of_creation(database: Database) -
     )
 
     def ids(**filters: Any) -> list[str]:
-        found = database.read_now(people_lists.page, PageOf(), by=acme.caller, **filters)
-        return [user.id for user in found.items]
+        page = database.read_now(people_lists.page, PageOf(), by=acme.caller, **filters)
+        return [user.id for user in page.items]
 
     assert ids() == [acme.owner.id, grace.id, ada.id]
     assert ids(status="active") == [acme.owner.id, ada.id]
@@ -571,8 +571,8 @@ def test_pages_contain_every_person_once(database: Database) -> None:
         people_lists.page, PageOf(limit=2, cursor=second.next_cursor), by=acme.caller
     )
 
-    found = [user.id for page in (first, second, third) for user in page.items]
-    assert sorted(found) == sorted(made)
+    ids = [user.id for page in (first, second, third) for user in page.items]
+    assert sorted(ids) == sorted(made)
     assert third.next_cursor is None
 
 
@@ -601,10 +601,10 @@ def test_a_slack_member_is_matched_by_address_ignoring_case(database: Database) 
     acme = an_organisation(database)
     ada = created(database, acme, role="admin")
 
-    found = joined(database, acme, email="ADA@example.com", first_name="Countess")
+    member = joined(database, acme, email="ADA@example.com", first_name="Countess")
 
-    assert (found.id, found.role, found.first_name) == (ada.id, "admin", "Ada")
-    assert (found.status, found.slack_user_id) == ("active", "U1")
+    assert (member.id, member.role, member.first_name) == (ada.id, "admin", "Ada")
+    assert (member.status, member.slack_user_id) == ("active", "U1")
     assert actions_on(database, acme, ada) == ["user.activated", "user.created"]
 
 
@@ -613,9 +613,9 @@ def test_a_slack_member_is_matched_by_id_first(database: Database) -> None:
     ada = joined(database, acme)
     created(database, acme, email="augusta@example.com")
 
-    found = joined(database, acme, email="augusta@example.com")
+    member = joined(database, acme, email="augusta@example.com")
 
-    assert found.id == ada.id
+    assert member.id == ada.id
 
 
 def test_an_unconfirmed_address_proves_nothing(database: Database) -> None:
@@ -647,11 +647,11 @@ def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
 
     unlinked = database.write_now(account_links.unlink, ada.id, by=acme.caller, now=LATER)
     again = database.write_now(account_links.unlink, ada.id, by=acme.caller, now=LATER)
-    found = joined(database, acme, slack_user_id="U2")
+    relinked = joined(database, acme, slack_user_id="U2")
 
     assert (unlinked.slack_user_id, unlinked.status) == (None, "active")
     assert again == unlinked
-    assert (found.id, found.slack_user_id) == (ada.id, "U2")
+    assert (relinked.id, relinked.slack_user_id) == (ada.id, "U2")
     assert actions_on(database, acme, ada) == [
         "user.created",
         "user.linked_to_slack",
@@ -739,40 +739,40 @@ def test_a_user_changed_while_joining_is_changed_and_joins(database: Database) -
     )
 
     assert codes == []
-    found = database.read_now(people_rows.get, ada.id, by=acme.caller)
-    assert (found.job_title, found.status, found.slack_user_id) == ("Analyst", "active", "U1")
+    person = database.read_now(people_rows.get, ada.id, by=acme.caller)
+    assert (person.job_title, person.status, person.slack_user_id) == ("Analyst", "active", "U1")
 
 
 def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    says = replace(ADA_IN_SLACK, email=ada.email)
+    linked_profile = replace(ADA_IN_SLACK, email=ada.email)
 
     codes = overlapping(
         database,
-        lambda tx: account_links.link(tx, acme.id, ada.id, says, now=LATER),
+        lambda tx: account_links.link(tx, acme.id, ada.id, linked_profile, now=LATER),
         lambda: joined(database, acme, email=grace.email),
     )
 
     assert codes == []
-    found = database.read_now(people_lists.list_all, by=acme.caller)
-    assert [user.id for user in found if user.slack_user_id == "U1"] == [ada.id]
+    everyone = database.read_now(people_lists.list_all, by=acme.caller)
+    assert [user.id for user in everyone if user.slack_user_id == "U1"] == [ada.id]
 
 
 def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) -> None:
     acme = an_organisation(database)
     ada, grace = a_person(database, acme), a_person(database, acme, first_name="Grace")
-    says = replace(ADA_IN_SLACK, email=ada.email)
-    said = replace(ADA_IN_SLACK, email=grace.email)
+    linked_profile = replace(ADA_IN_SLACK, email=ada.email)
+    joining_profile = replace(ADA_IN_SLACK, email=grace.email)
 
     overlapping(
         database,
-        lambda tx: join_policy.join_from_slack(tx, acme.id, said, now=LATER),
-        lambda: database.write_now(account_links.link, acme.id, ada.id, says, now=LATER),
+        lambda tx: join_policy.join_from_slack(tx, acme.id, joining_profile, now=LATER),
+        lambda: database.write_now(account_links.link, acme.id, ada.id, linked_profile, now=LATER),
     )
 
-    found = database.read_now(people_lists.list_all, by=acme.caller)
-    assert [user.id for user in found if user.slack_user_id == "U1"] == [grace.id]
+    everyone = database.read_now(people_lists.list_all, by=acme.caller)
+    assert [user.id for user in everyone if user.slack_user_id == "U1"] == [grace.id]
 
 
 def test_slack_members_of_two_organisations_are_kept_apart(database: Database) -> None:
@@ -900,9 +900,9 @@ def test_a_rehired_person_uses_slack_as_a_new_person(database: Database) -> None
         joined(database, acme)
     new = created(database, acme)
 
-    found = joined(database, acme)
+    rehired = joined(database, acme)
 
-    assert (found.id, found.slack_user_id) == (new.id, "U1")
+    assert (rehired.id, rehired.slack_user_id) == (new.id, "U1")
     archived(database, acme, new)
     assert restored(database, acme, former).slack_user_id == "U1"
     assert (

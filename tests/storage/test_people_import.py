@@ -1,4 +1,4 @@
-"""People from a file: what a line may say, what is refused, what is written."""
+"""People from a file: valid lines, refusals, and the records written."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def faults(call: Any) -> list[tuple[int, str, str]]:
 
 
 def all_users(database: Database, acme: Acme) -> dict[str, User]:
-    found = database.read_now(people_lists.list_all, by=acme.caller)
-    return {user.email: user for user in found}
+    users = database.read_now(people_lists.list_all, by=acme.caller)
+    return {user.email: user for user in users}
 
 
 def test_every_column_is_kept(database: Database) -> None:
@@ -68,8 +68,8 @@ def test_every_column_is_kept(database: Database) -> None:
     assert done == Imported(
         people_created=2, people_updated=0, people_unchanged=0, departments_created=1
     )
-    found = all_users(database, acme)
-    ada, grace = found["ada@x.example"], found["grace@x.example"]
+    users = all_users(database, acme)
+    ada, grace = users["ada@x.example"], users["grace@x.example"]
     (made,) = database.read_now(department_rows.page, PageOf(limit=9), by=acme.caller).items
     assert (ada.department_id, grace.department_id, made.name) == (made.id, made.id, "Engineering")
     assert (ada.manager_id, ada.role, ada.status) == (grace.id, "admin", "pending")
@@ -224,7 +224,7 @@ def test_an_update_changes_what_is_filled_in(database: Database) -> None:
     ada = a_person(database, acme, email="ada@x.ie", manager_id=grace.id)
     text = (
         "email,first_name,job_title,manager_email\n"
-        # She who was managed will manage, which only the whole file makes possible.
+        # The report becomes the manager, which is possible only if the whole file counts at once.
         "GRACE@x.ie,,,ada@x.ie\n"
         f"ada@x.ie,Augusta,,{acme.owner.email}\n"
         f"{acme.owner.email},Olive,,\n"
@@ -232,16 +232,16 @@ def test_an_update_changes_what_is_filled_in(database: Database) -> None:
 
     done = bring_in(database, acme, text, is_update=True)
 
-    found = all_users(database, acme)
+    users = all_users(database, acme)
     assert done == Imported(
         people_created=0, people_updated=2, people_unchanged=1, departments_created=0
     )
-    assert (found["ada@x.ie"].first_name, found["ada@x.ie"].manager_id) == (
+    assert (users["ada@x.ie"].first_name, users["ada@x.ie"].manager_id) == (
         "Augusta",
         acme.owner.id,
     )
-    assert found["grace@x.ie"].manager_id == ada.id
-    assert (found["grace@x.ie"].job_title, found["grace@x.ie"].email) == ("Admiral", "grace@x.ie")
+    assert users["grace@x.ie"].manager_id == ada.id
+    assert (users["grace@x.ie"].job_title, users["grace@x.ie"].email) == ("Admiral", "grace@x.ie")
 
 
 def test_an_update_does_not_cross_the_renaming_of_one_of_its_people(database: Database) -> None:
@@ -295,8 +295,8 @@ def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
         database, acme, f"email,role\n{acme.owner.email},member\nada@x.ie,owner\n", is_update=True
     )
 
-    found = all_users(database, acme)
-    assert (found[acme.owner.email].role, found["ada@x.ie"].role) == ("member", "owner")
+    users = all_users(database, acme)
+    assert (users[acme.owner.email].role, users["ada@x.ie"].role) == ("member", "owner")
 
 
 @pytest.mark.slow
@@ -311,11 +311,11 @@ def test_ten_thousand_people_take_seconds(database: Database) -> None:
 
     started = time.process_time()
     done = bring_in(database, acme, HEADER + "\n".join(rows + managers))
-    taken = time.process_time() - started
+    seconds = time.process_time() - started
 
     assert (done.people_created, done.departments_created) == (10_000, 40)
     # Idle, it is a tenth of this.
-    assert taken < 30
+    assert seconds < 30
 
 
 @pytest.fixture

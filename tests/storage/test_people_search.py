@@ -1,4 +1,4 @@
-"""People are found by their names and by what stands before the @ of their address."""
+"""People are found by their names and by the local part of their address."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def test_a_domain_matches_no_people(database: Database, typed: str, first_names:
     a_person(database, acme, first_name="Grace", last_name="Hopper", email="gmail.fan@gmail.com")
     a_person(database, acme, first_name="Hedy", last_name="Lamarr", email="hedy@gmail.com")
 
-    found = database.read_now(people_search.find, typed, by=acme.caller)
+    people = database.read_now(people_search.find, typed, by=acme.caller)
 
-    assert [user.first_name for user in found] == first_names
+    assert [user.first_name for user in people] == first_names

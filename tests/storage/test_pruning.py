@@ -1,4 +1,4 @@
-"""What is settled or used up goes, in batches and off the event loop; what is not stays."""
+"""Old rows that are settled or used up are deleted, in batches and off the event loop."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.builders import NOW
 OLD = NOW - timedelta(days=31)
 
 
-def test_everything_old_is_deleted_however_many_batches_it_takes(database: Database) -> None:
+def test_old_rows_are_deleted_in_any_number_of_batches(database: Database) -> None:
     for number in range(5):
         database.write_now(slack_events.claim, f"Ev{number}", now=OLD)
     database.write_now(slack_events.claim, "EvNew", now=NOW)
     for _ in range(3):
         database.write_now(oauth_states.issue, now=OLD)
-    kept = database.write_now(oauth_states.issue, now=NOW)
+    state = database.write_now(oauth_states.issue, now=NOW)
 
     asyncio.run(pruning.prune(database, now=NOW, batch=2))
 
@@ -33,23 +33,23 @@ def test_everything_old_is_deleted_however_many_batches_it_takes(database: Datab
     assert not database.write_now(slack_events.claim, "EvNew", now=NOW)
     assert database.write_now(slack_events.claim, "Ev3", now=NOW)
     assert database.write_now(oauth_states.prune, now=NOW) == 0
-    assert database.write_now(oauth_states.consume, kept, now=NOW)
+    assert database.write_now(oauth_states.consume, state, now=NOW)
 
 
 def test_no_deletion_runs_on_the_event_loop() -> None:
     class Recorder:
         def __init__(self) -> None:
-            self.asked: list[Any] = []
+            self.use_cases: list[Any] = []
 
         async def write_long(self, use_case: Any, **_: Any) -> Any:
-            self.asked.append(getattr(use_case, "func", use_case))
+            self.use_cases.append(getattr(use_case, "func", use_case))
             return 0
 
     recorder: Any = Recorder()
 
     asyncio.run(pruning.prune(recorder, now=NOW))
 
-    modules = [one.__module__ for one in recorder.asked]
+    modules = [use_case.__module__ for use_case in recorder.use_cases]
     assert modules == [
         "storage.notifications.notifications",
         "storage.access.idempotency",

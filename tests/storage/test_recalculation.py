@@ -1,4 +1,4 @@
-"""Leave that lies ahead follows what its days count; what is past stays."""
+"""Future leave is recalculated when its days count differently; past leave keeps its count."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_changes_of_other_fields_recalculate_nothing(database: Database) -> None
     ada = a_person(database, acme)
     week = approved(database, acme, ada, MONDAY, FRIDAY)
 
-    # It goes by the same days, only in other words.
+    # The same working days, now set for the person.
     change = {"working_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]}
     database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
     database.write_now(
@@ -412,7 +412,7 @@ def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -
     acme = an_organisation(database)
     ada = a_person(database, acme)
     set_id = own_set(database, acme)
-    # What this process remembers of the organisation is of before.
+    # This process has cached the configuration from before the change.
     a_request(database, acme, ada, start_date=MONDAY)
 
     def make_holiday(tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""Reversals of decisions: who may, for how long, and what is checked again."""
+"""Reversals of decisions: permission, time limit, and repeated checks."""
 
 from __future__ import annotations
 

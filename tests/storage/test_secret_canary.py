@@ -1,4 +1,4 @@
-"""Secret keys that cannot read the database stop a start; rotation and loss have a way through."""
+"""Wrong secret keys stop the start; rotated and lost keys have a procedure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEY, OTHER = new_secret_key(), new_secret_key()
 
 
 def started(url: str, *keys: str) -> None:
-    """What every start does."""
+    """The check of every start."""
     with closing(open_database(url, Secrets(keys))) as database:
         ensure(database)
 

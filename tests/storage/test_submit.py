@@ -1,4 +1,4 @@
-"""Submitting leave requests: what is stored, what is refused, and that an error stores nothing."""
+"""Submitting leave requests: stored values, refusals, and that an error stores nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of webhook endpoints: who may touch them, what they may be, which secrets sign."""
+"""Records of webhook endpoints: permissions, valid values, and the secrets that sign."""
 
 from __future__ import annotations
 

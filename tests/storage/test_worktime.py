@@ -44,7 +44,7 @@ def works(
         (works(away={date(2026, 6, 2): MORNING}), "2026-06-01", 1, "2026-06-02"),
     ],
 )
-def test_the_nth_working_day_after(
+def test_the_nth_working_day_after_a_day_is_found(
     worktime: Worktime, day: str, number: int, expected: str
 ) -> None:
     assert nth_working_day_after(

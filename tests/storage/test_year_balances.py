@@ -1,4 +1,4 @@
-"""Balances of consecutive leave years: carry-over, its expiry, and what a request needs."""
+"""Balances of consecutive leave years: carry-over, expiry, and what requests deduct."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def leave(start_date: date, half_days: int) -> Deduction:
     )
 
 
-def in_year(account: Account, year: int, *taken: Deduction) -> LeaveYearBalance:
+def in_year(account: Account, year: int, *leave_taken: Deduction) -> LeaveYearBalance:
     day = date(year, 7, 1)
-    (balance,) = year_balances.of_years(account, taken, day, day)
+    (balance,) = year_balances.of_years(account, leave_taken, day, day)
     return balance
 
 
@@ -67,10 +67,10 @@ def test_remaining_days_are_carried_over_up_to_the_limit() -> None:
 
 
 def test_an_overdrawn_year_carries_nothing_over() -> None:
-    taken = leave(date(2026, 6, 1), 60)
+    overdrawn = leave(date(2026, 6, 1), 60)
 
-    assert in_year(an_account(), 2026, taken).final_half_days == -10
-    assert in_year(an_account(), 2027, taken).carried_half_days == 0
+    assert in_year(an_account(), 2026, overdrawn).final_half_days == -10
+    assert in_year(an_account(), 2027, overdrawn).carried_half_days == 0
 
 
 def test_nothing_is_carried_over_from_years_without_records() -> None:
@@ -199,15 +199,15 @@ deductions = st.builds(
 DAYS = st.dates(date(2024, 1, 1), date(2029, 1, 1))
 
 
-def everything(account: Account, taken: list[Deduction]) -> list[Any]:
-    return year_balances.of_years(account, taken, date(2024, 1, 1), date(2029, 1, 1))
+def everything(account: Account, leave_taken: list[Deduction]) -> list[Any]:
+    return year_balances.of_years(account, leave_taken, date(2024, 1, 1), date(2029, 1, 1))
 
 
 @given(accounts, st.lists(deductions, max_size=8))
 def test_every_balance_adds_up_and_no_carry_over_exceeds_its_bounds(
-    account: Account, taken: list[Deduction]
+    account: Account, leave_taken: list[Deduction]
 ) -> None:
-    balances = everything(account, taken)
+    balances = everything(account, leave_taken)
     limit = account.carry_over.max_half_days if account.carry_over else 0
 
     for before, balance in zip([None, *balances], balances, strict=False):
@@ -226,7 +226,7 @@ def test_every_balance_adds_up_and_no_carry_over_exceeds_its_bounds(
 
 @given(accounts, st.lists(deductions, max_size=5), deductions, st.data())
 def test_splitting_leave_never_changes_a_balance(
-    account: Account, taken: list[Deduction], deduction: Deduction, data: Any
+    account: Account, leave_taken: list[Deduction], deduction: Deduction, data: Any
 ) -> None:
     cut = data.draw(st.integers(0, len(deduction.counted_halves)))
     parts = [
@@ -246,21 +246,23 @@ def test_splitting_leave_never_changes_a_balance(
         if part.counted_halves
     ]
 
-    assert everything(account, [*taken, *parts]) == everything(account, [*taken, deduction])
+    assert everything(account, [*leave_taken, *parts]) == everything(
+        account, [*leave_taken, deduction]
+    )
     total = halves.total_half_days(deduction.counted_halves)
     assert sum(halves.total_half_days(part.counted_halves) for part in parts) == total
 
 
 @given(accounts, st.lists(deductions, max_size=5), deductions)
 def test_a_request_needs_what_it_deducts_from_each_year(
-    account: Account, taken: list[Deduction], requested: Deduction
+    account: Account, leave_taken: list[Deduction], requested: Deduction
 ) -> None:
-    demands = year_balances.demands(account, taken, requested)
+    demands = year_balances.demands(account, leave_taken, requested)
 
     total = halves.total_half_days(requested.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
     after = year_balances.of_years(
-        account, [*taken, requested], requested.start_date, requested.end_date
+        account, [*leave_taken, requested], requested.start_date, requested.end_date
     )
     for demand, balance in zip(demands, after, strict=True):
         on = min(requested.end_date, balance.year.last_day)
@@ -270,17 +272,17 @@ def test_a_request_needs_what_it_deducts_from_each_year(
 
 @given(accounts, st.lists(deductions, max_size=6), deductions)
 def test_accepted_leave_never_newly_overdraws_a_year(
-    account: Account, taken: list[Deduction], requested: Deduction
+    account: Account, leave_taken: list[Deduction], requested: Deduction
 ) -> None:
-    demands = year_balances.demands(account, taken, requested)
-    later = year_balances.later_demands(account, taken, requested)
+    demands = year_balances.demands(account, leave_taken, requested)
+    later = year_balances.later_demands(account, leave_taken, requested)
     if any(
         demand.needed_half_days > max(demand.remaining_half_days, 0)
         for demand in [*demands, *later]
     ):
         return
 
-    before, after = everything(account, taken), everything(account, [*taken, requested])
+    before, after = everything(account, leave_taken), everything(account, [*leave_taken, requested])
 
     for year_before, year_after in zip(before, after, strict=True):
         has_leave = year_after.taken_half_days > 0
