@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.documentation.pages import ICON, Asset, answer, asset_route, page
+from api.documentation.pages import ICON, Asset, asset_response, asset_route, page
 from playground.guards import LocalOnly
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -52,7 +52,7 @@ def routes(people: Iterable[str], command: str, token: str) -> list[Route]:
                     body=body,
                 )
             )
-        response = answer(request, rendered[0])
+        response = asset_response(request, rendered[0])
         response.headers["Cache-Control"] = "no-store"
         return response
 

@@ -102,21 +102,21 @@ async def _wait_for_change(playground: Playground, after: str) -> None:
 def _perform(playground: Playground, act: Act) -> Payload:
     if act.kind in ("pick", "submit", "suggest"):
         _fill(playground, act)
-    answer = _HANDLERS[act.kind](playground, act)
+    response = _HANDLERS[act.kind](playground, act)
     playground.forget_old()
     return {
-        "ok": answer.ok,
-        "errors": answer.errors,
-        "options": options_in(answer.body) if act.kind == "suggest" else [],
-        "problem": None if answer.ok else _problem(answer),
+        "ok": response.ok,
+        "errors": response.errors,
+        "options": options_in(response.body) if act.kind == "suggest" else [],
+        "problem": None if response.ok else _problem(response),
     }
 
 
-def _problem(answer: Answer) -> str:
+def _problem(response: Answer) -> str:
     """The problem as the page shows it."""
-    if not answer.in_time or answer.status == 0:
+    if not response.in_time or response.status == 0:
         return "Hiatus did not answer within three seconds."
-    return f"Hiatus answered {answer.status}; Slack shows that something went wrong."
+    return f"Hiatus answered {response.status}; Slack shows that something went wrong."
 
 
 def _fill(playground: Playground, act: Act) -> None:

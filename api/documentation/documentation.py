@@ -19,8 +19,8 @@ from api.documentation.pages import (
     SWAGGER_UI_SCRIPT,
     SWAGGER_UI_STYLE,
     Asset,
-    answer,
     asset_of,
+    asset_response,
     asset_route,
     page,
 )
@@ -43,13 +43,13 @@ def routes(document: Callable[[], bytes]) -> list[Route]:
         return asset_of(document(), "application/json")
 
     async def openapi_document(request: Request) -> Response:
-        return answer(request, await run_in_threadpool(described))
+        return asset_response(request, await run_in_threadpool(described))
 
     async def reference(request: Request) -> Response:
-        return answer(request, await run_in_threadpool(_reference))
+        return asset_response(request, await run_in_threadpool(_reference))
 
     async def errors(request: Request) -> Response:
-        return answer(request, await run_in_threadpool(_errors))
+        return asset_response(request, await run_in_threadpool(_errors))
 
     return [
         Route("/openapi.json", openapi_document),

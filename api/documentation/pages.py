@@ -78,7 +78,7 @@ def asset_route(path: str, files: Collection[Path]) -> Route:
         current = await run_in_threadpool(_asset, file)
         # A page of another version may still be open: it gets the current file.
         is_current = request.path_params["version"] == current.version
-        return answer(request, current, is_immutable=is_current)
+        return asset_response(request, current, is_immutable=is_current)
 
     return Route(path, asset)
 
@@ -120,7 +120,7 @@ def page(title: str, *, address: str, files: Collection[Path], head: str = "", b
     return asset_of(f"{text}\n{body}\n</html>\n".encode(), "text/html; charset=utf-8")
 
 
-def answer(request: Request, asset: Asset, *, is_immutable: bool = False) -> Response:
+def asset_response(request: Request, asset: Asset, *, is_immutable: bool = False) -> Response:
     is_compressed = prefers_gzip(request.headers.get("accept-encoding", ""))
     # Each encoding is a representation with its own entity tag (RFC 9110, 8.8.3.3).
     tag = f'"{asset.version}{"-gzip" if is_compressed else ""}"'

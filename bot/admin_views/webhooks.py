@@ -161,7 +161,7 @@ def _last(last: LoggedDelivery | None, timezone: str) -> str:
         return gettext("The last event ({event}) is waiting to be sent.", event=last.event_type)
     attempt = last.attempts[-1]
     when = words.moment(attempt.attempted_at, timezone)
-    answer = str(attempt.status_code or attempt.error or "")
+    result = str(attempt.status_code or attempt.error or "")
     return gettext(
-        "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=answer
+        "Last attempt: {event}, {when}: {answer}", event=last.event_type, when=when, answer=result
     )

@@ -56,14 +56,14 @@ class ModalRefreshes:
             seen_hash = str(shown["hash"])
             latest = view.hashes[-1] if seen_hash in view.hashes else seen_hash
             try:
-                answer = await client.views_update(
+                response = await client.views_update(
                     view_id=shown["id"], hash=latest, view=await render()
                 )
             except SlackApiError as failure:
                 if slack_web.error_code(failure) not in OVERTAKEN:
                     raise
                 return
-            view.hashes = [*view.hashes[-8:], seen_hash, answer["view"]["hash"]]
+            view.hashes = [*view.hashes[-8:], seen_hash, response["view"]["hash"]]
 
     def _of(self, view_id: str) -> _OpenView:
         view = self._views.setdefault(view_id, _OpenView())

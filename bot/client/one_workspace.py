@@ -84,11 +84,11 @@ class OneWorkspace(Workspaces):
         """Raises the errors in ``slack_web.FAILURES``."""
         async with self._lock:
             if self._workspace is None:
-                answer = await self.client.auth_test()
+                response = await self.client.auth_test()
                 self._workspace = Workspace(
-                    team_id=answer["team_id"],
+                    team_id=response["team_id"],
                     client=self.client,
-                    bot_id=answer.get("bot_id"),
-                    bot_user_id=answer.get("user_id"),
+                    bot_id=response.get("bot_id"),
+                    bot_user_id=response.get("user_id"),
                 )
             return self._workspace

@@ -106,12 +106,12 @@ async def _provision(interaction: Interaction, organisation: Organisation) -> Us
 async def _look_up(interaction: Interaction, slack_user_id: str) -> Mapping[str, object]:
     try:
         async with asyncio.timeout(_LOOKUP_SECONDS):
-            answer = await interaction.client.users_info(user=slack_user_id, include_locale=True)
+            response = await interaction.client.users_info(user=slack_user_id, include_locale=True)
     except slack_web.FAILURES as failure:
         if slack_web.error_code(failure) in ("user_not_found", "user_not_visible"):
             raise NotAMember(_NO_FULL_MEMBER) from failure
         raise
-    user: Mapping[str, object] = answer["user"]
+    user: Mapping[str, object] = response["user"]
     return user
 
 

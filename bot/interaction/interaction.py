@@ -136,12 +136,12 @@ class Interaction:
         self.locale = locale
         language.set_locale(locale)
 
-    async def ack(self, **answer: Unpack[Acknowledgement]) -> None:
+    async def ack(self, **response: Unpack[Acknowledgement]) -> None:
         """Acknowledge; only the first call counts."""
         if not self.is_answered:
             self.is_answered = True
             if self._ack is not None:
-                await self._ack(**answer)
+                await self._ack(**response)
 
     async def open(self, view: View) -> None:
         """Open a modal, on top of the current one. Raises the errors in ``slack_web.FAILURES``."""
@@ -191,6 +191,6 @@ class Interaction:
             logger=slack_web.LOGGER,
             retry_handlers=[],
         )
-        answer = await client.send_dict(message)
-        if answer.status_code != 200:
-            _log.warning("slack.response_url_refused", status=answer.status_code)
+        response = await client.send_dict(message)
+        if response.status_code != 200:
+            _log.warning("slack.response_url_refused", status=response.status_code)

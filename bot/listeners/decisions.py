@@ -91,7 +91,7 @@ async def decline_with_reason(interaction: Interaction) -> None:
     await _refresh(interaction, clicked, by)
 
 
-async def ask_to_reconsider(interaction: Interaction) -> None:
+async def open_reversal(interaction: Interaction) -> None:
     """Open the form that changes the decision, within the reversal window."""
     await interaction.ack()
     clicked = interaction.clicked
@@ -99,7 +99,7 @@ async def ask_to_reconsider(interaction: Interaction) -> None:
     card = await interaction.services.database.read(
         card_to_decide, clicked.value, by=by, now=interaction.now
     )
-    if not card.may_reconsider:
+    if not card.may_reverse:
         refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
@@ -221,7 +221,7 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.APPROVE, act=approve),
     Listener(kind="action", name=ids.DECLINE, act=ask_reason),
     Listener(kind="view", name=ids.DECLINE_FORM, act=decline_with_reason),
-    Listener(kind="action", name=ids.RECONSIDER, act=ask_to_reconsider),
+    Listener(kind="action", name=ids.RECONSIDER, act=open_reversal),
     Listener(kind="view", name=ids.REVERSE_TO_APPROVED_FORM, act=reverse_to_approved),
     Listener(kind="view", name=ids.REVERSE_TO_DECLINED_FORM, act=reverse_to_declined),
 )

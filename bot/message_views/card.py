@@ -44,7 +44,7 @@ def blocks(card: ApprovalCard) -> list[Block]:
     shown.append(text.quiet(text.escaped(_status_line(card))))
     if card.may_decide:
         shown.append(_buttons(request.id))
-    if card.may_reconsider:
+    if card.may_reverse:
         shown.append({"type": "actions", "elements": [_change_button(request.id)]})
     return shown
 

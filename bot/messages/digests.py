@@ -102,8 +102,8 @@ class Digests:
                     digest_attempts.refuse, digest, views.SHARED, now=self._clock()
                 )
                 return
-            answer = await workspace.client.chat_postMessage(channel=digest.channel, **message)
-            ts = answer["ts"]
+            response = await workspace.client.chat_postMessage(channel=digest.channel, **message)
+            ts = response["ts"]
         elif ts is not None and sha256 != digest.shown_sha256:
             await _update(workspace.client, digest.channel, ts, message)
         await self._database.write(
@@ -121,7 +121,7 @@ async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
     Slack's form offers no such channel, but REST accepts any. Raises temporary failures.
     """
     try:
-        answer = await client.conversations_info(channel=channel)
+        response = await client.conversations_info(channel=channel)
     except slack_web.FAILURES as failure:
         if slack_web.is_temporary(failure):
             raise
@@ -130,7 +130,7 @@ async def _is_shared(client: AsyncWebClient, channel: str) -> bool:
         if slack_web.error_code(failure) == "missing_scope":
             _log.warning("slack.channel_not_checked", reason=slack_web.summary(failure))
         return False
-    info = answer.get("channel") or {}
+    info = response.get("channel") or {}
     return bool(info.get("is_ext_shared") or info.get("is_pending_ext_shared"))
 
 

@@ -134,15 +134,15 @@ class DirectorySync:
         changed = 0
         cursor = ""
         for _ in range(MAX_PAGES):
-            answer = await self._page(workspace, cursor)
-            members = answer.get("members") or ()
+            response = await self._page(workspace, cursor)
+            members = response.get("members") or ()
             ids = [member.get("id") if isinstance(member, dict) else None for member in members]
             are_ids_known = are_ids_known and all(isinstance(id_, str) for id_ in ids)
             listed_ids |= {id_ for id_ in ids if isinstance(id_, str)}
             changed += await self._keep_in_step(sync, _profiles(sync, members))
             if not await self._database.write(slack_syncs.renew, sync, now=self._clock()):
                 raise _LeaseLost
-            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
+            cursor = (response.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 break
         # Only a complete list shows who is missing; it always has the app's own bot.

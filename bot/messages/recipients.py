@@ -41,16 +41,18 @@ class Recipients:
         if recipient.slack_user_id is not None:
             return recipient.slack_user_id
         try:
-            answer = await workspace.client.users_lookupByEmail(email=recipient.email)
+            response = await workspace.client.users_lookupByEmail(email=recipient.email)
         except SlackApiError as failure:
             if slack_web.error_code(failure) == "users_not_found":
                 raise NoAccount from failure
             raise
-        if not slack_users.is_full_member(answer["user"], workspace.team_id):
+        if not slack_users.is_full_member(response["user"], workspace.team_id):
             raise NoAccount
         # Only users.info returns the locale; it is called once per person.
-        answer = await workspace.client.users_info(user=answer["user"]["id"], include_locale=True)
-        profile = slack_users.profile_of(answer["user"])
+        response = await workspace.client.users_info(
+            user=response["user"]["id"], include_locale=True
+        )
+        profile = slack_users.profile_of(response["user"])
         linked = await self._database.write_long(
             account_links.link,
             notification.organisation_id,
@@ -66,5 +68,5 @@ class Recipients:
 
 async def post(workspace: Workspace, slack_user_id: str, message: Message) -> PostedMessage:
     """Send a DM. Raises the errors in ``slack_web.FAILURES``."""
-    answer = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
-    return PostedMessage(channel=answer["channel"], ts=answer["ts"])
+    response = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
+    return PostedMessage(channel=response["channel"], ts=response["ts"])

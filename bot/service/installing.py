@@ -121,7 +121,7 @@ class _Flow(AsyncOAuthFlow):
         """Exchange the code for an installation; None if Slack refuses."""
         try:
             # The SDK's own function uses a deprecated part of aiohttp.
-            answer = await self.client.api_call(
+            response = await self.client.api_call(
                 "oauth.v2.access",
                 # In a form body: proxies and servers log query strings.
                 data={"code": code, "redirect_uri": self.settings.redirect_uri},
@@ -130,16 +130,16 @@ class _Flow(AsyncOAuthFlow):
         except slack_web.FAILURES as failure:
             _log.warning("slack.not_installed", reason=slack_web.summary(failure))
             return None
-        team, enterprise = answer.get("team") or {}, answer.get("enterprise") or {}
+        team, enterprise = response.get("team") or {}, response.get("enterprise") or {}
         return Installation(
             team_id=team.get("id"),
             team_name=team.get("name"),
             enterprise_id=enterprise.get("id"),
-            is_enterprise_install=bool(answer.get("is_enterprise_install")),
-            bot_token=answer.get("access_token"),
-            bot_user_id=answer.get("bot_user_id"),
-            bot_scopes=answer.get("scope") or "",
-            user_id=str((answer.get("authed_user") or {}).get("id") or ""),
+            is_enterprise_install=bool(response.get("is_enterprise_install")),
+            bot_token=response.get("access_token"),
+            bot_user_id=response.get("bot_user_id"),
+            bot_scopes=response.get("scope") or "",
+            user_id=str((response.get("authed_user") or {}).get("id") or ""),
         )
 
     async def store_installation(
@@ -171,8 +171,8 @@ async def _describe(client: AsyncWebClient, installation: Installation) -> NewIn
     bot = await client.auth_test()
     if bot["team_id"] != team_id:
         raise NotInstalled(install_page.SLACK_FAILED, 502)
-    answer = await client.users_info(user=installation.user_id, include_locale=True)
-    user: Mapping[str, object] = answer["user"]
+    response = await client.users_info(user=installation.user_id, include_locale=True)
+    user: Mapping[str, object] = response["user"]
     if not slack_users.is_full_member(user, team_id):
         raise NotInstalled(install_page.NO_FULL_MEMBER, 403)
     return NewInstallation(

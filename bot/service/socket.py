@@ -143,8 +143,8 @@ class _Handler(AsyncSocketModeHandler):
         self, client: SocketModeClient, req: SocketModeRequest
     ) -> None:
         started = time.time()
-        answer = await dispatch(self.app, req.payload, build_headers(req) or {})
-        await send_async_response(client, req, answer, started)
+        response = await dispatch(self.app, req.payload, build_headers(req) or {})
+        await send_async_response(client, req, response, started)
 
 
 async def _replace_odd_payload(

@@ -52,9 +52,9 @@ class Delivery:
         `retry`: `retry_num` and `retry_reason` of an event that is sent again.
         """
         payload = payload | how.get("overrides", {})
-        answer = self._send(kind, payload, how, retry)
-        answer.payload = payload
-        return answer
+        response = self._send(kind, payload, how, retry)
+        response.payload = payload
+        return response
 
     def post(
         self, body: bytes, content_type: str, how: How, headers: dict[str, str] | None = None

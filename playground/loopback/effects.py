@@ -20,14 +20,14 @@ def take_reply(api: WebApi, team_id: str, user_id: str, channel: str, body: obje
 
 
 def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Payload | str]:
-    """One POST to a response_url: its status and answer; at most five within thirty minutes."""
+    """One POST to a response_url: its status and body; at most five within thirty minutes."""
     workspace = api.workspace
     with workspace.changed:
         issued = workspace.responses.get(response_id)
         user_id, channel = (issued.user_id, issued.channel) if issued else ("", "")
         try:
             _respond(api, workspace.use_response(response_id), body)
-            status, answer = 200, "ok"
+            status, text = 200, "ok"
         except SlackRefusal as refusal:
             error = {"ok": False, "error": refusal.code} | refusal.fields
             post = ResponsePost(
@@ -46,7 +46,7 @@ def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Pa
             )
         )
         workspace.note_change()
-        return status, answer
+        return status, text
 
 
 def _respond(api: WebApi, address: ResponseAddress, body: Payload) -> None:
@@ -90,18 +90,18 @@ def _show(
     )
 
 
-def take_submission(api: WebApi, view: View, answer: Answer) -> None:
+def take_submission(api: WebApi, view: View, response: Answer) -> None:
     """Changes the modal as the response to its submission says.
 
-    Inline errors go to `answer.errors`; a late or failed response leaves the modal unchanged.
+    Inline errors go to `response.errors`; a late or failed response leaves the modal unchanged.
     """
-    if not answer.ok:
+    if not response.ok:
         return
-    body = answer.body if isinstance(answer.body, dict) else {}
+    body = response.body if isinstance(response.body, dict) else {}
     action = body.get("response_action")
     try:
         if action == "errors":
-            answer.errors = _inline_errors(api, view, body)
+            response.errors = _inline_errors(api, view, body)
         elif action == "update":
             new = api.check_view("response_action update", body.get("view"), "modal")
             api.workspace.update_view(view, new)
@@ -116,7 +116,7 @@ def take_submission(api: WebApi, view: View, answer: Answer) -> None:
             api.violation("view_submission", "unknown_action", [str(action)], body)
     except SlackRefusal as refusal:
         # Slack shows its own "trouble connecting" line and keeps the modal.
-        answer.errors = {"": refusal.code}
+        response.errors = {"": refusal.code}
 
 
 def _inline_errors(api: WebApi, view: View, body: Payload) -> dict[str, str]:

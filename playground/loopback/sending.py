@@ -48,10 +48,10 @@ class Sending:
         payload = payloads.command(
             self._workspace, team_id, user_id, name, text, place, response_url
         )
-        answer = self._delivery.deliver("slash_commands", payload, how)
-        if answer.ok:
-            take_reply(self._api, team_id, user_id, place[0], answer.body)
-        return answer
+        response = self._delivery.deliver("slash_commands", payload, how)
+        if response.ok:
+            take_reply(self._api, team_id, user_id, place[0], response.body)
+        return response
 
     def shortcut(self, user_id: str, callback_id: str, **how: Unpack[How]) -> Answer:
         """Runs a global shortcut."""
@@ -162,9 +162,9 @@ class Sending:
         if not force:
             _require_complete(current)
         payload = payloads.submission(self._workspace, user_id, current)
-        answer = self._delivery.deliver("interactive", payload, how)
-        take_submission(self._api, current, answer)
-        return answer
+        response = self._delivery.deliver("interactive", payload, how)
+        take_submission(self._api, current, response)
+        return response
 
     def close(
         self, user_id: str, view: View, *, is_cleared: bool = False, **how: Unpack[How]

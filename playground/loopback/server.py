@@ -31,23 +31,23 @@ class SlackServer:
             return web.json_response({"ok": False, "error": "invalid_post_type"})
         arguments = await _arguments(request)
         token, client = _credentials(request, arguments)
-        return await self._answer(request, arguments, token, client)
+        return await self._handle(request, arguments, token, client)
 
-    async def _answer(
+    async def _handle(
         self, request: web.Request, arguments: Payload, token: str | None, client: Client | None
     ) -> web.StreamResponse:
-        return self._answered(request.match_info["method"], arguments, token, client)
+        return self._respond(request.match_info["method"], arguments, token, client)
 
-    def _answered(
+    def _respond(
         self, method: str, arguments: Payload, token: str | None, client: Client | None
     ) -> web.Response:
-        status, answer = self.api.call(method, arguments, token, client)
-        self._record(method, arguments, token, status, answer)
+        status, response = self.api.call(method, arguments, token, client)
+        self._record(method, arguments, token, status, response)
         scopes = self._scopes(token)
-        return web.json_response(answer, status=status, headers={"x-oauth-scopes": scopes})
+        return web.json_response(response, status=status, headers={"x-oauth-scopes": scopes})
 
     def _record(
-        self, method: str, arguments: Payload, token: str | None, status: int, answer: object
+        self, method: str, arguments: Payload, token: str | None, status: int, response: object
     ) -> None:
         with self.api.workspace.changed:
             call = Call(
@@ -56,7 +56,7 @@ class SlackServer:
                 token=token,
                 at_seconds=time.monotonic(),
                 status=status,
-                answer=answer,
+                answer=response,
             )
             self.api.workspace.calls.append(call)
             self.api.workspace.note_change()
@@ -72,10 +72,10 @@ class SlackServer:
             body = json.loads(await request.read())
         except ValueError:
             return web.Response(status=400, text="invalid_payload")
-        status, answer = take_response(self.api, request.match_info["response_id"], body)
-        if isinstance(answer, str):
-            return web.Response(text=answer, status=status)
-        return web.json_response(answer, status=status)
+        status, response = take_response(self.api, request.match_info["response_id"], body)
+        if isinstance(response, str):
+            return web.Response(text=response, status=status)
+        return web.json_response(response, status=status)
 
 
 async def _arguments(request: web.Request) -> Payload:

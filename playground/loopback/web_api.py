@@ -77,14 +77,14 @@ class WebApi:
             with self.workspace.changed:
                 # Copies, so that neither side's objects are the workspace's own.
                 own_arguments = copy.deepcopy(arguments)
-                answer = copy.deepcopy(self._answer(method, own_arguments, token, client))
-                return 200, {"ok": True} | answer
+                response = copy.deepcopy(self._dispatch(method, own_arguments, token, client))
+                return 200, {"ok": True} | response
         except SlackRefusal as refusal:
             return refusal.status, {"ok": False, "error": refusal.code} | refusal.fields
         finally:
             self.workspace.note_change()
 
-    def _answer(
+    def _dispatch(
         self,
         method: str,
         arguments: Payload,

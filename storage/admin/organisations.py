@@ -142,8 +142,8 @@ def _free_slug(tx: Transaction, name: str) -> str:
     """``acme``, or the first of ``acme-2``, ``acme-3``, … that is free."""
     base = texts.slug_of(name, MAX_SLUG_LENGTH) or "organisation"
     numbered = [f"{base}-{number}" for number in range(2, _NUMBERED_SLUGS)]
-    taken = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
-    free = (slug for slug in (base, *numbered) if slug not in taken)
+    used_slugs = {slug for (slug,) in tx.all(_slugs_among, slugs=[base, *numbered])}
+    free = (slug for slug in (base, *numbered) if slug not in used_slugs)
     return next(free, None) or f"{base}-{secrets.token_hex(4)}"
 
 

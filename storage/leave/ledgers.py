@@ -194,9 +194,9 @@ def _lines(
         )
     lines += _adjustment_lines(tx, config, user, inputs, year)
     for leave in inputs.leave:
-        taken = balances.deduction(leave).half_days_in_year(year)
-        if taken and config.leave_types[leave.leave_type_id].deducts_allowance:
-            lines.append(Line(type="leave", half_days=-taken, leave=leave))
+        half_days = balances.deduction(leave).half_days_in_year(year)
+        if half_days and config.leave_types[leave.leave_type_id].deducts_allowance:
+            lines.append(Line(type="leave", half_days=-half_days, leave=leave))
     if year_balance.lapsed_half_days(on):
         lapsed = -year_balance.lapsed_half_days(on)
         lines.append(

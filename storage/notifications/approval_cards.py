@@ -36,7 +36,7 @@ class ApprovalCard:
     """A request as one person may see it.
 
     ``awaited_names`` are the approvers of a pending request. ``may_decide``: whether the viewer
-    could approve or decline it now; ``may_reconsider``: whether they could reverse the decision.
+    could approve or decline it now; ``may_reverse``: whether they could reverse the decision.
     ``balances`` has the leave years of a pending or approved request, oldest first, unless its type
     does not deduct. ``colleagues``: at most ten, by first day, of ``colleagues_count``.
     ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it.
@@ -48,7 +48,7 @@ class ApprovalCard:
     decided_by_name: str | None
     awaited_names: tuple[str, ...]
     may_decide: bool
-    may_reconsider: bool
+    may_reverse: bool
     balances: tuple[YearBalance, ...]
     colleagues: tuple[ColleagueOff, ...]
     colleagues_count: int
@@ -97,7 +97,7 @@ def card(
         decided_by_name=_name_of(tx, organisation_id, request.decided_by),
         awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
-        may_reconsider=_may_reconsider(tx, organisation_id, request, viewer, today=today, now=now),
+        may_reverse=_may_reverse(tx, organisation_id, request, viewer, today=today, now=now),
         balances=_balances(tx, config, request, requester),
         colleagues=tuple(off.named),
         colleagues_count=off.count,
@@ -121,7 +121,7 @@ def _may_decide(
     )
 
 
-def _may_reconsider(
+def _may_reverse(
     tx: Transaction,
     organisation_id: str,
     request: LeaveRequest,

@@ -108,7 +108,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
         decided_by_name=draw(st.none() | name),
         awaited_names=tuple(draw(st.lists(name, max_size=50))),
         may_decide=status == "pending" and draw(st.booleans()),
-        may_reconsider=status in ("approved", "declined") and draw(st.booleans()),
+        may_reverse=status in ("approved", "declined") and draw(st.booleans()),
         balances=tuple(draw(st.lists(year, max_size=3))),
         colleagues=tuple(draw(st.lists(colleague, max_size=10))),
         colleagues_count=draw(st.integers(0, 1_000)),
@@ -124,7 +124,7 @@ def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
     assert len(message["text"]) <= 4_000
     assert is_harmless(message)
     has_buttons = any(block["type"] == "actions" for block in message["blocks"])
-    assert has_buttons == (card.may_decide or card.may_reconsider)
+    assert has_buttons == (card.may_decide or card.may_reverse)
 
 
 @pytest.mark.parametrize("status", LEAVE_STATUSES)
@@ -165,7 +165,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         decided_by_name="&" * 400,
         awaited_names=("&" * 400,) * 50,
         may_decide=status == "pending",
-        may_reconsider=status in ("approved", "declined"),
+        may_reverse=status in ("approved", "declined"),
         balances=(
             YearBalance(year_name="2026/27", remaining_half_days=-729),
             YearBalance(year_name="2027/28", remaining_half_days=-729),

@@ -62,17 +62,17 @@ class TestedSlackServer(SlackServer):
         self.app.router.add_get("/socket/", sockets.accept)
         self.app.on_shutdown.append(self._abort_sockets)
 
-    async def _answer(
+    async def _handle(
         self, request: web.Request, arguments: Payload, token: str | None, client: Client | None
     ) -> web.StreamResponse:
         method = request.match_info["method"]
         failure = self._next_failure(method)
         if failure is None:
-            return self._answered(method, arguments, token, client)
+            return self._respond(method, arguments, token, client)
         if failure.hang_seconds:
             await asyncio.sleep(failure.hang_seconds)
         if failure.is_only_late:
-            return self._answered(method, arguments, token, client)
+            return self._respond(method, arguments, token, client)
         if failure.apply_first:
             self.api.call(method, arguments, token, client)
         if failure.reset:
