@@ -34,6 +34,7 @@ from storage.access import secret_canary
 from storage.base.environment import Environment
 from storage.base.settings import StorageSettings
 from storage.cli import commands, console, slack_commands
+from storage.cli.doctor import findings
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, migrate
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from api.base.dispatcher import Dispatcher
     from bot.service.app import SlackApp
+    from storage.cli.doctor.findings import Check
 
 gc.freeze()
 gc.enable()
@@ -351,6 +353,31 @@ def unlink_playground(database: Database, settings: Settings) -> None:
         database.write_now(demo_slack.leave, now=utc_now())
 
 
+def doctor_checks(env: Mapping[str, str]) -> list[Check]:
+    """What ``hiatus doctor`` looks at, as far as the settings are valid."""
+    from api.service import doctor as api_doctor
+    from bot.service import doctor as slack_doctor
+    from storage.cli.doctor import database, files
+    from storage.cli.doctor.reading import Reader
+
+    environment = Environment({**env, "BASE_URL": public_url(env)})
+    reader = Reader(settings=StorageSettings.read(environment, creates_key=False))
+    api = ApiSettings.read(environment)
+    slack = SlackSettings.read(environment)
+    has_bot = slack is not None and slack.app_token is not None
+    return [
+        findings.settings_check(
+            environment.problems,
+            partial(api_doctor.contradictions, env, api, reader, has_bot=has_bot),
+            partial(slack_doctor.contradictions, slack),
+        ),
+        *database.checks(reader, utc_now),
+        *files.checks(reader, env),
+        api_doctor.base_url_check(env, api),
+        *slack_doctor.checks(slack, reader, utc_now),
+    ]
+
+
 def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
@@ -360,6 +387,7 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     bot_commands.add_to(slack_commands.add_to(app, env, utc_now), env)
     app.add_command(serve_command(env))
     app.add_command(bot_command(env))
+    app.add_command(findings.command(partial(doctor_checks, env)))
     return app
 
 

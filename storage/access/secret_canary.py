@@ -45,6 +45,16 @@ def has_unreadable(tx: Transaction, /) -> bool:
     return not all(stored_secrets.is_readable(tx.secrets, canary) for canary in _canaries(tx))
 
 
+def needs_older_keys(tx: Transaction, /) -> bool:
+    """Whether a rotation is not complete: the first key is not the only one that is needed.
+
+    Raises SecretKeysUnusable.
+    """
+    canaries = _canaries(tx)
+    _covers_first_key(tx, canaries)
+    return not all(tx.secrets.is_encrypted_with_first_key(canary) for canary in canaries)
+
+
 def _is_complete(tx: Transaction, /) -> bool:
     return _covers_first_key(tx, _canaries(tx))
 

@@ -22,11 +22,17 @@ _ENCRYPTED_ROWS: Final = (
 )
 
 
-def read_secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
-    """The Fernet keys for the database at ``url``; problems are added to ``environment``."""
+def read_secret_keys(
+    environment: Environment, url: str, *, creates_key: bool = True
+) -> tuple[str, ...]:
+    """The Fernet keys for the database at ``url``; problems are added to ``environment``.
+
+    None without a valid key, and where there is no key file yet and ``creates_key`` is False.
+    """
     text = environment.secret("HIATUS_SECRET_KEYS")
     if not text and url.startswith(SQLITE_PREFIX):
-        text = _key_from_file(Path(url.removeprefix(SQLITE_PREFIX)), environment)
+        path = Path(url.removeprefix(SQLITE_PREFIX))
+        text = _key_from_file(path, environment, creates_key=creates_key)
     elif not text and url:
         environment.problem(
             "HIATUS_SECRET_KEYS is missing: PostgreSQL needs one or more Fernet keys, "
@@ -41,15 +47,18 @@ def read_secret_keys(environment: Environment, url: str) -> tuple[str, ...]:
             "HIATUS_SECRET_KEYS (or the key file beside the database) has a value that is not a "
             "Fernet key (32 bytes in URL-safe base64)."
         )
+        return ()
     return keys
 
 
-def _key_from_file(database: Path, environment: Environment) -> str:
-    """The content of the key file, which is created for a new database."""
+def _key_from_file(database: Path, environment: Environment, *, creates_key: bool) -> str:
+    """The content of the key file; with ``creates_key`` a new database gets one."""
     path = database.with_name(database.name + ".key")
     try:
         if key := _read_key(path):
             return key
+        if not creates_key:
+            return ""
         # Read again: another process may have created and used the key in between.
         if _has_secrets(database) and not (key := _read_key(path)):
             environment.problem(

@@ -41,10 +41,11 @@ class StorageSettings:
     database_timeout: float = _DATABASE_TIMEOUT
 
     @classmethod
-    def read(cls, environment: Environment) -> StorageSettings:
+    def read(cls, environment: Environment, *, creates_key: bool = True) -> StorageSettings:
         """The settings; problems are added to ``environment.problems``.
 
-        Creates the key file of an SQLite database that has neither a key nor a key file.
+        Creates the key file of an SQLite database that has neither a key nor a key file, unless
+        ``creates_key`` is False.
         """
         url = _database_url(environment)
         timeout = environment.seconds(
@@ -52,7 +53,7 @@ class StorageSettings:
         )
         return cls(
             database_url=url,
-            secret_keys=read_secret_keys(environment, url),
+            secret_keys=read_secret_keys(environment, url, creates_key=creates_key),
             database_timeout=timeout,
         )
 

@@ -8,6 +8,8 @@ Connections prepare no statements unless the caller knows that they are not pool
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -20,6 +22,8 @@ from psycopg.pq import TransactionStatus
 T = TypeVar("T")
 
 CONNECT_SECONDS: Final = 5
+# How the name of every connection begins.
+PROCESS_NAME: Final = "hiatus"
 # How often a wait is interrupted to look for signals; psycopg's own default.
 _INTERVAL_SECONDS: Final = 0.1
 # libpq's lists, one entry for each host.
@@ -99,6 +103,8 @@ def parameters_of(url: str, seconds: float) -> Parameters:
         "keepalives_interval": 3,
         "keepalives_count": 3,
         "tcp_user_timeout": int(seconds * 1_000),
+        # Tells in pg_stat_activity which process has a connection.
+        "fallback_application_name": f"{PROCESS_NAME} {socket.gethostname()}:{os.getpid()}",
     }
     if _hosts(url_parameters) > 1:
         defaults["target_session_attrs"] = "read-write"

@@ -22,7 +22,7 @@ from functools import reduce
 from operator import and_
 from typing import Literal, TypeAlias, TypeVar
 
-from peewee import Field, Model, Select, Tuple, Update
+from peewee import SQL, Field, Model, Select, Tuple, Update
 
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
@@ -73,6 +73,11 @@ class LeasedQueue:
             limit=limit,
         )
 
+    def oldest_due_at(self, tx: Transaction, *, now: datetime) -> int | None:
+        """When the first row to be claimed was due, in milliseconds; None without a due row."""
+        row = tx.first(_first_due, queue=self, now=now)
+        return None if row is None else row.due_at
+
     def renew(
         self, tx: Transaction, key: Sequence[str], owner: str | datetime, *, now: datetime
     ) -> bool:
@@ -110,6 +115,13 @@ def skip_locked(query: Expr, engine: Engine, row: Expr = None) -> Select:
 def wait_after(failures: int, waits: Sequence[Wait]) -> Wait:
     """The wait after that many failures in a row; the last one is repeated."""
     return waits[min(failures, len(waits)) - 1]
+
+
+@compiled_per_engine
+def _first_due(engine: Engine, queue: LeasedQueue, now: Param[datetime]) -> Select:
+    key = [getattr(queue.table, name) for name in queue.key]
+    first = queue.due(engine, now, SQL("1"))
+    return queue.table.select(queue.table.due_at).where(Tuple(*key).in_(first))
 
 
 @compiled_per_engine

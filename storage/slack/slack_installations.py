@@ -73,6 +73,11 @@ def find(tx: Transaction, team_id: str) -> Installation | None:
         raise TokenUnreadable from error
 
 
+def team_ids(tx: Transaction, *, limit: int) -> list[str]:
+    """The workspaces that have the app, the newest installations first."""
+    return [team_id for (team_id,) in tx.all(_team_ids, limit=limit)]
+
+
 def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installed:
     """Save the installation for the workspace's organisation, or for a new one.
 
@@ -204,6 +209,14 @@ def _installation(team_id: Param[str]) -> Select:
         row.installed_at,
     )
     return row.select(*columns).where(row.team_id == team_id, row.uninstalled_at.is_null())
+
+
+@compiled
+def _team_ids(limit: Param[int]) -> Select:
+    row = SlackInstallationRow
+    newest: Sequence[Expr] = (row.installed_at.desc(), row.id)
+    query = row.select(row.team_id).where(row.uninstalled_at.is_null())
+    return query.order_by(*newest).limit(limit)
 
 
 @compiled

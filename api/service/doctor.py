@@ -1,0 +1,142 @@
+"""What ``hiatus doctor`` checks of BASE_URL, and settings that do not go together."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from api.base.settings import ApiSettings, public_url
+from api.webhooks.public_addresses import is_public
+from storage.base.errors import DatabaseUnavailable
+from storage.base.random_bytes import random_bytes
+from storage.cli.doctor.database import count_processes
+from storage.cli.doctor.findings import Check, Finding, failed, leads_to_this_machine, ok, warning
+from storage.cli.doctor.reading import Reader
+
+# Of each step: connecting, sending, and each part of the response.
+HTTP_SECONDS: Final = 5.0
+_MAX_BYTES: Final = 1_024
+_SUBJECT: Final = "BASE_URL"
+
+
+def base_url_check(env: Mapping[str, str], settings: ApiSettings) -> Check:
+    """Whether Hiatus answers at its public address."""
+    if not public_url(env):
+        text = (
+            "is not set: links in feeds and in Slack lead to where the process listens. Set it to "
+            "the public address"
+        )
+        return Check(subject=_SUBJECT, look=partial(warning, _SUBJECT, text))
+    return Check(subject=_SUBJECT, look=partial(_reach, settings.base_url))
+
+
+def _reach(base_url: str) -> list[Finding]:
+    # Hiatus returns the id of a request; other services with a /healthz do not.
+    request_id = random_bytes(16).hex()
+    url, headers = f"{base_url}/healthz", {"X-Request-Id": request_id}
+    try:
+        with httpx.stream("GET", url, headers=headers, timeout=HTTP_SECONDS) as response:
+            body = next(response.iter_bytes(_MAX_BYTES), b"")
+    except httpx.InvalidURL:
+        return failed(_SUBJECT, "is not a URL")
+    except httpx.HTTPError as error:
+        text = (
+            f"cannot be reached from here ({_reason(error)}): check that `hiatus serve` runs, and "
+            "the name, the certificate and the proxy"
+        )
+        return failed(_SUBJECT, text)
+    if response.is_redirect:
+        text = (
+            f"redirects with status {response.status_code}: set it to the address that it leads to"
+        )
+        return warning(_SUBJECT, text)
+    if response.status_code >= 500:
+        text = (
+            f"answers with status {response.status_code}: check that `hiatus serve` runs behind "
+            "the proxy"
+        )
+        return failed(_SUBJECT, text)
+    is_hiatus = response.headers.get("X-Request-Id") == request_id and b'"ok"' in body
+    if response.status_code != 200 or not is_hiatus:
+        text = (
+            f"leads to another service, which answers /healthz with status {response.status_code}: "
+            "correct BASE_URL or the proxy"
+        )
+        return failed(_SUBJECT, text)
+    return ok(_SUBJECT, "leads to Hiatus")
+
+
+def _reason(error: httpx.HTTPError) -> str:
+    """A few words without the URL, which could contain a password."""
+    if isinstance(error, httpx.TimeoutException):
+        return f"no response within {HTTP_SECONDS:g} s"
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return "its certificate is not trusted"
+    return "no connection" if isinstance(error, httpx.ConnectError) else type(error).__name__
+
+
+def contradictions(
+    env: Mapping[str, str], settings: ApiSettings, reader: Reader, *, has_bot: bool
+) -> list[Finding]:
+    """Valid settings that do not go together. ``has_bot``: ``hiatus bot`` is set up."""
+    return [
+        *_about_address(env, settings),
+        *_about_rate_limits(settings, reader, has_bot=has_bot),
+    ]
+
+
+def _about_address(env: Mapping[str, str], settings: ApiSettings) -> list[Finding]:
+    found: list[Finding] = []
+    address = public_url(env)
+    if settings.webhook_allow_private and _is_public(settings.base_url):
+        found += warning(
+            "settings",
+            "HIATUS_WEBHOOK_ALLOW_PRIVATE=on with a public BASE_URL: admins of every organisation "
+            "can send requests into your network. Set it to off unless you trust them all",
+        )
+    base_url = settings.base_url
+    if base_url.startswith("http://") and not leads_to_this_machine(base_url):
+        found += warning(
+            "settings",
+            "BASE_URL begins with http://: API keys and calendar links can be read on the way. "
+            "Terminate TLS in the proxy and set BASE_URL to the https:// address",
+        )
+    is_of_platform = bool(address) and not env.get("BASE_URL", "").strip()
+    if is_of_platform and settings.trusted_proxies == ApiSettings.trusted_proxies:
+        found += warning(
+            "settings",
+            "the hosting platform's router is not in HIATUS_TRUSTED_PROXIES: all clients count as "
+            "one address in rate limits and logs. Set it to *",
+        )
+    return found
+
+
+def _about_rate_limits(settings: ApiSettings, reader: Reader, *, has_bot: bool) -> list[Finding]:
+    if settings.rate_limit_storage != "memory://" or reader.sqlite_path is not None:
+        return []
+    try:
+        count = reader.read(count_processes)
+    except DatabaseUnavailable:
+        return []
+    # A bot limits no requests.
+    if count <= (2 if has_bot else 1):
+        return []
+    return warning(
+        "settings",
+        f"HIATUS_RATE_LIMIT_STORAGE=memory with {count} processes on this database: each of them "
+        "counts for itself. Set it to a redis:// URL to share the counts",
+    )
+
+
+def _is_public(url: str) -> bool:
+    """Whether the host has a public address; False if its name cannot be resolved."""
+    try:
+        found = socket.getaddrinfo(urlsplit(url).hostname, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False
+    return any(is_public(str(address[0])) for *_, address in found)

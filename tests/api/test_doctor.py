@@ -1,0 +1,166 @@
+"""``hiatus doctor`` on BASE_URL and on settings that do not go together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import psycopg
+import pytest
+
+from api.base.settings import ApiSettings, public_url
+from api.service import doctor
+from storage.base.secrets import new_secret_key
+from storage.base.settings import StorageSettings
+from storage.cli.doctor.findings import Check, Finding, run
+from storage.cli.doctor.reading import Reader
+from storage.db.connections import PROCESS_NAME
+from tests.flows.running import free_port
+
+Respond = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def another_service(respond: Respond) -> Iterator[str]:
+    """A server on a free port that answers each GET so; its URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            respond(self)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def with_status(status: int, body: bytes = b'{"status":"ok"}', **headers: str) -> Respond:
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return respond
+
+
+def reached(base_url: str) -> Finding:
+    env = {"BASE_URL": base_url}
+    [found] = run([doctor.base_url_check(env, ApiSettings.from_env(env))])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("respond", "state", "said"),
+    [
+        # As many services do, but without returning the request's id.
+        (with_status(200), "failed", "another service"),
+        (with_status(404), "failed", "another service"),
+        (with_status(502), "failed", "status 502"),
+        (with_status(301, Location="https://hiatus.example.com/healthz"), "warning", "redirects"),
+    ],
+)
+def test_an_address_that_does_not_lead_to_hiatus_is_reported(
+    respond: Respond, state: str, said: str
+) -> None:
+    with another_service(respond) as url:
+        found = reached(url)
+
+    assert (found.state, said in found.text) == (state, True)
+
+
+def test_an_address_where_nothing_listens_is_a_failure_without_the_urls_password() -> None:
+    found = reached(f"http://hiatus:hunter2@127.0.0.1:{free_port()}")
+
+    assert (found.state, "no connection" in found.text) == ("failed", True)
+    assert "hunter2" not in found.text
+
+
+def test_an_address_that_trickles_is_a_failure_after_the_checks_time() -> None:
+    ended = threading.Event()
+
+    def trickle(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        while not ended.wait(0.1):
+            request.wfile.write(b"X-More: 1\r\n")
+            request.wfile.flush()
+
+    with another_service(trickle) as url:
+        env = {"BASE_URL": url}
+        check = doctor.base_url_check(env, ApiSettings.from_env(env))
+        [found] = run([Check(subject=check.subject, look=check.look, seconds=1)])
+        ended.set()
+
+    assert (found.state, found.subject) == ("failed", "BASE_URL")
+
+
+def test_a_missing_address_is_a_warning() -> None:
+    [found] = run([doctor.base_url_check({}, ApiSettings())])
+
+    assert (found.state, "is not set" in found.text) == ("warning", True)
+
+
+def contradictions(env: dict[str, str], reader: Reader, *, has_bot: bool = False) -> list[str]:
+    """The first words of each contradiction."""
+    settings = ApiSettings.from_env({**env, "BASE_URL": public_url(env)})
+    found = doctor.contradictions(env, settings, reader, has_bot=has_bot)
+    assert {one.state for one in found} <= {"warning"}
+    return [one.text.partition(" ")[0] for one in found]
+
+
+def reader_of(url: str) -> Reader:
+    return Reader(settings=StorageSettings(database_url=url, secret_keys=(new_secret_key(),)))
+
+
+@pytest.mark.parametrize(
+    ("env", "named"),
+    [
+        ({"BASE_URL": "https://hiatus.example.com"}, []),
+        ({"BASE_URL": "http://127.0.0.1:8000"}, []),
+        ({"BASE_URL": "http://hiatus.example.com"}, ["BASE_URL"]),
+        (
+            {"BASE_URL": "https://8.8.8.8", "HIATUS_WEBHOOK_ALLOW_PRIVATE": "on"},
+            ["HIATUS_WEBHOOK_ALLOW_PRIVATE=on"],
+        ),
+        ({"BASE_URL": "https://10.1.2.3", "HIATUS_WEBHOOK_ALLOW_PRIVATE": "on"}, []),
+        ({"RENDER_EXTERNAL_URL": "https://hiatus.onrender.com"}, ["the"]),
+        (
+            {
+                "RENDER_EXTERNAL_URL": "https://hiatus.onrender.com",
+                "HIATUS_TRUSTED_PROXIES": "*",
+            },
+            [],
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_named(env: dict[str, str], named: list[str]) -> None:
+    assert contradictions(env, reader_of("sqlite:///hiatus.db")) == named
+
+
+def test_counting_in_memory_does_not_go_with_several_processes(postgres_url: str) -> None:
+    reader = reader_of(postgres_url)
+    env = {"BASE_URL": "https://hiatus.example.com"}
+    with closing(psycopg.connect(postgres_url, application_name=f"{PROCESS_NAME} web1:7")):
+        assert contradictions(env, reader) == []
+        with closing(psycopg.connect(postgres_url, application_name=f"{PROCESS_NAME} web2:7")):
+            assert contradictions(env, reader) == ["HIATUS_RATE_LIMIT_STORAGE=memory"]
+            assert contradictions(env, reader, has_bot=True) == []
+            shared = env | {"HIATUS_RATE_LIMIT_STORAGE": "redis://127.0.0.1"}
+            assert contradictions(shared, reader) == []
+
+
+def test_a_database_that_is_down_does_not_end_the_check_of_settings() -> None:
+    reader = reader_of("postgresql://hiatus@127.0.0.1:1/hiatus")
+
+    assert contradictions({"BASE_URL": "http://hiatus.example.com"}, reader) == ["BASE_URL"]

@@ -1,0 +1,224 @@
+"""``hiatus doctor`` on Slack: its tokens, scopes, clock and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+import serve
+from bot.base.settings import SlackSettings
+from bot.service import doctor
+from storage.base.secrets import Secrets, new_secret_key
+from storage.base.settings import StorageSettings
+from storage.cli.doctor.findings import Finding, run
+from storage.cli.doctor.reading import Reader
+from storage.db.engines import open_database
+from storage.slack import slack_installations
+from tests.builders import NOW, a_slack_installation, a_slack_profile
+from tests.fakes.slack import LoopbackSlack
+
+KEY = new_secret_key()
+
+
+@pytest.fixture
+def slack() -> Iterator[LoopbackSlack]:
+    with LoopbackSlack() as slack:
+        yield slack
+    assert slack.violations == []
+
+
+def one_workspace(slack: LoopbackSlack, **more: str) -> SlackSettings:
+    return SlackSettings(
+        bot_token=slack.token, signing_secret="secret", api_url=slack.api_url, **more
+    )
+
+
+def many_workspaces(slack: LoopbackSlack) -> SlackSettings:
+    return SlackSettings(
+        client_id="client-id",
+        client_secret="client-secret",
+        signing_secret="secret",
+        api_url=slack.api_url,
+    )
+
+
+def reader_of(url: str, *keys: str) -> Reader:
+    return Reader(settings=StorageSettings(database_url=url, secret_keys=keys or (KEY,)))
+
+
+def look(
+    settings: SlackSettings | None, reader: Reader, clock: Callable[[], datetime] = serve.utc_now
+) -> list[Finding]:
+    return [*run(doctor.checks(settings, reader, clock))]
+
+
+def states(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(one.subject, one.state) for one in found]
+
+
+def installed(slack: LoopbackSlack, url: str, *team_ids: str) -> None:
+    """The workspaces have the app, by OAuth; the last one was installed last."""
+    with closing(open_database(url, Secrets([KEY]))) as database:
+        for number, team_id in enumerate(team_ids):
+            slack.add_team(team_id, f"xoxb-{team_id}")
+            installer = a_slack_profile(
+                slack_user_id=f"U{team_id}",
+                email=f"ina@{team_id.lower()}.example",
+                first_name="Ina",
+                last_name="Installer",
+            )
+            new = a_slack_installation(
+                installer, team_id=team_id, team_name=team_id, bot_token=f"xoxb-{team_id}"
+            )
+            now = NOW + timedelta(minutes=number)
+            database.write_now(slack_installations.install, new, now=now)
+
+
+def test_a_token_with_every_scope_is_ok_and_so_is_the_clock(
+    slack: LoopbackSlack, sqlite_url: str
+) -> None:
+    found = look(one_workspace(slack), reader_of(sqlite_url))
+
+    assert states(found) == [("Slack", "ok"), ("clock", "ok")]
+
+
+def test_a_missing_scope_is_a_failure_that_names_it(slack: LoopbackSlack, sqlite_url: str) -> None:
+    slack.team().scopes.remove("users:read.email")
+
+    found = look(one_workspace(slack), reader_of(sqlite_url))
+
+    assert found[0].state == "failed"
+    assert "lacks users:read.email:" in found[0].text
+
+
+def test_a_revoked_token_is_a_failure_that_names_the_setting(
+    slack: LoopbackSlack, sqlite_url: str
+) -> None:
+    slack.revoke(slack.token)
+
+    [found] = look(one_workspace(slack), reader_of(sqlite_url))
+
+    assert found.state == "failed"
+    assert "token_revoked" in found.text
+    assert "HIATUS_SLACK_BOT_TOKEN" in found.text
+    assert slack.token not in found.text
+
+
+def test_a_slack_that_fails_is_a_failure_without_the_advice_to_replace_the_token(
+    slack: LoopbackSlack, sqlite_url: str
+) -> None:
+    slack.fail_next("auth.test", error="internal_error")
+
+    [found] = look(one_workspace(slack), reader_of(sqlite_url))
+
+    assert found.state == "failed"
+    assert "internal_error" in found.text
+    assert "HIATUS_SLACK_BOT_TOKEN" not in found.text
+
+
+def test_a_slack_that_cannot_be_reached_is_a_failure(slack: LoopbackSlack, sqlite_url: str) -> None:
+    settings = replace(one_workspace(slack), api_url="http://127.0.0.1:1/api/")
+
+    assert states(look(settings, reader_of(sqlite_url))) == [("Slack", "failed")]
+
+
+@pytest.mark.parametrize(
+    ("difference", "state"),
+    [
+        (timedelta(seconds=25), "warning"),
+        (timedelta(seconds=-25), "warning"),
+        (timedelta(minutes=6), "failed"),
+    ],
+)
+def test_a_clock_that_differs_from_the_date_of_slacks_response_is_reported(
+    slack: LoopbackSlack, sqlite_url: str, difference: timedelta, state: str
+) -> None:
+    found = look(one_workspace(slack), reader_of(sqlite_url), lambda: serve.utc_now() + difference)
+
+    assert states(found) == [("Slack", "ok"), ("clock", state)]
+
+
+def test_the_token_of_socket_mode_is_checked(slack: LoopbackSlack, sqlite_url: str) -> None:
+    good = one_workspace(slack, app_token=slack.app_token)
+    bad = one_workspace(slack, app_token="xapp-other")
+
+    assert ("Socket Mode", "ok") in states(look(good, reader_of(sqlite_url)))
+    found = look(bad, reader_of(sqlite_url))
+    assert states(found)[-1] == ("Socket Mode", "failed")
+    assert "HIATUS_SLACK_APP_TOKEN (invalid_auth)" in found[-1].text
+
+
+def test_each_of_many_workspaces_that_needs_something_has_its_line(
+    slack: LoopbackSlack, sqlite_url: str
+) -> None:
+    installed(slack, sqlite_url, "T2", "T3", "T4")
+    slack.revoke("xoxb-T3")
+    slack.team("T4").scopes.remove("chat:write")
+
+    found = look(many_workspaces(slack), reader_of(sqlite_url))
+
+    texts = [(one.state, one.text.partition(" (")[0].partition(".")[0]) for one in found[:-1]]
+    assert texts == [
+        ("ok", "accepts the tokens of 1 of the 3 newest workspaces"),
+        ("warning", "T4: its token lacks chat:write"),
+        ("warning", "T3: its token is refused"),
+    ]
+    assert states(found)[-1] == ("clock", "ok")
+
+
+def test_a_token_that_no_key_decrypts_is_a_failure(slack: LoopbackSlack, sqlite_url: str) -> None:
+    installed(slack, sqlite_url, "T2")
+
+    found = look(many_workspaces(slack), reader_of(sqlite_url, new_secret_key()))
+
+    assert states(found) == [("Slack", "failed")]
+    assert "T2: its token cannot be decrypted" in found[0].text
+
+
+def test_only_the_newest_workspaces_are_checked(slack: LoopbackSlack, sqlite_url: str) -> None:
+    team_ids = [f"T{number}" for number in range(10, 11 + doctor.MAX_WORKSPACES)]
+    installed(slack, sqlite_url, *team_ids)
+    slack.revoke(f"xoxb-{team_ids[0]}")
+
+    found = look(many_workspaces(slack), reader_of(sqlite_url))
+
+    assert states(found) == [("Slack", "ok"), ("clock", "ok")]
+    assert len(slack.calls("auth.test")) == doctor.MAX_WORKSPACES
+
+
+def test_workspaces_are_not_checked_without_a_database(slack: LoopbackSlack) -> None:
+    reader = reader_of("postgresql://hiatus@127.0.0.1:1/hiatus")
+
+    assert states(look(many_workspaces(slack), reader)) == [("Slack", "warning")]
+
+
+def test_nothing_is_asked_of_slack_where_it_is_not_set_up(sqlite_url: str) -> None:
+    assert states(look(None, reader_of(sqlite_url))) == [("Slack", "ok")]
+
+
+HTTP = SlackSettings(bot_token="xoxb-1", signing_secret="secret")
+SOCKET = replace(HTTP, app_token="xapp-1")
+OAUTH = SlackSettings(client_id="1", client_secret="secret", app_token="xapp-1")
+
+
+@pytest.mark.parametrize(
+    ("settings", "base_url", "named"),
+    [
+        (HTTP, "https://hiatus.example.com", None),
+        (HTTP, "http://hiatus.example.com", "HIATUS_SLACK_SIGNING_SECRET"),
+        (HTTP, "https://localhost:8000", "HIATUS_SLACK_SIGNING_SECRET"),
+        (SOCKET, "http://127.0.0.1:8000", None),
+        (OAUTH, "https://hiatus.example.com", None),
+        (OAUTH, "http://127.0.0.1:8000", "HIATUS_SLACK_CLIENT_ID"),
+    ],
+)
+def test_slack_needs_an_address_that_fits_how_it_reaches_hiatus(
+    settings: SlackSettings, base_url: str, named: str | None
+) -> None:
+    found = doctor.contradictions(replace(settings, base_url=base_url))
+
+    assert [one.text.partition(" ")[0] for one in found] == ([named] if named else [])

@@ -1,0 +1,72 @@
+"""``hiatus doctor`` as an operator runs it, beside a running server and without one."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+import serve
+from tests.fakes.slack import LoopbackSlack
+from tests.flows.running import Deployment
+
+
+def run_doctor(env: dict[str, str]) -> Result:
+    return CliRunner().invoke(serve.command_line(env), ["doctor"])
+
+
+def test_a_deployment_that_serves_is_clean(database_url: str) -> None:
+    with LoopbackSlack() as slack:
+        deployment = Deployment(
+            database_url,
+            HIATUS_SLACK_BOT_TOKEN=slack.token,
+            HIATUS_SLACK_APP_TOKEN=slack.app_token,
+            HIATUS_SLACK_API_URL=slack.api_url,
+        )
+        deployment.init()
+        with deployment.serving() as server:
+            result = run_doctor({**deployment.env, "BASE_URL": server.url})
+
+    assert {line.split(" ")[0] for line in result.stdout.splitlines()} == {"ok"}, result.stdout
+    assert result.exit_code == 0
+    assert result.stderr == ""
+
+
+def test_a_database_that_is_down_leaves_the_other_checks() -> None:
+    with LoopbackSlack() as slack:
+        deployment = Deployment(
+            "postgresql://hiatus:hunter2@127.0.0.1:1/hiatus",
+            HIATUS_SLACK_BOT_TOKEN=slack.token,
+            HIATUS_SLACK_SIGNING_SECRET="secret-of-slack",
+            HIATUS_SLACK_API_URL=slack.api_url,
+            BASE_URL="https://127.0.0.1:1",
+        )
+
+        result = run_doctor(deployment.env)
+
+    assert result.exit_code == 1
+    lines = {line[:22].strip() for line in result.stdout.splitlines()}
+    assert {
+        "failed   database",
+        "warning  webhooks",
+        "ok       Slack",
+        "failed   BASE_URL",
+    } <= lines
+    secrets = ("hunter2", slack.token, "secret-of-slack", deployment.env["HIATUS_SECRET_KEYS"])
+    assert [secret for secret in secrets if secret in result.output] == []
+
+
+def test_malformed_settings_are_all_named_and_the_valid_ones_are_checked(sqlite_url: str) -> None:
+    env = {
+        "DATABASE_URL": sqlite_url,
+        "HIATUS_SECRET_KEYS": "too-short",
+        "HIATUS_RATE_LIMIT": "often",
+        "HIATUS_SLACK_BOT_TOKEN": "xoxb-1",
+    }
+
+    result = run_doctor({**env, "HIATUS_SLACK_API_URL": "http://127.0.0.1:1/api/"})
+
+    failed = [line for line in result.stdout.splitlines() if line.startswith("failed   settings")]
+    named = ("HIATUS_SECRET_KEYS", "HIATUS_RATE_LIMIT", "HIATUS_SLACK_SIGNING_SECRET")
+    assert all(any(name in line for line in failed) for name in named), result.stdout
+    assert "ok       database" in result.stdout
+    assert "too-short" not in result.stdout
+    assert result.exit_code == 1

@@ -1,0 +1,287 @@
+"""``hiatus doctor`` on the database, its files and the clock: each defect has its line."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import serve
+from storage.access import secret_canary
+from storage.base.secrets import Secrets, new_secret_key
+from storage.base.settings import StorageSettings
+from storage.cli.doctor import database as database_checks
+from storage.cli.doctor import files
+from storage.cli.doctor.findings import Check, Finding, ok, run
+from storage.cli.doctor.reading import Reader
+from storage.db.database import Database
+from storage.db.engines import open_database
+from storage.db.tables import DigestRow
+from storage.events import notification_outbox
+from storage.webhooks import webhooks
+from tests import outside
+from tests.builders import NOW, a_request, an_organisation
+
+KEY, OTHER = new_secret_key(), new_secret_key()
+LATE, STUCK = NOW + timedelta(minutes=4), NOW + timedelta(hours=2)
+
+
+def reader_of(url: str, *keys: str) -> Reader:
+    return Reader(settings=StorageSettings(database_url=url, secret_keys=keys or (KEY,)))
+
+
+def findings_of(
+    url: str, *keys: str, clock: Callable[[], datetime] = lambda: NOW
+) -> dict[str, tuple[str, str]]:
+    """The state and the text of each check of the database."""
+    found = run(database_checks.checks(reader_of(url, *keys), clock))
+    return {finding.subject: (finding.state, finding.text) for finding in found}
+
+
+def a_started_database(url: str, *keys: str) -> None:
+    with closing(open_database(url, Secrets(keys))) as database:
+        secret_canary.ensure(database)
+
+
+def test_a_migrated_database_that_is_in_order_has_no_finding(database_url: str) -> None:
+    a_started_database(database_url, KEY)
+
+    found = findings_of(database_url, clock=serve.utc_now)
+
+    assert {state for state, _ in found.values()} == {"ok"}
+    assert ("clock" in found) == database_url.startswith("postgresql")
+
+
+def test_the_checks_change_neither_the_file_nor_its_folder(sqlite_url: str, tmp_path: Path) -> None:
+    a_started_database(sqlite_url, KEY)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    findings_of(sqlite_url)
+    findings_of(f"sqlite:///{tmp_path}/other.db")
+
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_database_in_use_is_read_with_what_is_only_in_its_log(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    with closing(open_database(sqlite_url, Secrets([KEY]))) as database:
+        secret_canary.ensure(database)
+        assert (tmp_path / "hiatus.db-wal").stat().st_size > 0
+
+        assert findings_of(sqlite_url, OTHER)["secret keys"][0] == "failed"
+
+
+def test_an_older_schema_is_a_failure_that_names_the_command(database_url: str) -> None:
+    outside.run(database_url, "DELETE FROM schema_migration")
+
+    state, text = findings_of(database_url)["database"]
+
+    assert state == "failed"
+    assert "hiatus migrate" in text
+
+
+def test_a_newer_schema_is_a_failure_that_asks_for_a_newer_version(database_url: str) -> None:
+    outside.run(
+        database_url,
+        "INSERT INTO schema_migration (name, applied) VALUES ('9999_later', '2030-01-01 00:00:00')",
+    )
+
+    state, text = findings_of(database_url)["database"]
+
+    assert state == "failed"
+    assert "a newer version of Hiatus" in text
+
+
+def test_a_database_without_tables_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+
+    found = findings_of(f"sqlite:///{tmp_path}/empty.db")
+
+    assert found["database"] == ("failed", "has no tables yet: run `hiatus migrate`")
+    assert found["webhooks"][0] == "warning"
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://hiatus:hunter2@127.0.0.1:1/hiatus", "sqlite:///{folder}/damaged.db"]
+)
+def test_a_database_that_cannot_be_read_is_one_failure(url: str, tmp_path: Path) -> None:
+    (tmp_path / "damaged.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
+
+    found = findings_of(url.format(folder=tmp_path))
+
+    states = [state for state, _ in found.values()]
+    assert (found["database"][0], states.count("failed")) == ("failed", 1)
+    assert "hunter2" not in str(found)
+
+
+def test_keys_that_do_not_belong_to_the_database_are_a_failure(database_url: str) -> None:
+    a_started_database(database_url, KEY)
+
+    state, text = findings_of(database_url, OTHER)["secret keys"]
+
+    assert state == "failed"
+    assert "HIATUS_SECRET_KEYS" in text
+    assert OTHER not in text
+
+
+def test_an_incomplete_rotation_of_keys_is_a_warning(database_url: str) -> None:
+    a_started_database(database_url, KEY)
+    a_started_database(database_url, OTHER, KEY)
+
+    state, text = findings_of(database_url, OTHER, KEY)["secret keys"]
+
+    assert state == "warning"
+    assert "hiatus secrets reencrypt" in text
+
+
+def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_path: Path) -> None:
+    a_started_database(sqlite_url, KEY)
+    reader = Reader(settings=StorageSettings(database_url=sqlite_url, secret_keys=()))
+
+    found = {one.subject: one.state for one in run(database_checks.checks(reader, lambda: NOW))}
+
+    assert found["secret keys"] == "failed"
+    assert not (tmp_path / "hiatus.db.key").exists()
+
+
+@pytest.mark.parametrize(
+    ("difference", "state"),
+    [
+        (timedelta(), "ok"),
+        (timedelta(seconds=20), "warning"),
+        (timedelta(seconds=-20), "warning"),
+        (timedelta(minutes=5), "failed"),
+    ],
+)
+def test_a_clock_is_compared_with_that_of_the_database_server(
+    postgres_url: str, difference: timedelta, state: str
+) -> None:
+    found = findings_of(postgres_url, clock=lambda: serve.utc_now() + difference)
+
+    assert found["clock"][0] == state
+
+
+def with_everything_due(database: Database) -> None:
+    """A webhook delivery, a message and a digest that are due at NOW."""
+    acme = an_organisation(database)
+    database.write_now(webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW)
+    a_request(database, acme, acme.owner)
+    user_id = acme.owner.id
+    database.write_now(notification_outbox.remind, acme.id, user_id, None, now=NOW)
+    due_at = round(NOW.timestamp() * 1_000)
+    database.write_now(lambda tx: tx.insert(DigestRow, organisation_id=acme.id, due_at=due_at))
+
+
+@pytest.mark.parametrize(
+    ("now", "state"),
+    [(NOW, "ok"), (LATE, "warning"), (STUCK, "failed")],
+    ids=["just due", "late", "stuck"],
+)
+def test_queues_are_late_by_their_oldest_due_item(
+    database: Database, database_url: str, now: datetime, state: str
+) -> None:
+    with_everything_due(database)
+
+    found = findings_of(database_url, clock=lambda: now)
+
+    queues = ("webhooks", "messages", "digests")
+    assert [found[queue][0] for queue in queues] == [state] * 3
+    if state != "ok":
+        assert all("HIATUS_SCHEDULER=on" in found[queue][1] for queue in queues)
+
+
+def test_a_large_table_needs_statistics(database_url: str) -> None:
+    a_started_database(database_url, KEY)
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050)"
+    outside.run(
+        database_url,
+        "INSERT INTO slack_events (event_id, received_at) "
+        f"{numbers} SELECT CAST(i AS TEXT), i FROM n",
+    )
+    deadline = time.monotonic() + 10
+
+    # PostgreSQL counts changes a moment after the commit.
+    found = findings_of(database_url)["statistics"]
+    while found[0] == "ok" and time.monotonic() < deadline:
+        found = findings_of(database_url)["statistics"]
+    assert found[0] == "warning"
+    assert "slack_events" in found[1]
+
+    outside.run(database_url, "ANALYZE")
+    while found[0] != "ok" and time.monotonic() < deadline:
+        found = findings_of(database_url)["statistics"]
+    assert found[0] == "ok"
+
+
+def test_space_for_less_than_a_copy_is_a_warning_and_none_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "hiatus.db"
+    path.touch()
+    assert files.disk(path)[0].state == "ok"
+
+    # A file with a hole takes no space.
+    os.truncate(path, 4 << 40)
+
+    assert files.disk(path)[0].state == "warning"
+    assert files.disk(path, full_bytes=1 << 60)[0].state == "failed"
+
+
+def test_files_that_other_users_can_read_are_named_with_the_cure(tmp_path: Path) -> None:
+    path, key = tmp_path / "hiatus.db", tmp_path / "hiatus.db.key"
+    for file in (path, key):
+        file.touch(0o600)
+    reader = reader_of(f"sqlite:///{path}")
+
+    def found() -> Finding:
+        return [*run(files.checks(reader, {}))][-1]
+
+    assert found().state == "ok"
+
+    path.chmod(0o640)
+    assert (found().state, found().text.endswith(f"chmod 600 {path}")) == ("warning", True)
+
+    key.chmod(0o604)
+    assert (found().state, found().text.endswith(f"chmod o= {key}")) == ("failed", True)
+
+
+def test_a_file_with_a_setting_that_every_user_can_read_is_a_failure(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.touch(0o644)
+    reader = reader_of("postgresql://hiatus@127.0.0.1:1/hiatus")
+
+    [found] = run(files.checks(reader, {"HIATUS_SECRET_KEYS_FILE": str(keys)}))
+
+    assert (found.state, str(keys) in found.text) == ("failed", True)
+
+
+def test_a_check_that_hangs_or_raises_is_a_failure_and_the_others_are_made() -> None:
+    def hangs() -> list[Finding]:
+        time.sleep(30)
+        return []
+
+    def raises() -> list[Finding]:
+        raise RuntimeError("hunter2")
+
+    begun = time.monotonic()
+    found = [
+        *run(
+            [
+                Check(subject="hangs", look=hangs, seconds=0.2),
+                Check(subject="raises", look=raises),
+                Check(subject="works", look=lambda: ok("works", "fine")),
+            ]
+        )
+    ]
+
+    assert time.monotonic() - begun < 20
+    assert [(one.subject, one.state) for one in found] == [
+        ("hangs", "failed"),
+        ("raises", "failed"),
+        ("works", "ok"),
+    ]
+    assert "hunter2" not in str(found)
