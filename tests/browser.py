@@ -1,4 +1,4 @@
-"""A headless Chromium for tests: the one that an npm package carries, else one of the machine's.
+"""A headless Chromium for tests: that of an npm package, else that of the machine.
 
 The package's is a build for Linux on x86-64 with all the libraries that it needs; elsewhere
 CHROME_PATH or one of the usual names on PATH has to lead to a browser.
@@ -77,7 +77,7 @@ def launched(chromium: Chromium) -> Iterator[Browser]:
         browser = playwright.chromium.launch(
             executable_path=chromium.program,
             env=chromium.env,
-            # Root, in a container, may not have the sandbox; it shows our own pages only.
+            # Root cannot use the sandbox in a container; the browser opens the tests' pages only.
             args=["--no-sandbox", "--no-zygote"],
         )
         try:

@@ -21,7 +21,7 @@ from storage.base.errors import SecretKeysUnusable
 
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"
-# Babel's keywords: the functions whose arguments are messages, and which arguments those are.
+# Babel's keywords: functions, with the positions of the arguments that are messages.
 IN_BOT: Final = {"gettext": None, "gettext_noop": None, "ngettext": (1, 2)}
 # Error types whose message Slack shows as it is; the others get another text in Slack.
 _SHOWN_AS_IS: Final = (errors.detail, errors.details)

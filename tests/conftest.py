@@ -27,7 +27,7 @@ _numbers = count(1)
 
 TESTS = Path(__file__).parent
 
-# No deadline: how long an example takes depends on what else the machine does.
+# No deadline: the duration of an example depends on the machine's load.
 settings.register_profile("quick", deadline=None, max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("quick")
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """pytest-xdist: tell a worker what it shares with the others."""
+    """pytest-xdist: give a worker the folder and the owner of the shared PostgreSQL server."""
     node.workerinput["postgres_folder"] = str(node.config.stash[_FOLDER])
     node.workerinput["postgres_owner_pid"] = node.config.stash[_OWNER_PID]
 
@@ -96,7 +96,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite file to be copied."""
     path = tmp_path_factory.mktemp("template") / "hiatus.db"
     migrate(f"sqlite:///{path}")
-    # Everything into the one file, so that copying it copies all.
+    # Move the write-ahead log into the file, so that a copy of the file is complete.
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path

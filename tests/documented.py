@@ -17,7 +17,7 @@ _OF_NO_OPERATION = frozenset({"method_not_allowed"})
 
 
 def undocumented(response: httpx.Response) -> str | None:
-    """The code of a refusal that the operation's documentation does not name, if it is one."""
+    """A refusal with codes that the operation's documentation lacks, or None."""
     is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
     # HEAD has no content that could name a code.
     if not is_problem or not response.content:

@@ -118,7 +118,7 @@ def stop(folder: Path) -> None:
 
 @contextmanager
 def frozen(folder: Path) -> Iterator[None]:
-    """Stop the server's processes as SIGSTOP does: its sockets are open, and nothing answers."""
+    """Send SIGSTOP to the server's processes: its sockets stay open, and it does not respond."""
     postmaster = int((folder / "data" / "postmaster.pid").read_text().split()[0])
     stopped = [postmaster]
     try:
@@ -166,7 +166,7 @@ def make_database(server_url: str, name: str, template: str | None = None) -> st
     The template may have no connections.
     """
     with _administration(server_url) as connection:
-        # FILE_COPY: half the time of WAL_LOG when nothing waits for the disk.
+        # FILE_COPY: half the time of WAL_LOG if commits do not wait for the disk.
         connection.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
                 sql.Identifier(name), sql.Identifier(template or "template1")
@@ -225,8 +225,8 @@ def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
 
 
 def _make_data(initdb: Path, data: Path, log: Path, options: dict[str, Any]) -> None:
-    made = subprocess.run([initdb, f"--pgdata={data}", *_INITDB], check=False, **options)
-    if made.returncode:
+    result = subprocess.run([initdb, f"--pgdata={data}", *_INITDB], check=False, **options)
+    if result.returncode:
         raise RuntimeError(f"initdb failed:\n{log.read_text()}")
 
 

@@ -95,13 +95,13 @@ def _filled(engine: str, url: str) -> _Side:
     secret_key = new_secret_key()
     migrate(url)
     with closing(open_database(url, Secrets([secret_key]))) as database:
-        made = database.write_now(organisation, 0, PEOPLE)
-        database.write_now(_leave, made)
-        token = database.write_now(personal_token, by=made.owner, now=datetime.now(UTC))
+        filled = database.write_now(organisation, 0, PEOPLE)
+        database.write_now(_leave, filled)
+        token = database.write_now(personal_token, by=filled.owner, now=datetime.now(UTC))
     return _Side(engine=engine, url=url, secret_key=secret_key, path=f"/cal/{token}?scope=org")
 
 
-def _leave(tx: Transaction, made: Organisation) -> None:
+def _leave(tx: Transaction, filled: Organisation) -> None:
     """Approved days as rows, without the rules: that takes seconds instead of minutes."""
     now = datetime.now(UTC)
     today = date.today()  # noqa: DTZ011  # within a feed's window in every time zone
@@ -109,10 +109,10 @@ def _leave(tx: Transaction, made: Organisation) -> None:
         day = (today + timedelta(days=number % 500)).isoformat()
         tx.insert(
             LeaveRequestRow,
-            organisation_id=made.owner.organisation_id,
+            organisation_id=filled.owner.organisation_id,
             id=new_id(now),
-            user_id=made.members[number % len(made.members)].id,
-            leave_type_id=made.leave_type_id,
+            user_id=filled.members[number % len(filled.members)].id,
+            leave_type_id=filled.leave_type_id,
             status="approved",
             start_date=day,
             end_date=day,

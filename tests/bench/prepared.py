@@ -162,13 +162,17 @@ def organisation(tx: Transaction, number: int, people_count: int) -> Organisatio
         owner_first_name="Olive",
         owner_last_name="O",
     )
-    made, owner = organisations.create(tx, new, source="cli", now=now)
+    new_organisation, owner = organisations.create(tx, new, source="cli", now=now)
     system = Caller(
-        organisation_id=made.id, user_id=None, role="owner", scopes=frozenset(SCOPES), source="cli"
+        organisation_id=new_organisation.id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(SCOPES),
+        source="cli",
     )
     owner_key = _key(tx, owner, system)
     by = Caller(
-        organisation_id=made.id,
+        organisation_id=new_organisation.id,
         user_id=owner.id,
         role="owner",
         scopes=frozenset(SCOPES),

@@ -32,7 +32,7 @@ _START_SECONDS = 120
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sending:
-    """``client``: "httpx", "httpx-aiohttp" or "hiatus", which sends what its database holds."""
+    """``client``: "httpx", "httpx-aiohttp" or "hiatus", which sends its database's deliveries."""
 
     client: str
     port: int

@@ -15,7 +15,7 @@ _KINDS: Final = {"command": "slash_commands", "event": "events_api"}
 
 
 class Subject:
-    """What payloads are about: a request, its leave type, and a message in a DM."""
+    """The subject of payloads: a request, its leave type, and a message in a DM."""
 
     def __init__(self, request_id: str, leave_type_id: str, channel: str, ts: str) -> None:
         self.request_id = request_id

@@ -114,10 +114,10 @@ def _write(world: World, stopped: threading.Event, written: list[str]) -> None:
         day = FIRST_DAY + timedelta(weeks=week)
         draft = Draft(leave_type_id=world.leave_type("unpaid"), start_date=day, end_date=day)
         try:
-            made = world.database.write_now(
+            request = world.database.write_now(
                 leave_requests.submit, by=by, draft=draft, now=world.clock()
             )
-            world.database.write_now(leave_requests.cancel, made.id, by=by, now=world.clock())
-            written.append(made.id)
+            world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
+            written.append(request.id)
         except DomainError:
             continue

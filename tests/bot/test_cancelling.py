@@ -1,4 +1,4 @@
-"""Every view names who cancelled leave, and approvers are told when leave they approved ends."""
+"""Views name the user who cancelled leave, and approvers are notified of leave that ended."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def news(world: World, who: str) -> list[Message]:
     return [message for message in world.slack.dm(who) if "approved leave" in message.text.lower()]
 
 
-def test_card_and_message_say_who_cancelled(world: World) -> None:
+def test_card_and_message_name_the_user_who_cancelled(world: World) -> None:
     request = world.a_request()
 
     by = world.acme.caller
@@ -52,7 +52,7 @@ def test_card_and_message_say_who_cancelled(world: World) -> None:
     assert "Olive Owner cancelled your request." in world.slack.dm(ADA)[-1].text
 
 
-def test_approvers_hear_that_approved_leave_was_cancelled(world: World) -> None:
+def test_approvers_are_notified_of_cancelled_leave(world: World) -> None:
     request = approved(world)
 
     cancel(world, request, ADA)
@@ -60,7 +60,7 @@ def test_approvers_hear_that_approved_leave_was_cancelled(world: World) -> None:
     for who in (GRACE, HEDY):
         (message,) = news(world, who)
         assert message.text == f"Ada Lovelace cancelled their approved leave. {WHAT}"
-        # Beneath the card, and in the conversation itself, where it notifies.
+        # As a reply to the card that is also sent to the conversation, where Slack notifies.
         (card,) = world.cards(who)
         assert message.thread_ts == card.ts
         assert "Cancelled by Ada Lovelace" in card.visible_text
@@ -82,7 +82,7 @@ def test_users_who_cancel_get_no_message_about_it(world: World) -> None:
     assert message.text == f"Grace Hopper cancelled Ada Lovelace's approved leave. {WHAT}"
 
 
-def test_a_later_approver_without_a_card_is_told_about_a_cancellation(world: World) -> None:
+def test_a_later_approver_without_a_card_is_notified_of_a_cancellation(world: World) -> None:
     request = approved(world)
     zoe = a_person(
         world.database,
@@ -109,7 +109,7 @@ def test_pending_leave_and_leave_that_needs_no_approval_end_without_news(world: 
     assert news(world, GRACE) == news(world, HEDY) == []
 
 
-def test_approvers_hear_that_leave_was_shortened_by_archiving(world: World) -> None:
+def test_approvers_are_notified_of_leave_that_archiving_shortens(world: World) -> None:
     world.a_request(start_date="2026-06-01", end_date="2026-06-05")
     world.click(GRACE, ids.APPROVE)
     world.deliver()

@@ -119,12 +119,12 @@ def test_simultaneous_requests_show_on_each_others_cards(world: World) -> None:
     world.link()
     together = threading.Barrier(2)
 
-    def ask(who: str) -> LeaveRequest:
+    def request_leave(who: str) -> LeaveRequest:
         together.wait()
         return world.submit_over_rest(who)
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(ask, (ADA, HEDY)))
+        list(pool.map(request_leave, (ADA, HEDY)))
     deliver_all(world)
 
     cards = {card.text.split()[0]: card.visible_text for card in world.cards(GRACE)}

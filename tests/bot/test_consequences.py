@@ -185,8 +185,12 @@ def test_a_new_holiday_and_its_removal_are_confirmed_then_saved(world: World) ->
     assert ADAS in confirmation.visible_text
     assert (overrides_of(world), world.request(ADA)) == ([], request)
     confirm(world, confirmation)
-    (made,) = overrides_of(world)
-    assert (str(made.date), made.half, made.name) == ("2026-08-04", "am", "Founders' morning")
+    (override,) = overrides_of(world)
+    assert (str(override.date), override.half, override.name) == (
+        "2026-08-04",
+        "am",
+        "Founders' morning",
+    )
     assert world.request(ADA).total_half_days == 5
 
     listed = world.slack.open_modal(ADMIN, "Founders' morning")

@@ -54,9 +54,9 @@ def test_retries_back_off_and_end_after_a_day(world: World) -> None:
 
     attempts = []
     for _ in range(40):
-        if not (made := world.deliver()):
+        if not (attempted := world.deliver()):
             break
-        attempts.append(made)
+        attempts.append(attempted)
         world.clock.advance(seconds=3_600)
 
     assert len(attempts) == 25

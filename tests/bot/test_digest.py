@@ -29,7 +29,7 @@ NINE = datetime(2026, 6, 2, 8, tzinfo=UTC)
 TODAY = NINE.date()
 
 
-def choose(world: World, channel: str | None = CHANNEL) -> None:
+def choose_channel(world: World, channel: str | None = CHANNEL) -> None:
     world.link()
     world.database.write_now(
         organisation_settings.update,
@@ -43,7 +43,7 @@ def choose(world: World, channel: str | None = CHANNEL) -> None:
 def acme(world: World) -> World:
     """An organisation that has chosen a channel in which the app is."""
     world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
-    choose(world)
+    choose_channel(world)
     return world
 
 
@@ -64,7 +64,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
     )
 
 
-def tick(world: World, at: datetime) -> list[Message]:
+def run_jobs(world: World, at: datetime) -> list[Message]:
     """Run due jobs at this time; returns the channel's messages."""
     world.clock.now = at
     world.run(world.app.periodic_jobs.run_due)
@@ -75,9 +75,9 @@ def test_the_digest_is_posted_once_at_nine_in_the_organisations_time_zone(acme: 
     off(acme, ADA, TODAY, TODAY + timedelta(days=1))
     off(acme, EVE, TODAY, TODAY, code="sick")
 
-    before = tick(acme, NINE - timedelta(seconds=1))
-    tick(acme, NINE)
-    after = tick(acme, NINE + timedelta(hours=3))
+    before = run_jobs(acme, NINE - timedelta(seconds=1))
+    run_jobs(acme, NINE)
+    after = run_jobs(acme, NINE + timedelta(hours=3))
 
     assert before == []
     assert [message.text for message in after] == [
@@ -90,14 +90,14 @@ def test_the_digest_is_posted_once_at_nine_in_the_organisations_time_zone(acme: 
 
 def test_the_digest_is_updated_with_changes_of_the_day(acme: World) -> None:
     request = off(acme, ADA, TODAY, TODAY)
-    tick(acme, NINE)
+    run_jobs(acme, NINE)
     off(acme, EVE, TODAY, TODAY)
 
-    (more,) = tick(acme, NINE + timedelta(minutes=2))
+    (more,) = run_jobs(acme, NINE + timedelta(minutes=2))
     acme.database.write_now(
         leave_requests.cancel, request.id, by=acme.acme.caller, now=acme.clock()
     )
-    (fewer,) = tick(acme, NINE + timedelta(minutes=4))
+    (fewer,) = run_jobs(acme, NINE + timedelta(minutes=4))
 
     assert "Ada Lovelace" in more.text
     assert "Eve Elsewhere" in more.text
@@ -106,9 +106,9 @@ def test_the_digest_is_updated_with_changes_of_the_day(acme: World) -> None:
 
 
 def test_no_message_is_posted_on_a_day_without_absences(acme: World) -> None:
-    empty = tick(acme, NINE)
+    empty = run_jobs(acme, NINE)
     off(acme, ADA, TODAY, TODAY)
-    posted = tick(acme, NINE + timedelta(hours=2))
+    posted = run_jobs(acme, NINE + timedelta(hours=2))
 
     assert empty == []
     assert len(posted) == 1
@@ -119,8 +119,8 @@ def test_no_digest_is_posted_at_weekends_and_on_public_holidays(acme: World) -> 
     christmas = datetime(2026, 12, 25, 9, tzinfo=UTC)
     off(acme, ADA, date(2026, 12, 21), date(2026, 12, 31))
 
-    on_holidays = [tick(acme, christmas + timedelta(days=ahead)) for ahead in range(3)]
-    next_working_day = tick(acme, datetime(2026, 12, 29, 9, tzinfo=UTC))
+    on_holidays = [run_jobs(acme, christmas + timedelta(days=ahead)) for ahead in range(3)]
+    next_working_day = run_jobs(acme, datetime(2026, 12, 29, 9, tzinfo=UTC))
 
     assert on_holidays == [[], [], []]
     assert len(next_working_day) == 1
@@ -128,9 +128,9 @@ def test_no_digest_is_posted_at_weekends_and_on_public_holidays(acme: World) -> 
 
 def test_every_day_has_a_message_of_its_own(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY + timedelta(days=1))
-    tick(acme, NINE)
+    run_jobs(acme, NINE)
 
-    messages = tick(acme, NINE + timedelta(days=1))
+    messages = run_jobs(acme, NINE + timedelta(days=1))
 
     assert [message.text.partition(":")[0] for message in messages] == [
         "Out today, Tue 2 June 2026",
@@ -153,10 +153,10 @@ def test_two_processes_post_one_message(acme: World) -> None:
 
 def test_a_private_channel_with_the_app_in_it_gets_the_digest(world: World) -> None:
     world.slack.add_channel(CHANNEL, "who-is-out", is_private=True, is_member=True)
-    choose(world)
+    choose_channel(world)
     off(world, ADA, TODAY, TODAY)
 
-    tick(world, NINE)
+    run_jobs(world, NINE)
 
     assert len(world.slack.in_channel(CHANNEL)) == 1
 
@@ -166,11 +166,11 @@ def test_a_shared_channel_gets_no_digest_and_admins_are_notified(
 ) -> None:
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
     world.slack.add_channel(CHANNEL, "with-customers", is_ext_shared=True)
-    choose(world)
+    choose_channel(world)
     off(world, ADA, TODAY, TODAY + timedelta(days=3))
 
     for day in range(2):
-        tick(world, NINE + timedelta(days=day))
+        run_jobs(world, NINE + timedelta(days=day))
         world.deliver()
 
     assert world.slack.in_channel(CHANNEL) == []
@@ -185,7 +185,7 @@ def test_the_digest_is_posted_without_the_scope_to_read_channels(
     acme.slack.team().scopes -= {"channels:read", "groups:read"}
     off(acme, ADA, TODAY, TODAY)
 
-    tick(acme, NINE)
+    run_jobs(acme, NINE)
 
     assert len(acme.slack.in_channel(CHANNEL)) == 1
 
@@ -200,12 +200,12 @@ def test_admins_are_notified_once_of_a_channel_that_slack_refuses(world: World, 
             is_member=what == "is_archived",
             is_archived=what == "is_archived",
         )
-    choose(world)
+    choose_channel(world)
     off(world, ADA, TODAY, TODAY + timedelta(days=3))
 
     for day in range(4):
         for minute in range(0, 30, 5):
-            tick(world, NINE + timedelta(days=day, minutes=minute))
+            run_jobs(world, NINE + timedelta(days=day, minutes=minute))
             world.deliver()
 
     texts = [message.text for message in world.slack.dm("UOWNER")]
@@ -218,28 +218,28 @@ def test_admins_are_notified_once_of_a_channel_that_slack_refuses(world: World, 
 @pytest.mark.parametrize("chosen", [CHANNEL, "CPUBLIC"])
 def test_a_channel_chosen_after_a_refusal_gets_todays_digest(world: World, chosen: str) -> None:
     world.slack.add_channel(CHANNEL, "managers", is_private=True, is_member=False)
-    choose(world)
+    choose_channel(world)
     off(world, ADA, TODAY, TODAY)
-    tick(world, NINE)
+    run_jobs(world, NINE)
     world.slack.add_channel(chosen, "who-is-out", is_private=chosen == CHANNEL)
-    choose(world, chosen)
+    choose_channel(world, chosen)
 
-    tick(world, NINE + timedelta(minutes=3))
+    run_jobs(world, NINE + timedelta(minutes=3))
 
     assert len(world.slack.in_channel(chosen)) == 1
 
 
 def test_another_channel_gets_its_own_message(world: World) -> None:
-    choose(world, "CGONE")
+    choose_channel(world, "CGONE")
     off(world, ADA, TODAY, TODAY)
-    tick(world, NINE)
+    run_jobs(world, NINE)
     world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
-    choose(world, None)
-    tick(world, NINE + timedelta(days=1))
+    choose_channel(world, None)
+    run_jobs(world, NINE + timedelta(days=1))
     off(world, EVE, TODAY + timedelta(days=1), TODAY + timedelta(days=1))
-    choose(world)
+    choose_channel(world)
 
-    messages = tick(world, NINE + timedelta(days=1, minutes=1))
+    messages = run_jobs(world, NINE + timedelta(days=1, minutes=1))
 
     assert len(messages) == 1
 
@@ -248,21 +248,21 @@ def test_a_digest_that_slack_refuses_temporarily_is_retried(acme: World) -> None
     off(acme, ADA, TODAY, TODAY)
     acme.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=120)
 
-    first = tick(acme, NINE)
-    too_early = tick(acme, NINE + timedelta(seconds=119))
-    then = tick(acme, NINE + timedelta(seconds=120))
+    first = run_jobs(acme, NINE)
+    too_early = run_jobs(acme, NINE + timedelta(seconds=119))
+    then = run_jobs(acme, NINE + timedelta(seconds=120))
 
     assert (first, too_early, len(then)) == ([], [], 1)
 
 
 def test_a_message_that_a_user_deleted_stays_deleted(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
-    (message,) = tick(acme, NINE)
+    (message,) = run_jobs(acme, NINE)
     client = acme.app.workspaces.client  # type: ignore[attr-defined]
     acme.run(lambda: client.chat_delete(channel=CHANNEL, ts=message.ts))
     off(acme, EVE, TODAY, TODAY)
 
-    assert tick(acme, NINE + timedelta(minutes=2)) == []
+    assert run_jobs(acme, NINE + timedelta(minutes=2)) == []
 
 
 def test_the_digest_is_in_the_owners_language(acme: World) -> None:
@@ -272,7 +272,7 @@ def test_the_digest_is_in_the_owners_language(acme: World) -> None:
     acme.open_form("UOWNER")
     off(acme, ADA, TODAY, TODAY)
 
-    (message,) = tick(acme, NINE)
+    (message,) = run_jobs(acme, NINE)
 
     assert message.text.startswith("Heute abwesend, Di, 2. Juni 2026:")
 
@@ -283,13 +283,13 @@ def test_each_organisation_gets_its_digest_at_nine_in_its_time_zone(
 ) -> None:
     with World(database, slack, timezone="America/New_York") as world:
         slack.add_channel(CHANNEL, "who-is-out", is_member=True)
-        choose(world)
+        choose_channel(world)
         off(world, GRACE, TODAY, TODAY)
         in_summer = datetime(2026, 6, 2, 13, tzinfo=UTC)
 
-        early = tick(world, in_summer - timedelta(seconds=1))
+        early = run_jobs(world, in_summer - timedelta(seconds=1))
         assert early == []
-        assert len(tick(world, in_summer)) == 1
+        assert len(run_jobs(world, in_summer)) == 1
 
 
 NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" * 200, "*a*"])
@@ -339,7 +339,7 @@ def test_an_organisation_with_a_bad_row_does_not_delay_others_digests(
     bad = an_organisation(acme.database, now=acme.clock())
     damaged(database_url, bad, f"{damage}, digest_channel = 'CBAD'")
 
-    posted = tick(acme, NINE)
+    posted = run_jobs(acme, NINE)
 
     assert len(posted) == 1
     due = f"SELECT due_at FROM digests WHERE organisation_id = '{bad.id}'"
@@ -354,4 +354,4 @@ def test_failing_reminders_do_not_delay_digests(acme: World, database_url: str) 
     damaged(database_url, bad, "working_days = '{'")
     off(acme, ADA, TODAY, TODAY)
 
-    assert len(tick(acme, NINE)) == 1
+    assert len(run_jobs(acme, NINE)) == 1

@@ -250,7 +250,7 @@ class Counting:
         self.runs = 0
         self.failures = failures
 
-    async def __call__(self, visit: Interaction) -> None:
+    async def __call__(self, interaction: Interaction) -> None:
         self.runs += 1
         await asyncio.sleep(0)
         if self.runs <= self.failures:
@@ -396,9 +396,9 @@ class Slow(Counting):
         super().__init__(failures)
         self.may_end = threading.Event()
 
-    async def __call__(self, visit: Interaction) -> None:
+    async def __call__(self, interaction: Interaction) -> None:
         await until(self.may_end)
-        await super().__call__(visit)
+        await super().__call__(interaction)
 
 
 @pytest.mark.parametrize("via", ["http", "socket"])

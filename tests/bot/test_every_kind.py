@@ -19,16 +19,16 @@ KINDS: tuple[Kind, ...] = ("command", "shortcut", "action", "options", "view", "
 WHAT = Subject("01980000-0000-7000-8000-000000000000", "x", "DT1XADA", "1.1")
 
 
-async def ack_and_break(visit: Interaction) -> None:
-    await visit.ack()
+async def ack_and_break(interaction: Interaction) -> None:
+    await interaction.ack()
     raise KeyError("broken")
 
 
-async def break_at_once(visit: Interaction) -> None:
+async def break_at_once(interaction: Interaction) -> None:
     raise KeyError("broken")
 
 
-async def do_nothing(visit: Interaction) -> None:
+async def do_nothing(interaction: Interaction) -> None:
     return None
 
 

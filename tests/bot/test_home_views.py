@@ -115,10 +115,10 @@ def homes(draw: st.DrawFn) -> Home:
 
 @given(homes())
 def test_home_keeps_to_slacks_limits(home: Home) -> None:
-    drawn = views.view(home)
+    view = views.view(home)
 
-    assert problems_of_view(drawn) == []
-    assert not is_too_large(drawn)
+    assert problems_of_view(view) == []
+    assert not is_too_large(view)
 
 
 @given(text(3_000))
@@ -127,7 +127,7 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entitled", "taken", "pending", "drawn"),
+    ("entitled", "taken", "pending", "expected_bar"),
     [
         (50, 25, 5, "██████████▒▒░░░░░░░░"),
         (50, 0, 0, "░" * 20),
@@ -140,9 +140,9 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
     ],
 )
 def test_the_bar_shows_taken_pending_and_remaining_days(
-    entitled: int, taken: int, pending: int, drawn: str
+    entitled: int, taken: int, pending: int, expected_bar: str
 ) -> None:
-    assert home_balance.bar(balance(entitled, taken, pending)) == drawn
+    assert home_balance.bar(balance(entitled, taken, pending)) == expected_bar
 
 
 @given(st.integers(-500, 1_000), st.integers(0, 1_000), st.integers(0, 1_000))

@@ -67,8 +67,8 @@ def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any
     )
 
     def make(tx: Transaction) -> Organisation:
-        made, _ = organisations.create(tx, replace(new, **fields), source="cli", now=NOW)
-        return made
+        organisation, _ = organisations.create(tx, replace(new, **fields), source="cli", now=NOW)
+        return organisation
 
     return world.database.write_now(make)
 
@@ -76,16 +76,21 @@ def umbrella(world: World, *, email: str = "ina@umbrella.example", **fields: Any
 def test_the_first_installation_creates_the_organisation_and_its_owner(world: World) -> None:
     response = Browser(world).install(world.slack, INA, "T2")
 
-    made = organisation_of(world, "T2")
-    assert (response.status_code, made is not None) == (200, True)
-    assert made is not None
-    assert (made.name, made.country_code, made.timezone, made.domain) == (
+    organisation = organisation_of(world, "T2")
+    assert (response.status_code, organisation is not None) == (200, True)
+    assert organisation is not None
+    assert (
+        organisation.name,
+        organisation.country_code,
+        organisation.timezone,
+        organisation.domain,
+    ) == (
         "Umbrella",
         "DE",
         "Europe/Berlin",
         "umbrella.example",
     )
-    ina = world.database.read_now(find_by_email, made.id, "ina@umbrella.example")
+    ina = world.database.read_now(find_by_email, organisation.id, "ina@umbrella.example")
     assert ina is not None
     assert (ina.name, ina.role, ina.status, ina.slack_user_id) == (
         "Ina Installer",
@@ -107,11 +112,11 @@ def test_the_first_installer_owns_the_organisation_with_any_address(
 
     response = Browser(world).install(world.slack, INA, "T2")
 
-    made = organisation_of(world, "T2")
-    assert (response.status_code, made is not None) == (200, True)
-    assert made is not None
-    assert made.domain is None
-    ina = world.database.read_now(people_rows.find_by_slack_id, made.id, INA)
+    organisation = organisation_of(world, "T2")
+    assert (response.status_code, organisation is not None) == (200, True)
+    assert organisation is not None
+    assert organisation.domain is None
+    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
     assert ina is not None
     assert (ina.role, ina.status) == ("owner", "active")
 
@@ -530,9 +535,9 @@ def test_a_token_that_slack_refuses_ends_the_installation_without_an_event(world
 
 def test_deliveries_to_an_uninstalled_workspace_are_not_retried(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
-    made = organisation_of(world, "T2")
-    assert made is not None
-    ina = world.database.read_now(people_rows.find_by_slack_id, made.id, INA)
+    organisation = organisation_of(world, "T2")
+    assert organisation is not None
+    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
     assert ina is not None
     world.slack.command(INA, "/timeoff", team_id="T2")
     world.settled()

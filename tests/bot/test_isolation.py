@@ -106,10 +106,10 @@ def _reached(world: World, tmp_path: Path, name: str, intruder: str, subject: Su
     world.settled()
     world.deliver()
 
-    made = world.slack.calls(since=calls)
+    calls_of_app = world.slack.calls(since=calls)
     payloads = json.dumps(
         [
-            [call.arguments for call in made],
+            [call.arguments for call in calls_of_app],
             [post.body for post in world.slack.response_posts[posts:]],
             [response.body for response in responses],
         ]
@@ -119,7 +119,7 @@ def _reached(world: World, tmp_path: Path, name: str, intruder: str, subject: Su
     reached = {
         "rows were changed": of_acme(world, tmp_path) != before,
         "messages were changed": _shown(world) != shown,
-        "its token was used": world.slack.team("T1").token in {call.token for call in made},
+        "its token was used": world.slack.team("T1").token in {call.token for call in calls_of_app},
         "a secret was disclosed": any(secret in payloads for secret in secrets),
         "not answered with 200": any(response.status != 200 for response in responses),
     }

@@ -71,7 +71,7 @@ def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None,
     assert gettext("Away") == "Away"
 
 
-def test_dates_amounts_and_names_in_german() -> None:
+def test_dates_amounts_and_names_are_written_in_german() -> None:
     with using_locale("de-DE"):
         assert words.span(date(2026, 8, 3), date(2026, 8, 5)) == (
             "Mo, 3. August bis Mi, 5. August 2026"

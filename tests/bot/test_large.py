@@ -153,9 +153,9 @@ def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
     room = offered.body["options"][1]
     quick(world.slack.submit(ADMIN, form, values | {"department_id": room}))
 
-    made = world.database.read_now(people_rows.find_by_email, world.acme.id, "new@example.com")
-    assert made is not None
-    assert made.department_id == room["value"]
+    user = world.database.read_now(people_rows.find_by_email, world.acme.id, "new@example.com")
+    assert user is not None
+    assert user.department_id == room["value"]
 
 
 def test_departments_are_paginated(world: World) -> None:

@@ -97,12 +97,12 @@ class Away(Troubled):
             raise DatabaseUnavailable("away")
 
 
-async def ack_and_break(visit: Interaction) -> None:
-    await visit.ack()
+async def ack_and_break(interaction: Interaction) -> None:
+    await interaction.ack()
     raise KeyError("broken")
 
 
-async def break_at_once(visit: Interaction) -> None:
+async def break_at_once(interaction: Interaction) -> None:
     raise KeyError("broken")
 
 
@@ -114,9 +114,9 @@ class Hanging:
     def __init__(self) -> None:
         self.may_end = threading.Event()
 
-    async def __call__(self, visit: Interaction) -> None:
+    async def __call__(self, interaction: Interaction) -> None:
         await until(self.may_end)
-        await visit.tell("Done at last.")
+        await interaction.tell("Done at last.")
 
 
 @pytest.mark.parametrize("act", [ack_and_break, break_at_once])
@@ -300,7 +300,7 @@ def test_a_workspace_that_installed_the_app_gets_the_link_to_reinstall_it(
         ("de-DE", "Hiatus ist in diesem Slack-Workspace nicht installiert."),
     ],
 )
-def test_users_of_an_uninstalled_app_are_told_to_reinstall_it(
+def test_users_of_an_uninstalled_app_get_the_link_to_reinstall_it(
     database: Database, slack: LoopbackSlack, locale: str, sentence: str
 ) -> None:
     with World(database, slack, slack_settings=by_oauth(slack)) as world:

@@ -40,7 +40,7 @@ def test_every_command_and_shortcut_has_a_listener() -> None:
     features = HTTP["features"]
 
     listed = {command["command"] for command in features["slash_commands"]}
-    # Slack refuses a manifest that names one of its own commands.
+    # Slack refuses a manifest that names a command of Slack's.
     assert listed == names("command") - {ids.LEAVE_COMMAND}
     assert {shortcut["callback_id"] for shortcut in features["shortcuts"]} == names("shortcut")
 

@@ -26,7 +26,7 @@ TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
 STILL = "Still waiting for your decision: Ada Lovelace requested Annual leave, "
 
 
-def tick(world: World, at: datetime) -> None:
+def run_jobs(world: World, at: datetime) -> None:
     """Run due jobs at this time, and send the notifications that they queue."""
     world.clock.now = at
     world.run(world.app.periodic_jobs.run_due)
@@ -49,7 +49,7 @@ def test_reminders_follow_after_one_three_and_five_working_days(
     reminded_at: list[datetime] = []
 
     for hour in range(24 * 14):
-        tick(world, TUESDAY - timedelta(hours=20) + timedelta(hours=hour))
+        run_jobs(world, TUESDAY - timedelta(hours=20) + timedelta(hours=hour))
         if reminded(world, GRACE) > len(reminded_at):
             reminded_at.append(world.clock.now)
 
@@ -62,8 +62,8 @@ def test_a_reminder_replies_to_the_card_with_the_pending_request(world: World) -
     world.a_request()
     card = world.card(GRACE)
 
-    tick(world, TUESDAY)
-    tick(world, TUESDAY + timedelta(minutes=1))
+    run_jobs(world, TUESDAY)
+    run_jobs(world, TUESDAY + timedelta(minutes=1))
 
     (reminder,) = [
         message for message in world.slack.dm(GRACE) if message.text.startswith("Still waiting")
@@ -76,14 +76,14 @@ def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
     request = world.a_request()
     world.click(GRACE, ids.APPROVE)
     world.deliver()
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
     other = world.a_request(start_date="2026-09-07", end_date="2026-09-08")
     world.database.write_now(
         leave_requests.cancel, other.id, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
 
-    tick(world, TUESDAY + timedelta(days=1))
+    run_jobs(world, TUESDAY + timedelta(days=1))
 
     assert request.id != other.id
     assert [reminded(world, who) for who in (GRACE, HEDY)] == [0, 0]
@@ -115,7 +115,7 @@ def test_approvers_are_reminded_in_their_time_zone_and_on_their_working_days(wor
 
     seen = []
     for at in (TUESDAY, TUESDAY + timedelta(hours=8), TUESDAY + timedelta(days=1)):
-        tick(world, at)
+        run_jobs(world, at)
         seen.append((reminded(world, GRACE), reminded(world, HEDY)))
 
     assert seen == [(0, 0), (1, 0), (1, 1)]
@@ -132,9 +132,9 @@ def test_an_approver_on_leave_is_not_reminded(world: World) -> None:
         now=world.clock(),
     )
 
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
     during = (reminded(world, GRACE), reminded(world, HEDY))
-    tick(world, TUESDAY + timedelta(days=1))
+    run_jobs(world, TUESDAY + timedelta(days=1))
 
     assert during == (0, 1)
     assert reminded(world, GRACE) == 1
@@ -150,7 +150,7 @@ def test_an_approver_of_more_than_five_requests_gets_one_summary_a_working_day(
     world.deliver()
 
     for hour in range(24 * 7):
-        tick(world, TUESDAY + timedelta(hours=hour))
+        run_jobs(world, TUESDAY + timedelta(hours=hour))
 
     summaries = [
         message for message in world.slack.dm(GRACE) if "waiting for your decision:" in message.text
@@ -182,7 +182,7 @@ def test_a_summary_omits_requests_that_await_other_approvers(world: World) -> No
         people.update, alan.id, manager, by=world.acme.caller, now=world.clock()
     )
 
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
 
     (summary,) = [
         message for message in world.slack.dm(GRACE) if "waiting for your decision:" in message.text
@@ -195,9 +195,9 @@ def test_a_reminder_that_slack_refuses_temporarily_is_retried(world: World) -> N
     world.a_request()
     world.slack.fail_next("chat.postMessage", times=2, error="ratelimited", retry_after=9)
 
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
     first = reminded(world, GRACE)
-    tick(world, TUESDAY + timedelta(seconds=10))
+    run_jobs(world, TUESDAY + timedelta(seconds=10))
 
     assert (first, reminded(world, GRACE)) == (0, 1)
 
@@ -232,7 +232,7 @@ def test_a_reminder_is_in_the_approvers_language(world: World, who: str) -> None
     world.slack.change_person(who, locale="de-DE")
     world.a_request()
 
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
 
     assert world.slack.dm(who)[-1].text.startswith("Wartet noch auf deine Entscheidung: ")
 
@@ -244,10 +244,10 @@ def test_an_unanswered_request_escalates_to_the_next_level(
     request = world.a_request()
 
     for day in range(7):
-        tick(world, TUESDAY + timedelta(days=day))
+        run_jobs(world, TUESDAY + timedelta(days=day))
     before = cards(world, "UOWNER")
-    tick(world, TUESDAY + timedelta(days=7))
-    tick(world, TUESDAY + timedelta(days=7, minutes=1))
+    run_jobs(world, TUESDAY + timedelta(days=7))
+    run_jobs(world, TUESDAY + timedelta(days=7, minutes=1))
 
     (card,) = cards(world, "UOWNER")
     assert before == []
@@ -264,10 +264,10 @@ def test_an_approver_of_the_next_level_is_reminded_too(world: World) -> None:
     world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
     world.a_request()
 
-    tick(world, TUESDAY + timedelta(days=7))
-    tick(world, TUESDAY + timedelta(days=7, minutes=1))
+    run_jobs(world, TUESDAY + timedelta(days=7))
+    run_jobs(world, TUESDAY + timedelta(days=7, minutes=1))
     before = reminded(world, "UOWNER")
-    tick(world, TUESDAY + timedelta(days=8))
+    run_jobs(world, TUESDAY + timedelta(days=8))
 
     assert len(cards(world, "UOWNER")) == 1
     assert (before, reminded(world, "UOWNER")) == (0, 1)
@@ -329,7 +329,7 @@ def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: 
     assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [1, 0, 0]
 
     for day in range(8):
-        tick(world, TUESDAY + timedelta(days=day))
+        run_jobs(world, TUESDAY + timedelta(days=day))
     other = world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
     world.deliver()
 
@@ -363,7 +363,7 @@ def test_an_organisation_with_a_bad_row_does_not_delay_others_reminders(
     )
     damaged(database_url, bad, damage)
 
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
 
     assert [reminded(world, who) for who in (GRACE, HEDY)] == [1, 1]
     assert world.database.read_now(reminders.due_organisations, now=TUESDAY) == []
@@ -376,11 +376,11 @@ def test_a_repaired_organisation_is_reminded_after_the_back_off(
 ) -> None:
     world.a_request()
     damaged(database_url, world.acme, "timezone = 'Mars/Olympus'")
-    tick(world, TUESDAY)
+    run_jobs(world, TUESDAY)
     assert reminded(world, GRACE) == 0
 
     damaged(database_url, world.acme, "timezone = 'Europe/London'")
-    tick(world, TUESDAY + reminders.BACK_OFF)
+    run_jobs(world, TUESDAY + reminders.BACK_OFF)
 
     assert reminded(world, GRACE) == 1
 

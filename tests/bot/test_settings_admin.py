@@ -25,7 +25,7 @@ ADMIN = "UADMIN"
 
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
-    """Anna, an admin, who is in Slack too."""
+    """Anna, an admin with a Slack account."""
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ADMIN] = anna
     world.slack.add_person(ADMIN, anna.email, anna.name)

@@ -31,7 +31,7 @@ SECRET = re.compile(r"whsec_[\w+/=]+")
 
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
-    """Anna, an admin, who is in Slack too."""
+    """Anna, an admin with a Slack account."""
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ADMIN] = anna
     world.slack.add_person(ADMIN, anna.email, anna.name)
@@ -112,14 +112,14 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
     assert world.slack.submit(ADMIN, form, values).errors == {}
     world.settled()
 
-    (made,) = overrides_of(world)
-    assert (made.date, made.half, made.is_holiday) == (date(2026, 8, 4), "am", True)
+    (override,) = overrides_of(world)
+    assert (override.date, override.half, override.is_holiday) == (date(2026, 8, 4), "am", True)
     listed = world.slack.open_modal(ADMIN, "Founders' morning")
     confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
     assert (
         "goes back to the country's standard. No one's leave changes." in confirmation.visible_text
     )
-    assert overrides_of(world) == [made]
+    assert overrides_of(world) == [override]
     world.slack.submit(ADMIN, confirmation)
     world.settled()
     assert overrides_of(world) == []
@@ -169,10 +169,10 @@ def test_a_webhook_is_created_and_its_secret_shown_once(world: World) -> None:
     shown = a_webhook(world)
 
     (secret,) = SECRET.findall(shown.visible_text)
-    (made,) = webhooks_of(world)
-    assert (made.url, made.events) == (URL, ("*",))
+    (webhook,) = webhooks_of(world)
+    assert (webhook.url, webhook.events) == (URL, ("*",))
     stored_secrets = world.database.read_now(
-        signing_secrets, world.acme.id, made.id, now=world.clock()
+        signing_secrets, world.acme.id, webhook.id, now=world.clock()
     )
     assert stored_secrets == [secret]
     assert secret not in repr(world.slack.calls())
@@ -207,14 +207,14 @@ def test_a_webhooks_state_is_shown_and_a_test_is_sent(world: World) -> None:
     assert "The last event (ping) is waiting to be sent." in tested.visible_text
 
 
-def test_an_admin_enables_a_webhook_from_the_message_that_it_was_disabled(world: World) -> None:
+def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> None:
     world.slack.close(ADMIN, opened(world))
-    (made,) = webhooks_of(world)
+    (webhook,) = webhooks_of(world)
     world.database.write_now(
-        webhooks.disable, world.acme.id, made.id, "It answered 410.", now=world.clock()
+        webhooks.disable, world.acme.id, webhook.id, "It answered 410.", now=world.clock()
     )
     world.database.write_now(
-        admin_notifications.notify_of_disabled_webhook, world.acme.id, made.id, now=world.clock()
+        admin_notifications.notify_of_disabled_webhook, world.acme.id, webhook.id, now=world.clock()
     )
     world.deliver()
     message = world.slack.wait_for_dm(ADMIN, showing="switched off")
@@ -230,9 +230,9 @@ def test_an_admin_enables_a_webhook_from_the_message_that_it_was_disabled(world:
 
 def test_a_disabled_webhook_shows_the_reason_and_can_be_enabled(world: World) -> None:
     shown = opened(world)
-    (made,) = webhooks_of(world)
+    (webhook,) = webhooks_of(world)
     world.database.write_now(
-        webhooks.disable, world.acme.id, made.id, "It answered 410.", now=world.clock()
+        webhooks.disable, world.acme.id, webhook.id, "It answered 410.", now=world.clock()
     )
     world.slack.close(ADMIN, shown)
     listed = world.slack.open_modal(ADMIN)
@@ -304,7 +304,7 @@ def test_an_unchanged_url_is_not_resolved_again(world: World) -> None:
     assert webhooks_of(world)[0].events == ("leave_request.declined",)
 
 
-def test_saving_a_webhook_as_it_is_changes_nothing(world: World) -> None:
+def test_saving_an_unchanged_webhook_changes_nothing(world: World) -> None:
     assert world.slack.submit(ADMIN, form_of(world)).errors == {}
 
     assert webhooks_of(world)[0].version == 1
@@ -312,8 +312,8 @@ def test_saving_a_webhook_as_it_is_changes_nothing(world: World) -> None:
 
 def test_a_webhook_deleted_meanwhile_is_reported_in_its_form(world: World) -> None:
     form = form_of(world)
-    (made,) = webhooks_of(world)
-    world.database.write_now(webhooks.delete, made.id, by=world.acme.caller, now=world.clock())
+    (webhook,) = webhooks_of(world)
+    world.database.write_now(webhooks.delete, webhook.id, by=world.acme.caller, now=world.clock())
 
     response = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
 
@@ -340,9 +340,9 @@ def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:
     rotated = click(world, ADMIN, opened(world), ids.WEBHOOK_ROTATE)
 
     (secret,) = SECRET.findall(rotated.visible_text)
-    (made,) = webhooks_of(world)
+    (webhook,) = webhooks_of(world)
     stored_secrets = world.database.read_now(
-        signing_secrets, world.acme.id, made.id, now=world.clock()
+        signing_secrets, world.acme.id, webhook.id, now=world.clock()
     )
     assert stored_secrets[0] == secret
     assert len(stored_secrets) == 2
@@ -357,8 +357,8 @@ def test_a_webhook_is_deleted(world: World) -> None:
 
 def test_a_disabled_webhook_cannot_be_tested(world: World) -> None:
     shown: Any = opened(world)
-    (made,) = webhooks_of(world)
-    world.database.write_now(webhooks.disable, world.acme.id, made.id, "off", now=world.clock())
+    (webhook,) = webhooks_of(world)
+    world.database.write_now(webhooks.disable, world.acme.id, webhook.id, "off", now=world.clock())
 
     refusal = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
 

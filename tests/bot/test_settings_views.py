@@ -80,35 +80,37 @@ FEEDS = st.builds(
 
 
 @given(st.lists(KEYS, max_size=20), CURSORS)
-def test_lists_of_keys(keys: list[ApiKey], cursor: str | None) -> None:
-    drawn = api_keys.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
+def test_lists_of_keys_are_within_limits(keys: list[ApiKey], cursor: str | None) -> None:
+    view = api_keys.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
 
-    assert problems_of_view(drawn) == []
-    assert not is_too_large(drawn)
+    assert problems_of_view(view) == []
+    assert not is_too_large(view)
 
 
 @given(FEEDS, st.lists(FEEDS, max_size=20), CURSORS)
-def test_lists_of_feeds(own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None) -> None:
+def test_lists_of_feeds_are_within_limits(
+    own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None
+) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
-    drawn = calendar_feeds.feeds(
+    view = calendar_feeds.feeds(
         base_url, own, Page(items=feeds, next_cursor=cursor), "Europe/London"
     )
 
-    assert problems_of_view(drawn) == []
+    assert problems_of_view(view) == []
 
 
 @given(text(200))
-def test_forms_and_new_keys(name: str) -> None:
-    for drawn in (
+def test_forms_and_new_keys_are_within_limits(name: str) -> None:
+    for view in (
         api_keys.key_form(),
         calendar_feeds.feed_form(),
         api_keys.new_key(name, "hiatus_sk_live_" + "x" * 49),
     ):
-        assert problems_of_view(drawn) == []
+        assert problems_of_view(view) == []
 
 
 @given(text(200), text(200), st.integers(0, 120), st.sampled_from([None, *ROLES]))
-def test_forms_of_people_and_departments(
+def test_forms_of_people_and_departments_are_within_limits(
     name: str, other: str, count: int, role: Role | None
 ) -> None:
     blank: dict[str, Any] = dict.fromkeys(field_names(Department))
@@ -127,7 +129,7 @@ def test_forms_of_people_and_departments(
         leave_allowance_half_days=25,
         public_holiday_country_code="GB-SCT",
     )
-    for drawn in (
+    for view in (
         people.people(),
         people.new_person(many),
         people.person(employee, employee, many, "United Kingdom (Scotland)"),
@@ -135,8 +137,8 @@ def test_forms_of_people_and_departments(
         departments.department(None, None),
         *(departments.department(department, employee) for department in many[:1]),
     ):
-        assert problems_of_view(drawn) == []
-        assert not is_too_large(drawn)
+        assert problems_of_view(view) == []
+        assert not is_too_large(view)
     assert len(people.department_options(many, "")) <= 100
     offered: Any = people.person_options([employee] * 99, with_no_one=True)
     assert len(offered) <= 100
@@ -144,7 +146,9 @@ def test_forms_of_people_and_departments(
 
 
 @given(text(200), text(200), st.integers(0, 12), st.sampled_from(["pending", "cancelled"]))
-def test_confirmations_of_effects(name: str, other: str, number: int, status: LeaveStatus) -> None:
+def test_confirmations_of_effects_are_within_limits(
+    name: str, other: str, number: int, status: LeaveStatus
+) -> None:
     employee = replace(user(name, other), id=REQUEST_ID, email="ada@example.com")
     before = LeaveRequest(
         **dict.fromkeys(field_names(LeaveRequest))  # type: ignore[arg-type]
@@ -182,19 +186,19 @@ def test_confirmations_of_effects(name: str, other: str, number: int, status: Le
         half=None,
         created_at=NOW,
     )
-    for drawn in (
+    for view in (
         people.deactivation(employee, named_effects),
         people.archiving(employee, named_effects),
         holidays.removal(REQUEST_ID, changed, named_effects),
         consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
-        assert problems_of_view(drawn) == []
-        blocks: Any = drawn["blocks"]
+        assert problems_of_view(view) == []
+        blocks: Any = view["blocks"]
         assert len(blocks) == (1 if number == 0 else 4)
 
 
 @given(text(200), text(200))
-def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
+def test_forms_of_the_organisation_and_its_types_are_within_limits(name: str, emoji: str) -> None:
     blank: dict[str, Any] = dict.fromkeys(field_names(Organisation))
     organisation = Organisation(
         **blank
@@ -219,13 +223,13 @@ def test_forms_of_the_organisation_and_its_types(name: str, emoji: str) -> None:
         min_notice_days=730,
         max_consecutive_days=366,
     )
-    for drawn in (
+    for view in (
         organisation_views.organisation(organisation, "United Kingdom (Scotland)"),
         leave_types.leave_type(None),
         leave_types.leave_type(study),
         leave_types.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
     ):
-        assert problems_of_view(drawn) == []
+        assert problems_of_view(view) == []
 
 
 @given(st.sampled_from(["", "united", "a", "GB-", "zzzz", "*"]))
@@ -255,21 +259,21 @@ def test_a_menu_groups_more_than_a_hundred_options() -> None:
 
 
 @given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))
-def test_forms_of_public_holidays(
+def test_forms_of_public_holidays_are_within_limits(
     name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
 ) -> None:
     holiday_set = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
     changed = HolidayOverride(
         id=REQUEST_ID, date=NOW.date(), name=name, is_holiday=is_holiday, half=half, created_at=NOW
     )
-    for drawn in (
+    for view in (
         holidays.sets(Page(items=[holiday_set] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
         holidays.set_form(),
         holidays.overrides(holiday_set, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
         holidays.override_form(REQUEST_ID),
     ):
-        assert problems_of_view(drawn) == []
-        assert not is_too_large(drawn)
+        assert problems_of_view(view) == []
+        assert not is_too_large(view)
 
 
 HEALTHY, FAILING = (
@@ -279,7 +283,9 @@ HEALTHY, FAILING = (
 
 
 @given(text(2_000), st.none() | text(1_000), st.integers(0, 2), text(64))
-def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, response_body: str) -> None:
+def test_forms_of_webhooks_are_within_limits(
+    url: str, reason: str | None, attempts: int, response_body: str
+) -> None:
     webhook = Webhook(
         id=REQUEST_ID,
         url=url,
@@ -309,7 +315,7 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, response
         settled_at=None,
         attempts=[tried] * attempts,
     )
-    for drawn in (
+    for view in (
         webhooks.webhooks(Page(items=[webhook] * 40, next_cursor=CURSOR)),
         webhooks.webhooks(Page(items=[], next_cursor=None)),
         webhooks.form(),
@@ -318,5 +324,5 @@ def test_forms_of_webhooks(url: str, reason: str | None, attempts: int, response
         webhooks.webhook(webhook, HEALTHY, None, "Europe/London", "Told."),
         webhooks.webhook(webhook, FAILING, last, "Europe/London"),
     ):
-        assert problems_of_view(drawn) == []
-        assert not is_too_large(drawn)
+        assert problems_of_view(view) == []
+        assert not is_too_large(view)

@@ -476,7 +476,7 @@ def test_german_readers_may_type_german_or_english_days(typed: str, first: str, 
         ("3.8. nachmittags bis 7.8. vormittags", "pm", "am"),
     ],
 )
-def test_german_halves(typed: str, start: str | None, end: str | None) -> None:
+def test_german_halves_are_filled_in(typed: str, start: str | None, end: str | None) -> None:
     leave = parsed(typed, language="de")
 
     assert (leave.start_half_day, leave.end_half_day) == (start, end)

@@ -62,7 +62,7 @@ def leave_type(name: str, emoji: str | None = None, number: int = 0) -> LeaveTyp
 
 
 @st.composite
-def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
+def approval_cards(draw: st.DrawFn) -> ApprovalCard:
     status = draw(st.sampled_from(LEAVE_STATUSES))
     start = draw(st.dates(date(2024, 1, 1), date(2028, 12, 31)))
     end = start + timedelta(days=draw(st.integers(0, 365)))
@@ -116,7 +116,7 @@ def drawn_cards(draw: st.DrawFn) -> ApprovalCard:
     )
 
 
-@given(drawn_cards())
+@given(approval_cards())
 def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
     message = cards.message(card)
 
@@ -181,7 +181,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
         assert len(message["text"]) <= 4_000
 
 
-@given(drawn_cards(), st.sampled_from(EVENT_TYPES))
+@given(approval_cards(), st.sampled_from(EVENT_TYPES))
 def test_messages_to_requesters_are_within_limits_and_harmless(
     card: ApprovalCard, event_type: Any
 ) -> None:
@@ -197,7 +197,7 @@ def test_messages_to_requesters_are_within_limits_and_harmless(
     assert is_harmless({"text": approver_messages.changed_reply(card)})
 
 
-@given(drawn_cards())
+@given(approval_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
     subject = decline.Subject(request_id=REQUEST_ID, channel="D0123456789", ts="1700000000.000001")
     view, other = decline.view(card, subject), decline.reversal(card, subject)
@@ -306,7 +306,7 @@ def a_page(items: list[Any], has_more: bool) -> Page[Any]:
     return Page(items=items, next_cursor="cursor" if has_more else None)
 
 
-@given(drawn_cards(), st.integers(0, 20), st.booleans(), text(200))
+@given(approval_cards(), st.integers(0, 20), st.booleans(), text(200))
 def test_lists_of_leave_are_within_limits_and_harmless(
     card: ApprovalCard, number: int, has_more: bool, type_name: str
 ) -> None:
@@ -347,9 +347,9 @@ def test_lists_of_leave_are_within_limits_and_harmless(
 
 @given(st.lists(st.tuples(text(200), st.none() | text(100)), min_size=1, max_size=5))
 def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
-    made = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
+    leave_types = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
 
-    assert problems_of_view(request_form.view(made, EMPTY, live_line.blocks(None, []))) == []
+    assert problems_of_view(request_form.view(leave_types, EMPTY, live_line.blocks(None, []))) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 100, 101, 1_500])
@@ -395,11 +395,11 @@ def test_help_repeats_typed_words_without_markup(typed: str) -> None:
         ),
     ],
 )
-def test_dates_in_words(start: str, end: str, halves: Any, expected: str) -> None:
+def test_dates_are_written_in_words(start: str, end: str, halves: Any, expected: str) -> None:
     assert words.span(date.fromisoformat(start), date.fromisoformat(end), *halves) == expected
 
 
-def test_amounts_moments_and_names_in_words() -> None:
+def test_amounts_moments_and_names_are_written_in_words() -> None:
     assert [words.amount(halves) for halves in (1, 2, 3, 5, 20)] == [
         "half a day",
         "1 day",

@@ -1,4 +1,4 @@
-"""The whole Slack side for a test: loopback Slack, our app under uvicorn, a manual clock.
+"""The whole Slack side for a test: loopback Slack, the app under uvicorn, a manual clock.
 
 The cast: Ada requests; Grace and Hedy are her department's approvers; Eve is in no department.
 """

@@ -60,13 +60,13 @@ class Reading:
             return {call.method for call in self._workspace.calls}
 
     def calls(self, method: str | None = None, *, since: int = 0) -> list[Call]:
-        """The calls of one method, or all, oldest first, failed ones included.
+        """The calls of a method, or all, oldest first, including failed ones.
 
         ``since`` is an earlier ``call_count``: copying thousands of calls takes long.
         """
         with self._workspace.changed:
-            made = self._workspace.calls[since:]
-            return copy.deepcopy([call for call in made if method in {None, call.method}])
+            calls = self._workspace.calls[since:]
+            return copy.deepcopy([call for call in calls if method in {None, call.method}])
 
     def dm(self, user_id: str, *, team_id: str | None = None) -> list[Message]:
         """The app's conversation with a person."""
@@ -158,8 +158,8 @@ class Reading:
                     return result
                 seconds_left = deadline - time.monotonic()
                 if seconds_left <= 0:
-                    made = [(call.method, call.status) for call in self._workspace.calls]
-                    raise TimeoutError(f"nothing in {timeout_seconds} s; calls so far: {made}")
+                    calls = [(call.method, call.status) for call in self._workspace.calls]
+                    raise TimeoutError(f"nothing in {timeout_seconds} s; calls so far: {calls}")
                 self._workspace.changed.wait(min(seconds_left, 0.1))
 
 

@@ -1,4 +1,4 @@
-"""A short run of what ``make fuzz`` does in full."""
+"""A short run of ``make fuzz``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Reads calendars with ical.js: a JSON list of texts in, for each a list of its events out.
+// Reads calendars with ical.js: takes a JSON list of texts, prints a list of events for each.
 
 import { readFileSync } from "node:fs";
 import ICAL from "ical.js";

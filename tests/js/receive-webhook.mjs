@@ -1,4 +1,5 @@
-// Runs the receiver of docs/webhooks.md: JSON of what arrived in, the status of each request out.
+// Runs the receiver of docs/webhooks.md: takes its source, a secret and requests as JSON, and prints
+// the status of each request.
 
 import { readFileSync, writeFileSync, rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";

