@@ -34,6 +34,7 @@ from storage.access import secret_canary
 from storage.base.environment import Environment
 from storage.base.settings import StorageSettings
 from storage.cli import commands, console, slack_commands
+from storage.cli.backups import backup_commands
 from storage.cli.doctor import findings
 from storage.db import engines
 from storage.db.database import Database
@@ -381,6 +382,7 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
 def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
+    backup_commands.add_to(app, env, utc_now, VERSION)
     click.version_option(VERSION, message="hiatus %(version)s", help="Print the version and exit.")(
         app
     )

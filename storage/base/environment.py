@@ -61,6 +61,11 @@ class Environment:
             self.problem(f"{name}_FILE names {path}, which is empty.")
         return value
 
+    def secret_path(self, name: str) -> Path | None:
+        """The file of ``name_FILE``; None if it is missing or ``name`` itself has a value."""
+        path = self.text(f"{name}_FILE")
+        return Path(path) if path and not self.text(name) else None
+
     def switch(self, name: str, *, default: bool) -> bool:
         """``on`` or ``off``, also true, yes, 1, false, no and 0."""
         text = self.text(name).lower()

@@ -13,6 +13,7 @@ from storage.base.environment import Environment
 from storage.base.secrets import is_secret_key, new_secret_key
 
 SQLITE_PREFIX: Final = "sqlite:///"
+_SETTING: Final = "HIATUS_SECRET_KEYS"
 _KEY_LENGTH: Final = 44
 _ENCRYPTED_ROWS: Final = (
     "SELECT 1 FROM secret_canaries LIMIT 1",
@@ -29,7 +30,7 @@ def read_secret_keys(
 
     None without a valid key, and where there is no key file yet and ``creates_key`` is False.
     """
-    text = environment.secret("HIATUS_SECRET_KEYS")
+    text = environment.secret(_SETTING)
     if not text and url.startswith(SQLITE_PREFIX):
         path = Path(url.removeprefix(SQLITE_PREFIX))
         text = _key_from_file(path, environment, creates_key=creates_key)
@@ -40,9 +41,8 @@ def read_secret_keys(
         )
     if not text:
         return ()
-    keys = tuple(key.strip() for key in text.split(",") if key.strip())
-    # Base64 decoding ignores what follows the padding: two keys without a comma would pass as one.
-    if not keys or not all(len(key) == _KEY_LENGTH and is_secret_key(key) for key in keys):
+    keys = split_keys(text)
+    if not keys:
         environment.problem(
             "HIATUS_SECRET_KEYS (or the key file beside the database) has a value that is not a "
             "Fernet key (32 bytes in URL-safe base64)."
@@ -51,9 +51,32 @@ def read_secret_keys(
     return keys
 
 
+def split_keys(text: str) -> tuple[str, ...]:
+    """The keys in a value of ``HIATUS_SECRET_KEYS``; empty if one of them is not a Fernet key."""
+    keys = tuple(key.strip() for key in text.split(",") if key.strip())
+    # Base64 decoding ignores what follows the padding: two keys without a comma would pass as one.
+    if not all(len(key) == _KEY_LENGTH and is_secret_key(key) for key in keys):
+        return ()
+    return keys
+
+
+def secret_key_file(environment: Environment, url: str) -> Path | None:
+    """The file that the keys come from, existing or not; None if the setting itself has them."""
+    if environment.text(_SETTING):
+        return None
+    path = environment.secret_path(_SETTING)
+    if path is None and url.startswith(SQLITE_PREFIX):
+        return _key_file(Path(url.removeprefix(SQLITE_PREFIX)))
+    return path
+
+
+def _key_file(database: Path) -> Path:
+    return database.with_name(database.name + ".key")
+
+
 def _key_from_file(database: Path, environment: Environment, *, creates_key: bool) -> str:
     """The content of the key file; with ``creates_key`` a new database gets one."""
-    path = database.with_name(database.name + ".key")
+    path = _key_file(database)
     try:
         if key := _read_key(path):
             return key

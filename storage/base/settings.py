@@ -47,14 +47,11 @@ class StorageSettings:
         Creates the key file of an SQLite database that has neither a key nor a key file, unless
         ``creates_key`` is False.
         """
-        url = _database_url(environment)
-        timeout = environment.seconds(
-            "HIATUS_DATABASE_TIMEOUT", _DATABASE_TIMEOUT, least=2, most=600
-        )
+        url = read_database_url(environment)
         return cls(
             database_url=url,
             secret_keys=read_secret_keys(environment, url, creates_key=creates_key),
-            database_timeout=timeout,
+            database_timeout=read_database_timeout(environment),
         )
 
     @classmethod
@@ -69,7 +66,7 @@ class StorageSettings:
         return Secrets(self.secret_keys)
 
 
-def _database_url(environment: Environment) -> str:
+def read_database_url(environment: Environment) -> str:
     """The URL for ``open_database``; "" after a problem."""
     url = environment.secret("DATABASE_URL") or DEFAULT_DATABASE_URL
     if url.startswith("postgres://"):
@@ -98,6 +95,11 @@ def _database_url(environment: Environment) -> str:
         environment.problem(f"DATABASE_URL names {path}, which {problem}.")
         return ""
     return url
+
+
+def read_database_timeout(environment: Environment) -> float:
+    """How long a call waits for the database, in seconds."""
+    return environment.seconds("HIATUS_DATABASE_TIMEOUT", _DATABASE_TIMEOUT, least=2, most=600)
 
 
 def _sqlite_file_problem(path: Path) -> str:

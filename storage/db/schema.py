@@ -15,7 +15,7 @@ from playhouse.migrations import Runner
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
 from storage.db.compiled import compiled
 from storage.db.database import TIMEOUT_SECONDS, Transaction
-from storage.db.migrations.trial_history import adopt_trial
+from storage.db.migrations.trial_history import TRIAL_MIGRATIONS, adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK_KEY = 4_852_613
@@ -57,7 +57,7 @@ def _applied_names() -> peewee.Select:
 
 
 def _require_equal(applied: set[str]) -> None:
-    needed = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
+    needed = set(_migrations())
     missing = sorted(needed - applied)
     if missing:
         raise SchemaOutOfDate(
@@ -69,6 +69,20 @@ def _require_equal(applied: set[str]) -> None:
             f"The database has the migration {unknown[0]}, which this version does not know: "
             "run a newer version of Hiatus."
         )
+
+
+def latest_migration() -> str:
+    """The newest migration of this version."""
+    return _migrations()[-1]
+
+
+def is_known(migration: str) -> bool:
+    """Whether ``migrate`` can continue after that migration."""
+    return migration in _migrations() or migration in TRIAL_MIGRATIONS
+
+
+def _migrations() -> list[str]:
+    return sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
 
 
 @contextmanager

@@ -57,9 +57,10 @@ ELSEWHERE = {
     "/opt/hiatus/.venv/bin/pip": "tests/flows/test_wheel.py",
     "/opt/hiatus/.venv/bin/hiatus": "tests/flows/test_wheel.py",
     "python -c ' from http.server import": "test_the_receiver_to_try_prints_what_it_is_sent",
-    "sqlite3": "test_a_backup_restores_what_was_there",
-    "cp": "test_a_backup_restores_what_was_there",
-    "rm": "test_a_backup_restores_what_was_there",
+    "hiatus backup": "test_a_backup_restores_what_was_there",
+    "hiatus restore": "test_a_backup_restores_what_was_there",
+    "mkdir": "test_a_backup_restores_what_was_there",
+    "mv": "test_a_backup_restores_what_was_there",
 }
 
 
@@ -283,7 +284,6 @@ def _hiatus_commands() -> dict[str, str]:
 _NEW_KEY = ("keys", "create", "--email", "olive@example.com", "--name")
 
 
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs sqlite3, as the page does")
 def test_a_backup_restores_what_was_there(tmp_path: Path) -> None:
     files, backups = tmp_path / "hiatus", tmp_path / "backups"
     files.mkdir()
@@ -298,10 +298,10 @@ def test_a_backup_restores_what_was_there(tmp_path: Path) -> None:
     # While the server runs, so that the newest changes are not in the file itself yet.
     with deployment.serving():
         deployment.command(*_NEW_KEY, "saved")
-        subprocess.run(["bash", "-ec", save], check=True, timeout=60)
+        _run_script(save, deployment)
         saved = deployment.command("keys", "list", "--json")
         deployment.command(*_NEW_KEY, "lost")
-    subprocess.run(["bash", "-ec", restore], check=True, timeout=60)
+    _run_script(restore, deployment)
 
     assert deployment.command("keys", "list", "--json") == saved
     with deployment.serving() as server:
@@ -312,10 +312,18 @@ def _backup_scripts(files: Path, backups: Path) -> tuple[str, str]:
     """The page's commands that back up and restore an SQLite database, with other folders."""
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGES["docs/backup.md"], re.DOTALL | re.MULTILINE)
     save, restore = (
-        block.replace("/var/lib/hiatus", str(files)).replace("/var/backups", str(backups))
+        block.replace("/var/lib/hiatus", str(files))
+        .replace("/var/backups", str(backups))
+        # Midnight may come between the two.
+        .replace("$(date +%F)", "2026-12-07")
         for block in blocks
     )
-    return save, restore.replace("hiatus migrate\n", "")
+    return save, restore
+
+
+def _run_script(script: str, deployment: Deployment) -> None:
+    hiatus = f'hiatus() {{ {sys.executable} {ROOT}/serve.py "$@"; }}\n'
+    subprocess.run(["bash", "-ec", hiatus + script], env=deployment.env, check=True, timeout=60)
 
 
 def _starts_and_stops(command: list[str], env: dict[str, str], folder: Path) -> None:

@@ -13,7 +13,7 @@ from storage.base.errors import SchemaOutOfDate
 _FIRST_VERSION = "0001_first_version"
 # The last commit with these migrations.
 _LAST_TRIAL_COMMIT = "073ebe9"
-_TRIAL_MIGRATIONS = (
+TRIAL_MIGRATIONS = (
     "0001_initial",
     "0002_indexes_of_approval",
     "0003_indexes_of_lists",
@@ -42,8 +42,8 @@ def adopt_trial(runner: Runner) -> list[str]:
     of the 18: the trial version that made it has to migrate it first.
     """
     applied = runner.applied()
-    missing = [name for name in _TRIAL_MIGRATIONS if name not in applied]
-    if len(missing) == len(_TRIAL_MIGRATIONS):
+    missing = [name for name in TRIAL_MIGRATIONS if name not in applied]
+    if len(missing) == len(TRIAL_MIGRATIONS):
         return []
     if missing:
         raise SchemaOutOfDate(
@@ -52,6 +52,6 @@ def adopt_trial(runner: Runner) -> list[str]:
         )
     history = runner.History
     with runner.database.atomic():
-        history.delete().where(history.name.in_(_TRIAL_MIGRATIONS)).execute()
+        history.delete().where(history.name.in_(TRIAL_MIGRATIONS)).execute()
         history.create(name=_FIRST_VERSION)
     return [_FIRST_VERSION]
