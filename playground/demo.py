@@ -98,7 +98,7 @@ def banner(
     slack: SlackSettings | None,
     base_url: str,
 ) -> str:
-    """What to try first, with API keys of the demo organisation's people."""
+    """First steps, with API keys of the demo organisation's people."""
     if organisation is None:
         return f"Hiatus serves your organisations at {base_url}. None of them is the demo."
     return "\n".join(

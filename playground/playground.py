@@ -102,7 +102,7 @@ class Playground:
         return self.workspace.version
 
     def state(self, shown: Iterable[str]) -> Payload:
-        """What the page shows: the players, and the screens of those in ``shown``."""
+        """The state of the page: the players, and the screens of those in ``shown``."""
         with self.workspace.changed:
             return {
                 "version": self.version,

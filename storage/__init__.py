@@ -1,4 +1,4 @@
-"""What Hiatus knows and decides: values, rules, use cases and the database under them.
+"""The core of Hiatus: values, rules, use cases and the database under them.
 
 No module stands here, only packages. Each imports those after it in this list, never those
 before it: cli, slack, admin, access, leave, directory, events, db, rules, base. ``api`` and ``bot``

@@ -27,7 +27,7 @@ class SharedLookup(Generic[T]):
         self._last_query: asyncio.Task[Mapping[str, T]] | None = None
 
     async def find(self, secret: str) -> T | None:
-        """What the secret opens. Raises what ``find_all`` raises."""
+        """The value of the secret. Raises the errors of ``find_all``."""
         self._secrets.add(secret)
         if self._next_query is None:
             # A task begins in the next iteration of the event loop.

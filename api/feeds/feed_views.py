@@ -1,4 +1,4 @@
-"""What a feed shows: its name, absences and public holidays."""
+"""The contents of a feed: its name, absences and public holidays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change does inside its transaction: conditions, dry runs, stored responses."""
+"""The steps of a change inside its transaction: conditions, dry runs, stored responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server process sets up for itself: garbage collection and a bounded shutdown."""
+"""Set-up of a server process: garbage collection and a bounded shutdown."""
 
 from __future__ import annotations
 

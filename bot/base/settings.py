@@ -103,7 +103,7 @@ class SlackSettings:
 
 
 def command_problem(command: str) -> str | None:
-    """What is wrong with a slash command's name, as the end of a sentence; None if it is valid."""
+    """The error of a slash command's name, as the end of a sentence; None if it is valid."""
     if _COMMAND.fullmatch(command) is None:
         return (
             "must be a slash and up to 31 lower-case letters, digits, hyphens and underscores, "

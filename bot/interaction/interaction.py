@@ -35,7 +35,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class Acknowledgement(TypedDict, total=False):
-    """What Bolt's ``ack`` takes of what we answer with."""
+    """The arguments of Bolt's ``ack`` that we use."""
 
     text: str
     response_type: str
@@ -128,7 +128,7 @@ class Interaction:
 
     @property
     def private_metadata(self) -> str:
-        """What the view was opened with: an id or ""."""
+        """The private metadata of the view: an id or ""."""
         return str(self.body["view"].get("private_metadata") or "")
 
     def set_locale(self, locale: str | None) -> None:

@@ -47,7 +47,7 @@ Registrar = Callable[[str | re.Pattern[str]], Callable[[BoltListener], object]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listener:
-    """What is done when Slack sends something of that ``kind`` and ``name``.
+    """The function for Slack payloads of that ``kind`` and ``name``.
 
     The name is a command, a callback id, an action id or an event's type; "" stands for any.
     """

@@ -76,7 +76,7 @@ async def _out(interaction: Interaction, *, is_week: bool) -> None:
 
 
 def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
-    """Who is off today or until the end of the week, as on Home: the team, then everyone."""
+    """Absences of today or until the end of the week, as on Home: the team, then everyone."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     first_day = local_day(now, user.timezone or config.organisation.timezone)

@@ -68,7 +68,7 @@ def balance(balance: Balance) -> Message:
 
 
 def out(away: Away) -> Message:
-    """Who is off: first the team, then everyone else."""
+    """Absences: first the team, then everyone else."""
     when = gettext("today, {day}", day=words.short_day(away.first_day))
     if away.first_day != away.last_day:
         when = gettext("from today until {day}", day=words.short_day(away.last_day))

@@ -46,7 +46,7 @@ async def update_message(message: PostedMessage, content: Message, client: Async
 
 
 def outcome_of(notification: Notification, failure: Exception) -> Outcome:
-    """What an error of Slack means for a notification: failed for good, or to be retried."""
+    """The outcome of a notification after an error of Slack: failed for good, or to be retried."""
     summary = slack_web.summary(failure)
     is_final = slack_web.error_code(failure) in FINAL_ERRORS
     _log.warning(

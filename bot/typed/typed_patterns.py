@@ -11,7 +11,7 @@ from bot.typed.typed_words import any_of, words_of
 
 WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks"]
 
-# What may follow a term: a space, a comma, the end, or a joiner of two days.
+# Characters that may follow a term: a space, a comma, the end, or a joiner of two days.
 _END: Final = r"(?=$|[\s,;]|-|\.\.)"
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from playground.loopback.blocks import Payload
 
-# What the manifest asks for, and im:write for conversations.open.
+# The scopes of the manifest, and im:write for conversations.open.
 DEFAULT_SCOPES = (
     "commands",
     "chat:write",

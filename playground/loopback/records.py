@@ -40,7 +40,7 @@ class Message:
 
     @property
     def visible_text(self) -> str:
-        """What a person reads: the blocks, or the text where there are none."""
+        """The text that a person reads: the blocks, or the text where there are none."""
         return visible_text(self.blocks) if self.blocks else self.text
 
     @property
@@ -99,7 +99,7 @@ class View:
 
     @property
     def values(self) -> dict[str, dict[str, Payload]]:
-        """What is filled in: `state.values`, by block id, then action id."""
+        """The inputs: `state.values`, by block id, then action id."""
         values: dict[str, dict[str, Payload]] = self.body["state"]["values"]
         return values
 
@@ -147,10 +147,10 @@ class ResponsePost:
 
 @dataclass
 class Answer:
-    """What the app answered to something that Slack sent.
+    """The app's response to a request from Slack.
 
     `status` is the HTTP status; over a socket 200 for an acknowledgement and 0 for none. `body` is
-    parsed JSON, else text. `in_time`: within Slack's three seconds; a late answer has no effect.
+    parsed JSON, else text. `in_time`: within Slack's three seconds; a late response has no effect.
     `sent` is False where Slack's client would have sent nothing.
     """
 

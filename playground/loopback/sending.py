@@ -281,7 +281,7 @@ def _state(element: Payload, value: object) -> Payload:
 
 
 def _require_complete(view: View) -> None:
-    """What Slack's client checks before it sends a submission."""
+    """The checks of Slack's client before it sends a submission."""
     if view.type != "modal" or not view.body["submit"]:
         raise Impossible("this view has nothing to submit")
     for block, element in located(view.blocks):

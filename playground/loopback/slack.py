@@ -55,7 +55,7 @@ class Slack(Sending):
 
     @property
     def app_url(self) -> str:
-        """Where the app listens, without /slack/events."""
+        """The address of the app, without /slack/events."""
         return self._delivery.app_url
 
     @app_url.setter

@@ -1,4 +1,4 @@
-"""Who may call: API keys, calendar feeds' tokens, idempotency keys and the secrets' canary.
+"""Authentication: API keys, calendar feeds' tokens, idempotency keys and the secrets' canary.
 
 ``authentication`` finds the caller of a key and ``feed_owners`` the owner of a feed token;
 ``absences`` decides what a viewer sees. ``feeds`` and ``api_keys`` manage tokens and keys.

@@ -1,4 +1,4 @@
-"""Whose calendar a feed token opens, and when each feed was last fetched.
+"""The owners of feed tokens, and the last fetch of each feed.
 
 Tokens are looked up by their SHA-256.
 """

@@ -31,7 +31,7 @@ from storage.rules import holiday_calendar
 # All of them are kept in memory, and every count of days reads them.
 MAX_OVERRIDES: Final = 500
 
-# What the audit trail shows of an override.
+# The fields of an override in the audit trail.
 AUDITED: Final = ("date", "name", "is_holiday", "half")
 
 

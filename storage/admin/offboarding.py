@@ -1,4 +1,4 @@
-"""What happens to the leave and the reports of a person who is archived."""
+"""Effects of archiving a person on their leave and reports."""
 
 from __future__ import annotations
 

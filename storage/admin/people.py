@@ -49,7 +49,7 @@ _NEED_LOCK: Final = (
     "working_days",
     "public_holiday_country_code",
 )
-# What the balance and the colleagues on the cards of a person's own requests depend on.
+# The fields that affect the balance and the colleagues on cards of a person's own requests.
 _ON_CARDS: Final = ("leave_allowance_half_days", "start_date", "department_id", "manager_id")
 
 

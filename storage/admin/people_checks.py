@@ -1,4 +1,4 @@
-"""What has to hold before a person is created, changed, archived or deactivated."""
+"""Checks before a person is created, changed, archived or deactivated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why leave was recalculated, and by how much: what its owner is told."""
+"""Causes of recalculations and changed totals, for the messages to the leave's owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: the database, the organisation, the caller, output and errors.
+"""Shared by the commands: the database, the organisation, the caller, output and errors.
 
 With ``--json`` standard output holds one object and nothing else. Exit codes: 0 done, 1 failed
 with one sentence on standard error, 2 wrong usage.

@@ -43,7 +43,7 @@ class FileOvertaken(Conflict):
 def preview(
     tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
 ) -> Imported:
-    """What ``import_people`` would do; raises the same errors."""
+    """The effects of ``import_people``; raises the same errors."""
     return _counts(people_import_plan.make(tx, lines, by=by, now=now, is_update=is_update))
 
 

@@ -1,4 +1,4 @@
-"""What an import of people does, planned and checked for all lines at once.
+"""The changes of an import of people, planned and checked for all lines at once.
 
 The rules are those of ``people.create`` and ``people.update``; what those look up for one person is
 read here for all of them.

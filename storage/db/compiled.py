@@ -52,7 +52,7 @@ Expr = Any
 
 
 class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
-    """Where a value is bound. Peewee's converters do not see it: ``bound`` prepares the value."""
+    """A bound value's place. Peewee's converters do not see it: ``bound`` prepares the value."""
 
     def __init__(self, name: str) -> None:
         super().__init__(_Name(name=name), converter=False, unpack=False)

@@ -641,7 +641,7 @@ class SlackEventRow(Model):  # type: ignore[misc]
 
 
 class SlackProfileRow(Model):  # type: ignore[misc]
-    """What only texts in Slack need to know about a person."""
+    """Data about a person that only texts in Slack need."""
 
     organisation_id = IdField()
     user_id = IdField()
@@ -747,7 +747,7 @@ NotificationRow.add_index(
     NotificationRow.user_id,
     name="noticerow_organisation_id_leave_request_id_user_id",
 )
-# What to delete with a webhook.
+# Rows to delete with a webhook.
 NotificationRow.add_index(
     NotificationRow.organisation_id,
     NotificationRow.webhook_id,

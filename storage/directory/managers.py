@@ -1,4 +1,4 @@
-"""Who manages whom. The chain of managers has no cycle."""
+"""Managers and their reports. The chain of managers has no cycle."""
 
 from __future__ import annotations
 

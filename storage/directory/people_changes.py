@@ -18,7 +18,7 @@ from storage.db.tables import UserRow
 from storage.directory import people_rows
 from storage.events import audit, feed_changes
 
-# What other people's calendars show of a person, and the person's team.
+# The fields of a person in other people's calendars, and the person's team.
 _IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
 # Those that the events themselves show.
 _IN_EVENTS: Final = frozenset({"first_name", "last_name", "timezone"})

@@ -1,4 +1,4 @@
-"""What every change leaves behind: audit entries, webhook events and notifications to send.
+"""The records of every change: audit entries, webhook events and notifications to send.
 
 ``audit`` and the two outboxes write them in the transaction of the change; ``event_bodies`` says
 what events contain, and ``feed_changes`` counts changes for feeds. ``leased_queue`` is how other

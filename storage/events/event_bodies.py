@@ -1,4 +1,4 @@
-"""What the events of webhooks contain; receivers rely on these bodies."""
+"""The bodies of webhook events; receivers rely on them."""
 
 from __future__ import annotations
 

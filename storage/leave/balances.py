@@ -54,7 +54,7 @@ def granted_half_days(config: OrganisationConfig, user: User) -> tuple[int, Allo
 def read_inputs(
     tx: Transaction, config: OrganisationConfig, user: User, first_day: date, last_day: date
 ) -> BalanceInputs:
-    """What the balances of the leave years between two days depend on, both days included.
+    """The inputs of the balances of the leave years between two days, both days included.
 
     Reads the leave of those years; where the organisation carries days over, of all years since
     the person was created, and of later ones.
@@ -79,7 +79,7 @@ def read_inputs(
 def account(
     config: OrganisationConfig, user: User, adjustments: Iterable[BookedAdjustment]
 ) -> Account:
-    """What the person's balances depend on besides leave."""
+    """The inputs of the person's balances besides leave."""
     granted, _ = granted_half_days(config, user)
     sums: dict[int, int] = {}
     for adjustment in adjustments:

@@ -1,4 +1,4 @@
-"""What is booked for people: pending and approved leave, and adjustments, in one query."""
+"""Bookings of people: pending and approved leave, and adjustments, in one query."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Bookings:
 def of_person(
     tx: Transaction, organisation_id: str, user_id: str, first_day: date, last_day: date
 ) -> Bookings:
-    """What is booked between two days, both included."""
+    """The bookings between two days, both included."""
     booking_rows = tx.all(
         _of_person,
         organisation_id=organisation_id,

@@ -32,7 +32,7 @@ COVER_DELAY: Final = timedelta(seconds=2)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CoverChange:
-    """Whose leave changed, between which days, both included."""
+    """A person whose leave changed, and the first and last changed day."""
 
     organisation_id: str
     user_id: str
@@ -101,7 +101,7 @@ def expand(tx: Transaction, change: CoverChange, *, now: datetime) -> None:
 
 
 def _deducted(request: LeaveRequest | None) -> tuple[date, date, str] | None:
-    """What the request takes off the allowance."""
+    """The request's deduction from the allowance."""
     if request is None or request.status not in ("pending", "approved"):
         return None
     return request.start_date, request.end_date, request.counted_halves
@@ -110,7 +110,7 @@ def _deducted(request: LeaveRequest | None) -> tuple[date, date, str] | None:
 def _cover(
     request: LeaveRequest | None,
 ) -> tuple[LeaveStatus, str, date, date, str | None, str | None] | None:
-    """What the cards of colleagues show of the request."""
+    """The request's fields on the cards of colleagues."""
     if request is None or request.status not in ("pending", "approved"):
         return None
     return (

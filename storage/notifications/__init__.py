@@ -1,4 +1,4 @@
-"""What the app sends in Slack on its own: notifications, reminders, escalations and digests.
+"""Messages that the app sends on its own: notifications, reminders, escalations and digests.
 
 ``notification_queue``, ``reminder_checks`` and ``digest_attempts`` claim what is due. The ``_data``
 modules, ``approval_cards`` and ``digests`` read what it shows when it is sent; ``slack_messages``

@@ -1,4 +1,4 @@
-"""What notifications to admins show, read when they are sent."""
+"""The data of notifications to admins, read when they are sent."""
 
 from __future__ import annotations
 

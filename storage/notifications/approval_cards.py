@@ -1,4 +1,4 @@
-"""What the approvers and the requester of a leave request see of it."""
+"""A leave request as its approvers and its requester see it."""
 
 from __future__ import annotations
 

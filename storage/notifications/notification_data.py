@@ -1,4 +1,4 @@
-"""What a notification about a leave request shows, read when it is sent."""
+"""The data of a notification about a leave request, read when it is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an approver's summary of several reminders shows, read when it is sent."""
+"""The data of an approver's summary of several reminders, read when it is sent."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YearDemand:
-    """What a leave year has left before a request, and what the request needs of it."""
+    """The allowance that a leave year has left before a request, and the amount that it needs."""
 
     year: LeaveYear
     remaining_half_days: int

@@ -1,4 +1,4 @@
-"""What each role may do to people."""
+"""The permissions of each role over people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from storage.base.errors import InsufficientRole, NotYourField
 from storage.base.values import ROLES, Role
 
-# What people may change of their own record; only admins change the rest.
+# The fields that people may change themselves; only admins change the others.
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
 
 _RANK: Final[Mapping[str, int]] = {role: rank for rank, role in enumerate(ROLES)}

@@ -133,7 +133,7 @@ def of_years(
 def demands(
     account: Account, others: Sequence[Deduction], requested: Deduction
 ) -> list[YearDemand]:
-    """What this leave needs of each of its leave years, and what remains there.
+    """The half-days that this leave needs of each of its leave years, and those that remain there.
 
     On the leave's last day in that year: days that expire later can still be taken. ``others`` is
     all other leave.

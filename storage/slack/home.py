@@ -1,4 +1,4 @@
-"""What the App Home shows to a person."""
+"""The contents of a person's App Home."""
 
 from __future__ import annotations
 

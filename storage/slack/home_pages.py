@@ -1,4 +1,4 @@
-"""Who views the App Home, and which pages of its lists they see."""
+"""The people who view the App Home, and the pages of its lists that they see."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def is_viewed(tx: Transaction, *, by: Caller, now: datetime) -> bool:
 
 
 def find(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
-    """What ``save`` saved in the last seven days; None for a caller who is not viewing Home."""
+    """The pages of ``save`` in the last seven days; None for a caller who is not viewing Home."""
     row = tx.first(
         _opened_since,
         organisation_id=by.organisation_id,

@@ -1,4 +1,4 @@
-"""What a Slack profile would change of its person: names, time zone, picture, locale, status."""
+"""Differences between a Slack profile and its person: names, time zone, picture, locale, status."""
 
 from __future__ import annotations
 
