@@ -98,5 +98,6 @@ def _remaining(
         account, balances.deducting(config, booked.leave), first_day, last_day
     )
     return {
-        each.year: each.remaining_half_days(max(first_day, each.year.first_day)) for each in years
+        balance.year: balance.remaining_half_days(max(first_day, balance.year.first_day))
+        for balance in years
     }

@@ -138,8 +138,12 @@ def apply(
 ) -> None:
     """Audit the new approvers, send them cards and refresh the others' cards."""
     ids = [
-        (each.request.id, [user.id for user in each.before], [user.id for user in each.after])
-        for each in reassigned
+        (
+            reassignment.request.id,
+            [user.id for user in reassignment.before],
+            [user.id for user in reassignment.after],
+        )
+        for reassignment in reassigned
     ]
     changes = [
         (request_id, {"approvers": before}, {"approvers": after})
@@ -149,7 +153,7 @@ def apply(
     notification_outbox.notify_all(
         tx,
         "leave_request.rerouted",
-        [each.request for each in reassigned],
+        [reassignment.request for reassignment in reassigned],
         approvers={request_id: set(after) - set(before) for request_id, before, after in ids},
         config=config,
         now=now,

@@ -142,7 +142,7 @@ def _request(
 ) -> LeaveRequest:
     requester = _caller(by.organisation_id, staff[planned.first_name])
     types = leave_types.page(tx, PageOf(limit=100), by=by).items
-    leave_type = next(each for each in types if each.code == planned.code)
+    leave_type = next(leave_type for leave_type in types if leave_type.code == planned.code)
     first_day = _weekday(now.date(), planned.starts_in)
     draft = Draft(
         leave_type_id=leave_type.id,

@@ -228,7 +228,7 @@ class Compiled(Generic[P]):
 def _is_param(annotation: Any) -> bool:
     """Whether it is ``Param[…]`` or ``Param[…] | None``."""
     return any(
-        _PARAM in getattr(each, "__metadata__", ()) for each in (annotation, *get_args(annotation))
+        _PARAM in getattr(part, "__metadata__", ()) for part in (annotation, *get_args(annotation))
     )
 
 

@@ -69,9 +69,9 @@ def depth(user_id: str, managers: Mapping[str, str | None], depths: dict[str, in
         path.append(at)
         at = managers.get(at)
     result = -1 if at is None else depths[at]
-    for each in reversed(path):
+    for person_id in reversed(path):
         result += 1
-        depths[each] = result
+        depths[person_id] = result
     return result
 
 

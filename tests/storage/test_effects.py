@@ -103,11 +103,11 @@ def test_a_dry_run_returns_the_balances_after_the_change(
 
     after = remaining(database, acme, (ada, hedy), days)
     assert {
-        (each.user_id, each.on): (each.before_half_days, each.after_half_days)
-        for each in dry_run_effects.balances
+        (balance.user_id, balance.on): (balance.before_half_days, balance.after_half_days)
+        for balance in dry_run_effects.balances
     } == {which: (before[which], after[which]) for which in before if before[which] != after[which]}
     assert dry_run_effects.balances
-    assert {each.year.first_day for each in dry_run_effects.balances} <= {
+    assert {balance.year.first_day for balance in dry_run_effects.balances} <= {
         date(2026, 1, 1),
         NEXT_YEAR,
     }
@@ -122,8 +122,8 @@ def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database
     dry_run_effects = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
 
     balances = {
-        (each.year.first_day, each.on): (each.before_half_days, each.after_half_days)
-        for each in dry_run_effects.balances
+        (balance.year.first_day, balance.on): (balance.before_half_days, balance.after_half_days)
+        for balance in dry_run_effects.balances
     }
     assert balances == {
         # The leave of August falls into the year that begins in July by then.

@@ -124,7 +124,7 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.cancelled"
     ).items
-    assert [(each.subject_id, each.changes["why"]["after"]) for each in entries] == [
+    assert [(entry.subject_id, entry.changes["why"]["after"]) for entry in entries] == [
         (request.id, "user_archived")
     ]
 
@@ -171,13 +171,13 @@ def test_requests_are_reassigned_to_the_next_level(
     database.write_now(stop, grace.id, by=acme.caller, now=LATER)
 
     now_approvers = database.read_now(approvers.of_person, acme.id, ada.id, today=date(2026, 6, 1))
-    assert [each.id for each in now_approvers] == [hedy.id]
+    assert [approver.id for approver in now_approvers] == [hedy.id]
     # Grace's card loses its buttons, Hedy gets each.
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
     ).items
-    assert [(each.subject_id, each.changes) for each in entries] == [
+    assert [(entry.subject_id, entry.changes) for entry in entries] == [
         (request.id, {"approvers": {"before": [grace.id], "after": [hedy.id]}})
     ]
     assert as_it_is(database, acme, request) == request
@@ -236,7 +236,7 @@ def test_a_new_role_adds_an_approver_and_a_lost_role_removes_one(database: Datab
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
     ).items
-    assert [each.changes["approvers"] for each in entries] == [
+    assert [entry.changes["approvers"] for entry in entries] == [
         {"before": [grace.id], "after": [acme.owner.id]},
         {"before": [acme.owner.id], "after": [grace.id]},
     ]
@@ -296,7 +296,7 @@ def test_approvers_of_many_people_are_those_of_each_person(database: Database) -
     today = date(2026, 6, 1)
 
     approvers_by_requester = database.read_now(
-        approvers.of_people, acme.id, {each.id for each in cast}, today=today
+        approvers.of_people, acme.id, {user.id for user in cast}, today=today
     )
 
     for user in cast:
@@ -334,9 +334,11 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
     database.write_now(change, grace.id, by=acme.caller, now=ON_WEDNESDAY)
 
     changed = {
-        each.id: each for each in everything(database, acme).values() if each != before[each.id]
+        request.id: request
+        for request in everything(database, acme).values()
+        if request != before[request.id]
     }
-    assert {each.after.id: each.after for each in dry_run_effects.leave} == changed
+    assert {effect.after.id: effect.after for effect in dry_run_effects.leave} == changed
     assert len(changed) == (3 if kind == "archive" else 0)
     assert (dry_run_effects.api_keys, dry_run_effects.calendar_feeds) == (1, 1)
     assert (
@@ -354,7 +356,7 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
     page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
-    return {each.id: each for each in page.items}
+    return {request.id: request for request in page.items}
 
 
 # The dry run predicts what happens.
@@ -445,11 +447,11 @@ def test_a_dry_run_shows_approvers_after_a_change_of_a_person(
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     predicted = {
-        names[each.request.user_id]: (
-            {names[user.id] for user in each.before},
-            {names[user.id] for user in each.after},
+        names[reassignment.request.user_id]: (
+            {names[user.id] for user in reassignment.before},
+            {names[user.id] for user in reassignment.after},
         )
-        for each in dry_run_effects.reassigned
+        for reassignment in dry_run_effects.reassigned
     }
     happened = {
         name: (before.get(name, set()), after.get(name, set()))
@@ -492,8 +494,8 @@ def test_a_dry_run_shows_approvers_after_another_department_manager(
 
     names = {user.id: name for name, user in people_of.items()} | {acme.owner.id: "olive"}
     predicted = {
-        names[each.request.user_id]: {names[user.id] for user in each.after}
-        for each in dry_run_effects.reassigned
+        names[reassignment.request.user_id]: {names[user.id] for user in reassignment.after}
+        for reassignment in dry_run_effects.reassigned
     }
     assert predicted == {name: after[name] for name in people_of if before[name] != after[name]}
     assert set(predicted) == concerned

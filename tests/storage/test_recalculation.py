@@ -35,7 +35,11 @@ LATER = NOW + timedelta(hours=1)
 
 def own_set(database: Database, acme: Acme, code: str = "GB") -> str:
     config = database.read_now(organisation_config.of_organisation, acme.id)
-    return next(each.id for each in config.holiday_sets.values() if each.country_code == code)
+    return next(
+        holiday_set.id
+        for holiday_set in config.holiday_sets.values()
+        if holiday_set.country_code == code
+    )
 
 
 def a_holiday(
@@ -301,7 +305,9 @@ def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
     entries = database.read_now(
         audit_log.entries, PageOf(), by=acme.caller, action="leave_request.recounted"
     ).items
-    assert [(each.subject_id, each.actor_id) for each in entries] == [(request.id, acme.owner.id)]
+    assert [(entry.subject_id, entry.actor_id) for entry in entries] == [
+        (request.id, acme.owner.id)
+    ]
     assert entries[0].changes == {
         "total_days": {"before": 1, "after": 0.5},
         "counted_halves": {"before": "3", "after": "2"},
@@ -336,7 +342,7 @@ def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) ->
         lambda tx: tx.all(_bodies, organisation_id=acme.id, event_type="leave_request.updated")
     )
     bodies = [orjson.loads(body) for (body,) in entries]
-    totals = [(each["data"]["id"], each["data"]["total_days"]) for each in bodies]
+    totals = [(body["data"]["id"], body["data"]["total_days"]) for body in bodies]
     assert totals == [(request.id, 0)]
     assert bodies[0]["data"]["sequence"] == request.version + 1
     assert bodies[0]["data"]["user"]["id"] == ada.id
@@ -396,16 +402,18 @@ def test_a_dry_run_returns_the_recalculated_leave(database: Database) -> None:
         database.write_now(change, by=acme.caller, now=at)
         after = everything(database, acme)
 
-        changed = {each.id: each for each in after.values() if before[each.id] != each}
-        assert {each.after.id: each.after for each in effects.leave} == changed
-        assert {each.before.id: each.before for each in effects.leave} == {
+        changed = {
+            request.id: request for request in after.values() if before[request.id] != request
+        }
+        assert {effect.after.id: effect.after for effect in effects.leave} == changed
+        assert {effect.before.id: effect.before for effect in effects.leave} == {
             of_id: before[of_id] for of_id in changed
         }
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
     page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
-    return {each.id: each for each in page.items}
+    return {request.id: request for request in page.items}
 
 
 def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -> None:
@@ -427,7 +435,7 @@ def test_leave_requested_meanwhile_counts_by_the_new_rules(database: Database) -
 
     assert codes == []
     requests = everything(database, acme).values()
-    counted = {each.start_date: each.counted_halves for each in requests}
+    counted = {request.start_date: request.counted_halves for request in requests}
     assert counted[WEDNESDAY] == "033"
 
 
@@ -441,7 +449,9 @@ def test_leave_requested_concurrently_is_recalculated(database: Database) -> Non
 
     by: Caller = caller_for(acme, ada)
     config = database.read_now(organisation_config.of_organisation, acme.id)
-    annual = next(each.id for each in config.leave_types.values() if each.code == "annual")
+    annual = next(
+        leave_type.id for leave_type in config.leave_types.values() if leave_type.code == "annual"
+    )
 
     codes = overlapping(database, ask, lambda: a_holiday(database, acme, WEDNESDAY))
 
@@ -536,10 +546,12 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
 
     requests = everything(database, acme).values()
     by_start: dict[date, set[str]] = {}
-    for each in requests:
-        by_start.setdefault(each.start_date, set()).add(each.counted_halves)
-        assert each.total_half_days == sum({"0": 0, "3": 2}.get(c, 1) for c in each.counted_halves)
+    for stored in requests:
+        by_start.setdefault(stored.start_date, set()).add(stored.counted_halves)
+        assert stored.total_half_days == sum(
+            {"0": 0, "3": 2}.get(c, 1) for c in stored.counted_halves
+        )
     expected = {day - timedelta(days=1): {"303"} for day in days}
     assert by_start == expected | {MONDAY: {"1"}}
     assert len(requests) == len(submitted) + len(days) * len(cast)
-    assert {each.status for each in requests if each.start_date == MONDAY} == {"approved"}
+    assert {request.status for request in requests if request.start_date == MONDAY} == {"approved"}
