@@ -50,14 +50,14 @@ def reader_of(url: str, *keys: str) -> Reader:
     return Reader(settings=StorageSettings(database_url=url, secret_keys=keys or (KEY,)))
 
 
-def look(
+def findings_of(
     settings: SlackSettings | None, reader: Reader, clock: Callable[[], datetime] = serve.utc_now
 ) -> list[Finding]:
     return [*run(doctor.checks(settings, reader, clock))]
 
 
-def states(found: list[Finding]) -> list[tuple[str, str]]:
-    return [(one.subject, one.state) for one in found]
+def states(findings: list[Finding]) -> list[tuple[str, str]]:
+    return [(finding.subject, finding.state) for finding in findings]
 
 
 def installed(slack: LoopbackSlack, url: str, *team_ids: str) -> None:
@@ -78,21 +78,21 @@ def installed(slack: LoopbackSlack, url: str, *team_ids: str) -> None:
             database.write_now(slack_installations.install, new, now=now)
 
 
-def test_a_token_with_every_scope_is_ok_and_so_is_the_clock(
+def test_a_token_with_every_scope_and_the_clock_are_ok(
     slack: LoopbackSlack, sqlite_url: str
 ) -> None:
-    found = look(one_workspace(slack), reader_of(sqlite_url))
+    findings = findings_of(one_workspace(slack), reader_of(sqlite_url))
 
-    assert states(found) == [("Slack", "ok"), ("clock", "ok")]
+    assert states(findings) == [("Slack", "ok"), ("clock", "ok")]
 
 
 def test_a_missing_scope_is_a_failure_that_names_it(slack: LoopbackSlack, sqlite_url: str) -> None:
     slack.team().scopes.remove("users:read.email")
 
-    found = look(one_workspace(slack), reader_of(sqlite_url))
+    findings = findings_of(one_workspace(slack), reader_of(sqlite_url))
 
-    assert found[0].state == "failed"
-    assert "lacks users:read.email:" in found[0].text
+    assert findings[0].state == "failed"
+    assert "lacks users:read.email:" in findings[0].text
 
 
 def test_a_revoked_token_is_a_failure_that_names_the_setting(
@@ -100,12 +100,12 @@ def test_a_revoked_token_is_a_failure_that_names_the_setting(
 ) -> None:
     slack.revoke(slack.token)
 
-    [found] = look(one_workspace(slack), reader_of(sqlite_url))
+    [finding] = findings_of(one_workspace(slack), reader_of(sqlite_url))
 
-    assert found.state == "failed"
-    assert "token_revoked" in found.text
-    assert "HIATUS_SLACK_BOT_TOKEN" in found.text
-    assert slack.token not in found.text
+    assert finding.state == "failed"
+    assert "token_revoked" in finding.text
+    assert "HIATUS_SLACK_BOT_TOKEN" in finding.text
+    assert slack.token not in finding.text
 
 
 def test_a_slack_that_fails_is_a_failure_without_the_advice_to_replace_the_token(
@@ -113,17 +113,17 @@ def test_a_slack_that_fails_is_a_failure_without_the_advice_to_replace_the_token
 ) -> None:
     slack.fail_next("auth.test", error="internal_error")
 
-    [found] = look(one_workspace(slack), reader_of(sqlite_url))
+    [finding] = findings_of(one_workspace(slack), reader_of(sqlite_url))
 
-    assert found.state == "failed"
-    assert "internal_error" in found.text
-    assert "HIATUS_SLACK_BOT_TOKEN" not in found.text
+    assert finding.state == "failed"
+    assert "internal_error" in finding.text
+    assert "HIATUS_SLACK_BOT_TOKEN" not in finding.text
 
 
 def test_a_slack_that_cannot_be_reached_is_a_failure(slack: LoopbackSlack, sqlite_url: str) -> None:
     settings = replace(one_workspace(slack), api_url="http://127.0.0.1:1/api/")
 
-    assert states(look(settings, reader_of(sqlite_url))) == [("Slack", "failed")]
+    assert states(findings_of(settings, reader_of(sqlite_url))) == [("Slack", "failed")]
 
 
 @pytest.mark.parametrize(
@@ -137,46 +137,49 @@ def test_a_slack_that_cannot_be_reached_is_a_failure(slack: LoopbackSlack, sqlit
 def test_a_clock_that_differs_from_the_date_of_slacks_response_is_reported(
     slack: LoopbackSlack, sqlite_url: str, difference: timedelta, state: str
 ) -> None:
-    found = look(one_workspace(slack), reader_of(sqlite_url), lambda: serve.utc_now() + difference)
+    findings = findings_of(
+        one_workspace(slack), reader_of(sqlite_url), lambda: serve.utc_now() + difference
+    )
 
-    assert states(found) == [("Slack", "ok"), ("clock", state)]
+    assert states(findings) == [("Slack", "ok"), ("clock", state)]
 
 
 def test_the_token_of_socket_mode_is_checked(slack: LoopbackSlack, sqlite_url: str) -> None:
     good = one_workspace(slack, app_token=slack.app_token)
     bad = one_workspace(slack, app_token="xapp-other")
 
-    assert ("Socket Mode", "ok") in states(look(good, reader_of(sqlite_url)))
-    found = look(bad, reader_of(sqlite_url))
-    assert states(found)[-1] == ("Socket Mode", "failed")
-    assert "HIATUS_SLACK_APP_TOKEN (invalid_auth)" in found[-1].text
+    assert ("Socket Mode", "ok") in states(findings_of(good, reader_of(sqlite_url)))
+    findings = findings_of(bad, reader_of(sqlite_url))
+    assert states(findings)[-1] == ("Socket Mode", "failed")
+    assert "HIATUS_SLACK_APP_TOKEN (invalid_auth)" in findings[-1].text
 
 
-def test_each_of_many_workspaces_that_needs_something_has_its_line(
-    slack: LoopbackSlack, sqlite_url: str
-) -> None:
+def test_each_workspace_with_a_problem_has_its_line(slack: LoopbackSlack, sqlite_url: str) -> None:
     installed(slack, sqlite_url, "T2", "T3", "T4")
     slack.revoke("xoxb-T3")
     slack.team("T4").scopes.remove("chat:write")
 
-    found = look(many_workspaces(slack), reader_of(sqlite_url))
+    findings = findings_of(many_workspaces(slack), reader_of(sqlite_url))
 
-    texts = [(one.state, one.text.partition(" (")[0].partition(".")[0]) for one in found[:-1]]
+    texts = [
+        (finding.state, finding.text.partition(" (")[0].partition(".")[0])
+        for finding in findings[:-1]
+    ]
     assert texts == [
         ("ok", "accepts the tokens of 1 of the 3 newest workspaces"),
         ("warning", "T4: its token lacks chat:write"),
         ("warning", "T3: its token is refused"),
     ]
-    assert states(found)[-1] == ("clock", "ok")
+    assert states(findings)[-1] == ("clock", "ok")
 
 
 def test_a_token_that_no_key_decrypts_is_a_failure(slack: LoopbackSlack, sqlite_url: str) -> None:
     installed(slack, sqlite_url, "T2")
 
-    found = look(many_workspaces(slack), reader_of(sqlite_url, new_secret_key()))
+    findings = findings_of(many_workspaces(slack), reader_of(sqlite_url, new_secret_key()))
 
-    assert states(found) == [("Slack", "failed")]
-    assert "T2: its token cannot be decrypted" in found[0].text
+    assert states(findings) == [("Slack", "failed")]
+    assert "T2: its token cannot be decrypted" in findings[0].text
 
 
 def test_only_the_newest_workspaces_are_checked(slack: LoopbackSlack, sqlite_url: str) -> None:
@@ -184,20 +187,20 @@ def test_only_the_newest_workspaces_are_checked(slack: LoopbackSlack, sqlite_url
     installed(slack, sqlite_url, *team_ids)
     slack.revoke(f"xoxb-{team_ids[0]}")
 
-    found = look(many_workspaces(slack), reader_of(sqlite_url))
+    findings = findings_of(many_workspaces(slack), reader_of(sqlite_url))
 
-    assert states(found) == [("Slack", "ok"), ("clock", "ok")]
+    assert states(findings) == [("Slack", "ok"), ("clock", "ok")]
     assert len(slack.calls("auth.test")) == doctor.MAX_WORKSPACES
 
 
 def test_workspaces_are_not_checked_without_a_database(slack: LoopbackSlack) -> None:
     reader = reader_of("postgresql://hiatus@127.0.0.1:1/hiatus")
 
-    assert states(look(many_workspaces(slack), reader)) == [("Slack", "warning")]
+    assert states(findings_of(many_workspaces(slack), reader)) == [("Slack", "warning")]
 
 
-def test_nothing_is_asked_of_slack_where_it_is_not_set_up(sqlite_url: str) -> None:
-    assert states(look(None, reader_of(sqlite_url))) == [("Slack", "ok")]
+def test_slack_is_not_called_if_it_is_not_set_up(sqlite_url: str) -> None:
+    assert states(findings_of(None, reader_of(sqlite_url))) == [("Slack", "ok")]
 
 
 HTTP = SlackSettings(bot_token="xoxb-1", signing_secret="secret")
@@ -216,9 +219,9 @@ OAUTH = SlackSettings(client_id="1", client_secret="secret", app_token="xapp-1")
         (OAUTH, "http://127.0.0.1:8000", "HIATUS_SLACK_CLIENT_ID"),
     ],
 )
-def test_slack_needs_an_address_that_fits_how_it_reaches_hiatus(
+def test_slacks_settings_need_a_reachable_base_url(
     settings: SlackSettings, base_url: str, named: str | None
 ) -> None:
-    found = doctor.contradictions(replace(settings, base_url=base_url))
+    findings = doctor.contradictions(replace(settings, base_url=base_url))
 
-    assert [one.text.partition(" ")[0] for one in found] == ([named] if named else [])
+    assert [finding.text.partition(" ")[0] for finding in findings] == ([named] if named else [])
