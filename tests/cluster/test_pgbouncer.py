@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,6 +23,8 @@ import psycopg
 import pytest
 
 from storage.base.secrets import Secrets
+from storage.cli.backups import postgresql_backup
+from storage.cli.backups.archive import BackupRefused
 from storage.db.compiled import compiled
 from storage.db.database import Transaction
 from storage.db.engines import open_database
@@ -144,6 +147,16 @@ def test_commits_through_a_pooler_notify_a_process_with_a_direct_connection(
     migrate(pooled.url)
 
     assert asyncio.run(with_listener(pooled.direct_url, commit)) == ["webhooks", "webhooks"]
+
+
+def test_backups_and_restores_are_refused_through_a_pooler(pooled: Pooled, tmp_path: Path) -> None:
+    env = {"PATH": f"{postgres.client_programs()}"}
+    migrate(pooled.url)
+
+    with pytest.raises(BackupRefused, match="leads to a connection pooler"):
+        postgresql_backup.save(pooled.url, 10, env, tmp_path / "dump")
+    with pytest.raises(BackupRefused, match="leads to a connection pooler"):
+        postgresql_backup.require_empty(pooled.url, 10, env, dumped_by=1)
 
 
 class Company:

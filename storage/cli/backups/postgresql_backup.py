@@ -21,7 +21,7 @@ from psycopg.pq import Conninfo
 from storage.base.errors import DatabaseUnavailable
 from storage.cli.backups import archive
 from storage.cli.backups.archive import BackupRefused, Contents
-from storage.db.connections import Connection, Parameters, connect, parameters_of
+from storage.db.connections import Connection, Parameters, connect, is_pooled, parameters_of
 
 # How long pg_dump waits for a table that a migration changes.
 _LOCK_SECONDS: Final = 60
@@ -196,6 +196,12 @@ def _conninfo(connection: Connection, parameters: Parameters) -> tuple[str, dict
 def _connected(parameters: Parameters, timeout_seconds: float) -> Iterator[Connection]:
     try:
         with closing(connect(parameters, timeout_seconds)) as connection:
+            if is_pooled(connection):
+                # pg_dump empties search_path, for the next client of the session as well.
+                raise BackupRefused(
+                    "DATABASE_URL leads to a connection pooler. Name PostgreSQL itself in "
+                    "DATABASE_URL for this command."
+                )
             yield connection
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(str(error)) from error
