@@ -47,7 +47,6 @@ def read_secret_keys(
             "HIATUS_SECRET_KEYS (or the key file beside the database) has a value that is not a "
             "Fernet key (32 bytes in URL-safe base64)."
         )
-        return ()
     return keys
 
 

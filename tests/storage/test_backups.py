@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sqlite3
 import stat
 import tarfile
@@ -143,7 +142,7 @@ def test_a_database_with_data_is_not_replaced(database_url: str, tmp_path: Path)
     saved = Saved(database_url, tmp_path)
     outside.run(database_url, "UPDATE organisations SET name = 'Newer'")
 
-    refused(saved.place.run("restore", saved.file))
+    refused(saved.place.run("restore", saved.file), "DATABASE_URL")
 
     assert outside.rows(database_url, "SELECT name FROM organisations") == [("Newer",)]
 
@@ -256,12 +255,13 @@ def test_a_database_without_tables_is_not_saved(empty_url: str, tmp_path: Path) 
 
 def test_a_damaged_database_gives_no_archive(saved: Saved) -> None:
     path = Path(saved.place.url.removeprefix("sqlite:///"))
-    with path.open("r+b") as file:
-        file.seek(20 * 4096)
-        file.write(os.urandom(40 * 4096))
+    slug = saved.acme.organisation.slug.encode()
+    content = path.read_bytes()
+    assert content.count(slug) > 1, "it is in the table and in an index"
+    path.write_bytes(content.replace(slug, slug[::-1], 1))
     another = saved.file.with_name("another.tar")
 
-    refused(saved.place.run("backup", another), "damaged")
+    refused(saved.place.run("backup", another), "The database is damaged")
 
     assert [*saved.file.parent.glob("another*")] == []
 
