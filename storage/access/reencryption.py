@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,8 +24,17 @@ class Reencrypted:
     is_complete: bool
 
 
-def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BATCH) -> Reencrypted:
+def reencrypt(
+    database: Database,
+    *,
+    accept_loss: bool = False,
+    batch: int = BATCH,
+    on_read: Callable[[int], None] = lambda _: None,
+) -> Reencrypted:
     """Encrypt every stored secret with the first key; older keys are then no longer needed.
+
+    Each batch is a transaction: after a crash, the next run continues. ``on_read`` is called with
+    the size of each batch.
 
     If no key decrypts a secret or a canary, the canaries stay, unless ``accept_loss``: then they
     are replaced, and unreadable secrets stay unreadable until they are renewed. Raises
@@ -37,6 +47,7 @@ def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BAT
             result = database.write_now(_reencrypt_batch, kind, after, batch)
             changed += result.changed
             unreadable[kind] += result.unreadable
+            on_read(result.read)
             if result.last is None:
                 break
             after = result.last
@@ -50,8 +61,30 @@ def reencrypt(database: Database, *, accept_loss: bool = False, batch: int = BAT
     return Reencrypted(changed=changed, unreadable=unreadable, is_complete=is_complete)
 
 
+def needs_older_keys(database: Database, *, batch: int = BATCH) -> bool:
+    """Whether only an older key decrypts a canary or a stored secret.
+
+    Raises SecretKeysUnusable or DatabaseUnavailable.
+    """
+    if database.read_now(secret_canary.needs_older_keys):
+        return True
+    for kind in stored_secrets.KINDS:
+        after: tuple[str, str] | None = None
+        while True:
+            rows = database.read_now(stored_secrets.read, kind, after=after, limit=batch)
+            for row in rows:
+                is_first = database.secrets.is_encrypted_with_first_key(row.encrypted)
+                if not is_first and stored_secrets.is_readable(database.secrets, row.encrypted):
+                    return True
+            if len(rows) < batch:
+                break
+            after = rows[-1].organisation_id, rows[-1].id
+    return False
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Batch:
+    read: int
     changed: int
     unreadable: int
     last: tuple[str, str] | None
@@ -64,6 +97,7 @@ def _reencrypt_batch(
     old = [row for row in rows if not tx.secrets.is_encrypted_with_first_key(row.encrypted)]
     readable = [row for row in old if stored_secrets.is_readable(tx.secrets, row.encrypted)]
     return _Batch(
+        read=len(rows),
         changed=stored_secrets.replace(tx, kind, readable),
         unreadable=len(old) - len(readable),
         last=(rows[-1].organisation_id, rows[-1].id) if len(rows) == limit else None,

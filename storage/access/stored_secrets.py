@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
-from peewee import Field, Select, Tuple, Update
+from peewee import SQL, Field, Select, Tuple, Update, fn
 
 from storage.base.secrets import InvalidToken, Secrets
 from storage.db.compiled import Param, compiled, json_table
@@ -33,6 +33,15 @@ def read(tx: Transaction, kind: str, *, after: tuple[str, str] | None, limit: in
         after_id=after[1] if after else None,
         limit=limit,
     )
+
+
+def count(tx: Transaction) -> int:
+    """How many there are of all kinds."""
+    total = 0
+    for kind in KINDS:
+        row = tx.first(_number, kind=kind)
+        total += 0 if row is None else int(row.number)
+    return total
 
 
 def replace(tx: Transaction, kind: str, rows: Sequence[Row]) -> int:
@@ -77,6 +86,13 @@ def _stored(
         after = Tuple(after_organisation_id, after_id)
         query = query.where(Tuple(table.organisation_id, table.id) > after)
     return query.order_by(table.organisation_id, table.id).limit(limit)
+
+
+@compiled
+def _number(kind: str) -> Select:
+    column = _COLUMNS[kind]
+    number = fn.COUNT(SQL("*")).alias("number")
+    return column.model.select(number).where(column.is_null(False), column != "")
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
@@ -67,6 +68,39 @@ def secret_key_file(environment: Environment, url: str) -> Path | None:
     if path is None and url.startswith(SQLITE_PREFIX):
         return _key_file(Path(url.removeprefix(SQLITE_PREFIX)))
     return path
+
+
+def key_file_in_use(environment: Environment, url: str) -> Path | None:
+    """The key file beside an SQLite database; None if the setting or its file has the keys."""
+    return None if environment.secret(_SETTING) else secret_key_file(environment, url)
+
+
+def replace_keys(path: Path, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Replace the keys of a key file at once; False if it no longer has the ``old`` ones.
+
+    After a crash the file has all old or all new keys. Its owner stays the same. Raises OSError.
+    """
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # Two of these at the same time take turns.
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if split_keys(_read_key(path)) != tuple(old):
+            return False
+        before = path.stat()
+        written = path.with_name(path.name + ".new")
+        written.unlink(missing_ok=True)
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(",".join(new) + "\n")
+            file.flush()
+            if (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):
+                os.fchown(file.fileno(), before.st_uid, before.st_gid)
+            os.fsync(file.fileno())
+        os.replace(written, path)
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return True
 
 
 def _key_file(database: Path) -> Path:

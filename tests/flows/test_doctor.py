@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from click.testing import CliRunner, Result
 
 import serve
@@ -70,3 +72,9 @@ def test_malformed_settings_are_all_named_and_the_valid_ones_are_checked(sqlite_
     assert "ok       database" in result.stdout
     assert "too-short" not in result.stdout
     assert result.exit_code == 1
+
+
+def test_a_key_file_is_not_created(tmp_path: Path) -> None:
+    run_doctor({"DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db"})
+
+    assert [*tmp_path.iterdir()] == []

@@ -137,7 +137,7 @@ def test_an_incomplete_rotation_of_keys_is_a_warning(database_url: str) -> None:
     state, text = findings_of(database_url, OTHER, KEY)["secret keys"]
 
     assert state == "warning"
-    assert "hiatus secrets reencrypt" in text
+    assert "hiatus secrets rotate" in text
 
 
 def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_path: Path) -> None:
@@ -194,6 +194,22 @@ def test_queues_are_late_by_their_oldest_due_item(
     assert [found[queue][0] for queue in queues] == [state] * 3
     if state != "ok":
         assert all("HIATUS_SCHEDULER=on" in found[queue][1] for queue in queues)
+
+
+@pytest.mark.parametrize(
+    ("queue", "table"),
+    [("webhooks", "deliveries"), ("messages", "notices"), ("digests", "digests")],
+)
+def test_a_queue_is_judged_by_its_own_items(
+    database: Database, database_url: str, queue: str, table: str
+) -> None:
+    with_everything_due(database)
+    outside.run(database_url, f"UPDATE {table} SET due_at = due_at * 2")
+
+    found = findings_of(database_url, clock=lambda: STUCK)
+
+    late = {name for name in ("webhooks", "messages", "digests") if found[name][0] == "failed"}
+    assert late == {"webhooks", "messages", "digests"} - {queue}
 
 
 def test_a_large_table_needs_statistics(database_url: str) -> None:

@@ -95,7 +95,7 @@ def _keys(reader: Reader) -> list[Finding]:
     except SecretKeysUnusable as error:
         return failed(subject, str(error))
     if needs_older_keys:
-        text = "older keys are still needed: run `hiatus secrets reencrypt` to complete a rotation"
+        text = "older keys are still needed: run `hiatus secrets rotate` to complete a rotation"
         return warning(subject, text)
     if not reader.settings.secret_keys:
         return warning(subject, "there is none yet: `hiatus init` or `hiatus serve` creates it")

@@ -1,0 +1,178 @@
+"""``hiatus secrets rotate``: a key is added, everything is encrypted with it, old keys go last."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from storage.base.secret_keys import replace_keys
+from storage.base.secrets import InvalidToken, Secrets, new_secret_key
+from storage.cli.commands import build_app
+from storage.db.engines import open_database
+from storage.webhooks import webhooks
+from tests.builders import NOW, Acme, an_organisation, signing_secrets
+
+ROOT = Path(__file__).parents[2]
+
+# Encrypts one secret in each transaction, and stops after two as if it hung.
+_REENCRYPT_TWO = """
+import sys, time
+from storage.access.reencryption import reencrypt
+from storage.base.secrets import Secrets
+from storage.db.engines import open_database
+done = []
+def stop_after_two(count):
+    done.append(count)
+    if len(done) == 2:
+        print("two", flush=True)
+        time.sleep(600)
+database = open_database(sys.argv[1], Secrets(sys.argv[2:]))
+reencrypt(database, batch=1, on_read=stop_after_two)
+"""
+
+
+class Installation:
+    """A database with webhooks, whose commands find their keys in ``env``."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self.url = url
+        self.env = {"DATABASE_URL": url}
+        with closing(open_database(url, Secrets([key]))) as database:
+            self.acme: Acme = an_organisation(database)
+            self.secrets: dict[str, str] = {}
+            for number in range(5):
+                webhook, secret = database.write_now(
+                    webhooks.create,
+                    f"https://example.com/{number}",
+                    ["*"],
+                    by=self.acme.caller,
+                    now=NOW,
+                )
+                self.secrets[webhook.id] = secret
+
+    def rotate(self, *options: str) -> Result:
+        return CliRunner().invoke(build_app(self.env, lambda: NOW), ["secrets", "rotate", *options])
+
+    def readable_with(self, *keys: str) -> int:
+        """How many of the webhooks' secrets these keys decrypt to what they were."""
+        count = 0
+        with closing(open_database(self.url, Secrets(keys))) as database:
+            for webhook_id, secret in self.secrets.items():
+                try:
+                    stored = database.read_now(signing_secrets, self.acme.id, webhook_id, now=NOW)
+                except InvalidToken:
+                    continue
+                count += stored == [secret]
+        return count
+
+
+def test_a_key_file_gets_a_new_key_that_replaces_the_old_one_in_three_steps(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    key_file, old = tmp_path / "hiatus.db.key", new_secret_key()
+    key_file.write_text(f"{old}\n")
+    installation = Installation(sqlite_url, old)
+
+    added = installation.rotate()
+
+    new, *others = key_file.read_text().strip().split(",")
+    assert (added.exit_code, others, new != old) == (0, [old], True)
+    assert "Restart every process" in added.stdout
+    assert new not in added.output
+    assert key_file.stat().st_mode & 0o777 == 0o600
+    assert installation.readable_with(new) == 0
+
+    encrypted = installation.rotate()
+
+    assert encrypted.stdout.startswith("Encrypted 5 stored secrets with the first key.")
+    assert encrypted.stderr == ""
+    assert key_file.read_text() == f"{new},{old}\n"
+    assert installation.readable_with(new) == 5
+
+    dropped = installation.rotate("--drop-old-keys")
+
+    assert dropped.exit_code == 0
+    assert key_file.read_text() == f"{new}\n"
+    assert sorted(path.name for path in tmp_path.glob("*.key*")) == ["hiatus.db.key"]
+
+
+def test_old_keys_are_not_dropped_before_everything_is_encrypted_with_the_new_one(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    key_file, old = tmp_path / "hiatus.db.key", new_secret_key()
+    key_file.write_text(f"{old}\n")
+    installation = Installation(sqlite_url, old)
+    installation.rotate()
+    both = key_file.read_text()
+
+    refused = installation.rotate("--drop-old-keys")
+
+    assert refused.exit_code == 1
+    assert "run `hiatus secrets rotate` first" in refused.stderr
+    assert key_file.read_text() == both
+
+
+def test_keys_in_the_setting_are_replaced_by_the_operator(database_url: str) -> None:
+    old = new_secret_key()
+    installation = Installation(database_url, old)
+    installation.env["HIATUS_SECRET_KEYS"] = old
+
+    added = installation.rotate()
+
+    new = added.stdout.splitlines()[0].rpartition(" ")[2]
+    assert installation.readable_with(old) == 5
+    installation.env["HIATUS_SECRET_KEYS"] = f"{new},{old}"
+    assert installation.rotate().exit_code == 0
+    assert installation.readable_with(new) == 5
+    dropped = installation.rotate("--drop-old-keys")
+    assert "Remove all keys but the first from HIATUS_SECRET_KEYS" in dropped.stdout
+
+
+def test_a_rotation_that_was_killed_is_continued_by_the_next_run(database_url: str) -> None:
+    old, new = new_secret_key(), new_secret_key()
+    installation = Installation(database_url, old)
+    installation.env["HIATUS_SECRET_KEYS"] = f"{new},{old}"
+    with subprocess.Popen(
+        [sys.executable, "-c", _REENCRYPT_TWO, database_url, new, old],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"two\n"
+        process.kill()
+
+    assert installation.readable_with(new) == 2
+    assert installation.readable_with(new, old) == 5
+    assert installation.rotate("--drop-old-keys").exit_code == 1
+
+    assert installation.rotate().stdout.startswith("Encrypted 3 stored secrets")
+    assert installation.readable_with(new) == 5
+
+
+def test_a_key_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "hiatus.db.key"
+    new, old, newer = new_secret_key(), new_secret_key(), new_secret_key()
+    path.write_text(f"{newer},{old}\n")
+
+    assert not replace_keys(path, [old], [new, old])
+    assert path.read_text() == f"{newer},{old}\n"
+
+
+def test_a_key_file_is_replaced_despite_what_a_crash_left_behind(tmp_path: Path) -> None:
+    path = tmp_path / "hiatus.db.key"
+    new, old = new_secret_key(), new_secret_key()
+    path.write_text(f"{old}\n")
+    (tmp_path / "hiatus.db.key.new").write_text(new[:10])
+
+    assert replace_keys(path, [old], [new, old])
+    assert path.read_text() == f"{new},{old}\n"
+
+
+def test_a_key_file_in_a_folder_that_is_gone_raises_the_systems_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        replace_keys(tmp_path / "missing" / "hiatus.db.key", ["old"], ["new"])
