@@ -14,7 +14,7 @@ from peewee import Select, Tuple
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import Organisation, User
-from storage.db.compiled import Expr, Param, compiled
+from storage.db.compiled import Engine, Expr, Param, compiled_per_engine, unindexed
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -22,6 +22,7 @@ from storage.db.rows import day, instant, with_names
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import pending_approvals
 from storage.directory.colleagues import team
+from storage.rules import spans
 
 # Pending leave in a list of absences: none, requests assigned to the viewer, or all.
 Pending = Literal["none", "awaiting", "all"]
@@ -29,8 +30,6 @@ Pending = Literal["none", "awaiting", "all"]
 MAX_ABSENCES: Final = 50_000
 # How long cancelled and declined leave stays in feeds that may have shown it.
 CANCELLED_SHOWN_DAYS: Final = 30
-# The longest request, in days: an earlier start cannot reach the window.
-_MAX_DAYS: Final = 366
 
 _ABSENCE: Final = (
     LeaveRequestRow.id,
@@ -73,9 +72,9 @@ def visible(
         owner_id=owner.user_id,
         department_id=owner.department_id if scope == "team" else None,
         scope=scope,
-        earliest_start=(first_day - timedelta(days=_MAX_DAYS)).isoformat(),
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
+        ends_until=spans.latest_end(last_day).isoformat(),
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
@@ -116,9 +115,9 @@ def away(
         viewer_id=viewer.id,
         department_id=viewer.department_id if scope == "team" else None,
         scope=scope,
-        earliest_start=(first_day - timedelta(days=_MAX_DAYS)).isoformat(),
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
+        ends_until=spans.latest_end(last_day).isoformat(),
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         pending=pending,
@@ -155,15 +154,16 @@ def _absence(row: Row, viewer_id: str, organisation_timezone: str) -> Absence:
     )
 
 
-@compiled
+@compiled_per_engine
 def _visible(
+    engine: Engine,
     organisation_id: Param[str],
     owner_id: Param[str],
     department_id: Param[str] | None,
     scope: FeedScope,
-    earliest_start: Param[str],
     first_day: Param[str],
     last_day: Param[str],
+    ends_until: Param[str],
     cancelled_since: Param[datetime],
     limit: Param[int],
 ) -> Select:
@@ -174,24 +174,27 @@ def _visible(
         _is_shown(scope, cancelled_since),
     )
     if scope == "personal":
-        # No order and no earliest start: with either, SQLite would scan everyone's leave.
+        # No order and no latest end: with either, SQLite would scan everyone's leave.
         return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
-    query = query.where(LeaveRequestRow.start_date >= earliest_start)
+    query = query.where(LeaveRequestRow.end_date <= ends_until)
     if scope == "team":
         members = team(organisation_id, owner_id, department_id)
         query = query.where(LeaveRequestRow.user_id.in_(members))
-    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+    return query.order_by(unindexed(LeaveRequestRow.start_date, engine), LeaveRequestRow.id).limit(
+        limit
+    )
 
 
-@compiled
+@compiled_per_engine
 def _away(
+    engine: Engine,
     organisation_id: Param[str],
     viewer_id: Param[str],
     department_id: Param[str] | None,
     scope: FeedScope,
-    earliest_start: Param[str],
     first_day: Param[str],
     last_day: Param[str],
+    ends_until: Param[str],
     after_key: Param[str] | None,
     after_id: Param[str] | None,
     pending: Pending,
@@ -208,18 +211,20 @@ def _away(
         is_shown = is_shown | is_pending
     query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
         LeaveRequestRow.organisation_id == organisation_id,
-        LeaveRequestRow.start_date >= earliest_start,
         LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.end_date >= first_day,
+        LeaveRequestRow.end_date <= ends_until,
         is_shown,
     )
     if scope == "team":
         members = team(organisation_id, viewer_id, department_id)
         query = query.where(LeaveRequestRow.user_id.in_(members))
+    # Little leave overlaps these days: sorted once it is found. An index in the order of first days
+    # would have to be read for a whole year.
+    order = (unindexed(LeaveRequestRow.start_date, engine), LeaveRequestRow.id)
     if after_key is not None:
-        position_of_row = Tuple(LeaveRequestRow.start_date, LeaveRequestRow.id)
-        query = query.where(position_of_row > Tuple(after_key, after_id))
-    return query.order_by(LeaveRequestRow.start_date, LeaveRequestRow.id).limit(limit)
+        query = query.where(Tuple(*order) > Tuple(after_key, after_id))
+    return query.order_by(*order).limit(limit)
 
 
 def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Expr:

@@ -131,6 +131,15 @@ def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
     return ctx.literal("::jsonb)))")
 
 
+def unindexed(column: peewee.Field, engine: Engine) -> Expr:
+    """The same value as an expression that no index serves; for PostgreSQL of numbers and dates.
+
+    For columns by which a planner would choose a slow index, as it cannot know the data.
+    """
+    parts = (peewee.SQL("+"), column) if engine == "sqlite" else (column, peewee.SQL("+ 0"))
+    return peewee.NodeList(parts, parens=True)
+
+
 def server(engine: Engine) -> peewee.Node:
     """A column that identifies the server, which changes with a fail-over. Empty on SQLite.
 

@@ -9,7 +9,7 @@ from peewee import Select
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveRequest
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow
@@ -78,8 +78,9 @@ def all_assigned(
     return [rows.leave_request(row) for row in request_rows]
 
 
-@compiled
+@compiled_per_engine
 def _own(
+    engine: Engine,
     organisation_id: Param[str],
     user_id: Param[str | None],
     today: Param[str],
@@ -93,7 +94,8 @@ def _own(
         leave.user_id == user_id,
         (leave.status == "pending") | ((leave.status == "approved") & (leave.end_date >= today)),
     )
-    return sorted_after(query, "start_date", after_key, after_id).limit(limit)
+    # SQLite would look for the person in all leave, in the order of first days.
+    return sorted_after(query, "start_date", after_key, after_id, few_on=engine).limit(limit)
 
 
 @compiled

@@ -22,14 +22,12 @@ from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import people_rows, public_holidays, slack_locales
 from storage.events import digest_queue, organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import working_week
+from storage.rules import spans, working_week
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING
 
 # On the organisation's clock.
 POSTED_AT: Final = time(9)
 MAX_SHOWN: Final = 100
-# No request is longer, so leave that started earlier has ended.
-_MAX_DURATION: Final = timedelta(days=366)
 _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 
 
@@ -96,7 +94,7 @@ def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
         _out,
         organisation_id=organisation.id,
         today=today.isoformat(),
-        earliest_start=(today - _MAX_DURATION).isoformat(),
+        ends_until=spans.latest_end(today).isoformat(),
         limit=MAX_SHOWN,
     )
     return Digest(
@@ -188,7 +186,7 @@ def _digest(organisation_id: Param[str]) -> Select:
 
 @compiled
 def _out(
-    organisation_id: Param[str], today: Param[str], earliest_start: Param[str], limit: Param[int]
+    organisation_id: Param[str], today: Param[str], ends_until: Param[str], limit: Param[int]
 ) -> Select:
     """Approved leave on a day, by name; each row has the number of rows without the limit."""
     return (
@@ -207,9 +205,9 @@ def _out(
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
             LeaveRequestRow.status == "approved",
-            LeaveRequestRow.start_date >= earliest_start,
             LeaveRequestRow.start_date <= today,
             LeaveRequestRow.end_date >= today,
+            LeaveRequestRow.end_date <= ends_until,
             UserRow.status << ("pending", "active"),
         )
         .order_by(UserRow.first_name, UserRow.last_name, LeaveRequestRow.id)

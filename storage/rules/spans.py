@@ -12,6 +12,12 @@ from storage.base.values import HalfDay, LeaveRequest
 MAX_SPAN_DAYS: Final = 366
 
 
+def latest_end(day: date) -> date:
+    """The latest last day of leave that begins by ``day``: it bounds an index scan."""
+    last_day = min(day.toordinal() + MAX_SPAN_DAYS, date.max.toordinal())
+    return date.fromordinal(last_day)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
     """The requested time: consecutive half-days. Both dates are included.
