@@ -6,24 +6,27 @@ from collections.abc import Callable
 from datetime import date
 from typing import Final, Literal, TypedDict, TypeVar, Unpack
 
-from peewee import SQL, NodeList, Select, Tuple
+from peewee import Select, Tuple
 
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import Caller, LeaveRequest, LeaveStatus
 from storage.db import rows
-from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled_per_engine, unindexed
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.rules.spans import MAX_SPAN_DAYS
+from storage.rules import spans
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]
 
 T = TypeVar("T")
+
+# Leave of more days than these is read in the order of the list until the page is full.
+_MAX_SORTED_DAYS: Final = 62
 
 
 class Filters(TypedDict, total=False):
@@ -88,13 +91,20 @@ def _page_as(
     bound_to = ("leave_requests", by.organisation_id, sort, *filters.values())
     after = position(tx, page, *bound_to)
     by_start = sort in ("start_date", "-start_date")
+    ends_until: str | None = None
+    if first_day and last_day and (last_day - first_day).days <= _MAX_SORTED_DAYS:
+        ends_until = spans.latest_end(last_day).isoformat()
+    # A person's leave, pending requests and a month's leave are few in an organisation of any size.
+    is_pending = filters["status"] == "pending"
+    are_few = ends_until is not None or (by_start and (is_pending or user_id is not None))
     request_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         sort=sort,
-        # A person's leave and pending requests are few in an organisation of any size.
-        are_few=by_start and (user_id is not None or request_filters.get("status") == "pending"),
-        ends_until=None if None in (first_day, last_day) else _longest_after(last_day),
+        are_few=are_few,
+        is_pending=is_pending,
+        starts_from=_earliest_start(first_day).isoformat() if by_start and first_day else None,
+        ends_until=ends_until,
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         limit=page.limit + 1,
@@ -103,10 +113,9 @@ def _page_as(
     return page_of(tx, page, request_rows, item, KEYS[sort], *bound_to)
 
 
-def _longest_after(day: date | None) -> str:
-    """The last day of leave that begins by ``day`` at the latest: it bounds an index scan."""
-    last = date.max.toordinal() if day is None else day.toordinal() + MAX_SPAN_DAYS
-    return date.fromordinal(min(last, date.max.toordinal())).isoformat()
+def _earliest_start(day: date) -> date:
+    """The earliest first day of leave that ends on ``day`` or later."""
+    return date.fromordinal(max(day.toordinal() - spans.MAX_SPAN_DAYS, 1))
 
 
 def check_user(tx: Transaction, user_id: str | None, by: Caller) -> None:
@@ -149,7 +158,7 @@ def sorted_after(
     after_key: Expr,
     after_id: Expr,
     *,
-    few_on: str | None = None,
+    few_on: Engine | None = None,
 ) -> Select:
     """Order by the sort's column and id, from after a position; an index serves each.
 
@@ -158,9 +167,7 @@ def sorted_after(
     """
     column = getattr(LeaveRequestRow, sort.removeprefix("-"))
     if few_on is not None:
-        # The same value as an expression that no index serves.
-        parts = (SQL("+"), column) if few_on == "sqlite" else (column, SQL("+ 0"))
-        column = NodeList(parts, parens=True)
+        column = unindexed(column, few_on)
     key = Tuple(column, LeaveRequestRow.id)
     descends = sort.startswith("-")
     if after_key is not None:
@@ -183,25 +190,37 @@ def _page(
     ends_until: Param[str] | None,
     sort: Sort,
     are_few: bool,
+    is_pending: bool,
+    starts_from: Param[str] | None,
     after_key: Param[str] | None,
     after_id: Param[str] | None,
     limit: Param[int],
 ) -> Select:
     leave = LeaveRequestRow
     query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
+    # The one index that finds the rows, or has them in order: SQLite takes any of the others, too.
+    indexed = _indexed(sort, user_id, leave_type_id, ends_until, is_pending)
     for column, param in (
         (leave.status, status),
         (leave.user_id, user_id),
         (leave.leave_type_id, leave_type_id),
     ):
         if param is not None:
-            query = query.where(column == param)
+            is_indexed = engine == "postgresql" or column.name in indexed
+            query = query.where((column if is_indexed else unindexed(column, engine)) == param)
+    start_date, end_date = (
+        column if column.name in indexed else unindexed(column, engine)
+        for column in (leave.start_date, leave.end_date)
+    )
     if first_day is not None:
-        query = query.where(leave.end_date >= first_day)
+        query = query.where(end_date >= first_day)
+    if starts_from is not None:
+        # Redundant, but an index in the order of first days is read from here on.
+        query = query.where(start_date >= starts_from)
     if ends_until is not None:
-        query = query.where(leave.end_date <= ends_until)
+        query = query.where(end_date <= ends_until)
     if last_day is not None:
-        query = query.where(leave.start_date <= last_day)
+        query = query.where(start_date <= last_day)
     if department_id is not None:
         members = UserRow.select(UserRow.id).where(
             UserRow.organisation_id == organisation_id, UserRow.department_id == department_id
@@ -209,3 +228,18 @@ def _page(
         query = query.where(leave.user_id.in_(members))
     few_on = engine if are_few else None
     return sorted_after(query, sort, after_key, after_id, few_on=few_on).limit(limit)
+
+
+def _indexed(
+    sort: Sort, user_id: Expr, leave_type_id: Expr, ends_until: Expr, is_pending: bool
+) -> set[str]:
+    """The filters that an index may serve."""
+    if user_id is not None:
+        return {"user_id"}
+    if ends_until is not None:
+        return {"start_date", "end_date"}
+    if is_pending:
+        return {"status"}
+    if "created_at" in sort:
+        return {"status"} if leave_type_id is None else {"leave_type_id"}
+    return {"start_date"}
