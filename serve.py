@@ -363,8 +363,7 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
 
     environment = Environment({**env, "BASE_URL": public_url(env)})
     reader = Reader(settings=StorageSettings.read(environment, creates_key=False))
-    api = ApiSettings.read(environment)
-    slack = SlackSettings.read(environment)
+    api, slack = ApiSettings.read(environment), SlackSettings.read(environment)
     has_bot = slack is not None and slack.app_token is not None
     return [
         findings.settings_check(
