@@ -117,6 +117,7 @@ def away(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
+        starts_from=spans.earliest_start(first_day).isoformat(),
         ends_until=spans.latest_end(last_day).isoformat(),
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
@@ -194,6 +195,7 @@ def _away(
     scope: FeedScope,
     first_day: Param[str],
     last_day: Param[str],
+    starts_from: Param[str],
     ends_until: Param[str],
     after_key: Param[str] | None,
     after_id: Param[str] | None,
@@ -213,18 +215,28 @@ def _away(
         LeaveRequestRow.organisation_id == organisation_id,
         LeaveRequestRow.start_date <= last_day,
         LeaveRequestRow.end_date >= first_day,
-        LeaveRequestRow.end_date <= ends_until,
         is_shown,
     )
+    query, order = _bounded(query, engine, starts_from, ends_until)
     if scope == "team":
         members = team(organisation_id, viewer_id, department_id)
         query = query.where(LeaveRequestRow.user_id.in_(members))
-    # Little leave overlaps these days: sorted once it is found. An index in the order of first days
-    # would have to be read for a whole year.
-    order = (unindexed(LeaveRequestRow.start_date, engine), LeaveRequestRow.id)
     if after_key is not None:
         query = query.where(Tuple(*order) > Tuple(after_key, after_id))
     return query.order_by(*order).limit(limit)
+
+
+def _bounded(
+    query: Select, engine: Engine, starts_from: Expr, ends_until: Expr
+) -> tuple[Select, tuple[Expr, Expr]]:
+    """The query with a redundant bound for an index scan, and its order by first day."""
+    start_date, end_date = LeaveRequestRow.start_date, LeaveRequestRow.end_date
+    if engine == "postgresql":
+        return query.where(start_date >= starts_from), (start_date, LeaveRequestRow.id)
+    # In the order of first days SQLite would look up a year of leave, row by row. Both dates are in
+    # the index by last days, so that it finds the little leave that overlaps, which is then sorted.
+    query = query.where(end_date <= ends_until)
+    return query, (unindexed(start_date, engine), LeaveRequestRow.id)
 
 
 def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Expr:

@@ -103,7 +103,7 @@ def _page_as(
         sort=sort,
         are_few=are_few,
         is_pending=is_pending,
-        starts_from=_earliest_start(first_day).isoformat() if by_start and first_day else None,
+        starts_from=spans.earliest_start(first_day).isoformat() if by_start and first_day else None,
         ends_until=ends_until,
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
@@ -111,11 +111,6 @@ def _page_as(
         **filters,
     )
     return page_of(tx, page, request_rows, item, KEYS[sort], *bound_to)
-
-
-def _earliest_start(day: date) -> date:
-    """The earliest first day of leave that ends on ``day`` or later."""
-    return date.fromordinal(max(day.toordinal() - spans.MAX_SPAN_DAYS, 1))
 
 
 def check_user(tx: Transaction, user_id: str | None, by: Caller) -> None:

@@ -15,7 +15,7 @@ from peewee import Delete, Select, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, UserRow
@@ -94,6 +94,7 @@ def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
         _out,
         organisation_id=organisation.id,
         today=today.isoformat(),
+        starts_from=spans.earliest_start(today).isoformat(),
         ends_until=spans.latest_end(today).isoformat(),
         limit=MAX_SHOWN,
     )
@@ -184,9 +185,14 @@ def _digest(organisation_id: Param[str]) -> Select:
     ).where(DigestRow.organisation_id == organisation_id)
 
 
-@compiled
+@compiled_per_engine
 def _out(
-    organisation_id: Param[str], today: Param[str], ends_until: Param[str], limit: Param[int]
+    engine: Engine,
+    organisation_id: Param[str],
+    today: Param[str],
+    starts_from: Param[str],
+    ends_until: Param[str],
+    limit: Param[int],
 ) -> Select:
     """Approved leave on a day, by name; each row has the number of rows without the limit."""
     return (
@@ -207,7 +213,10 @@ def _out(
             LeaveRequestRow.status == "approved",
             LeaveRequestRow.start_date <= today,
             LeaveRequestRow.end_date >= today,
-            LeaveRequestRow.end_date <= ends_until,
+            # Redundant: each engine is faster with the index of the other date.
+            LeaveRequestRow.end_date <= ends_until
+            if engine == "sqlite"
+            else LeaveRequestRow.start_date >= starts_from,
             UserRow.status << ("pending", "active"),
         )
         .order_by(UserRow.first_name, UserRow.last_name, LeaveRequestRow.id)
