@@ -169,23 +169,19 @@ async def deactivate(interaction: Interaction) -> None:
 
 async def reactivate(interaction: Interaction) -> None:
     """Reactivate the person; Slack has asked for confirmation."""
-    await interaction.ack()
-    by = await modals.admin(interaction)
-    user_id = interaction.value
-    await interaction.services.database.write_long(
-        people_status.reactivate, user_id, by=by, now=interaction.now
-    )
-    await modals.refresh(interaction, await _person(interaction, by, user_id))
+    await _change(interaction, people_status.reactivate)
 
 
 async def unlink(interaction: Interaction) -> None:
     """Separate the person from their Slack account; Slack has asked for confirmation."""
+    await _change(interaction, account_links.unlink)
+
+
+async def _change(interaction: Interaction, change: _PersonChange) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     user_id = interaction.value
-    await interaction.services.database.write_long(
-        account_links.unlink, user_id, by=by, now=interaction.now
-    )
+    await interaction.services.database.write_long(change, user_id, by=by, now=interaction.now)
     await modals.refresh(interaction, await _person(interaction, by, user_id))
 
 
@@ -205,6 +201,12 @@ async def archive(interaction: Interaction) -> None:
         await interaction.ack()
         sentence = gettext("{name} was archived.", name=done.name)
         await modals.refresh_below(interaction, notice.view(gettext("Person"), sentence))
+
+
+class _PersonChange(Protocol):
+    """Reactivate or unlink a person."""
+
+    def __call__(self, tx: Transaction, user_id: str, /, *, by: Caller, now: datetime) -> User: ...
 
 
 class _StatusChange(Protocol):
