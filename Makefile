@@ -28,13 +28,13 @@ run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 
 test: $(DEV)  ## Run the tests, on SQLite and on a PostgreSQL that it starts and stops
 	-@$(BIN)/python -m tests.javascript  # Without these packages, the tests that need them fail with a message.
-	$(BIN)/pytest -n auto -m "not slow" $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 test-all: $(DEV)  ## Run the slow tests as well: processes that are killed, browsers, fuzzing
 	-@$(BIN)/python -m tests.javascript
-	$(BIN)/pytest -n auto --hypothesis-profile=thorough $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile=thorough $(ARGS)
 
-test-cluster: $(DEV)  ## Run the tests with PgBouncer; test-all runs them as well
+test-cluster: $(DEV)  ## Run the tests with PgBouncer, Redis, nginx, Caddy and standbys; test-all runs them as well
 	$(BIN)/pytest tests/cluster $(ARGS)
 
 install: $(DEV)  ## Create .venv with everything that the other targets need

@@ -14,7 +14,6 @@ import asyncio
 import os
 import signal
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -23,14 +22,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-import structlog
 
 from api.base.settings import ApiSettings, public_url
 from api.base.version import VERSION
-from api.service.process import exempt_from_collection, stop_event
+from api.service.process import exempt_from_collection, idle_until_stopped, stop_event
 from bot.base.settings import SlackSettings
 from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
+from storage.base import caches
 from storage.base.environment import Environment
 from storage.base.settings import StorageSettings
 from storage.cli import commands, console, slack_commands
@@ -38,7 +37,7 @@ from storage.cli.backups import backup_commands
 from storage.cli.doctor import findings
 from storage.db import engines
 from storage.db.database import Database
-from storage.db.schema import check_schema, migrate
+from storage.db.schema import check_schema, log_newer, migrate
 from storage.events import notification_outbox
 from storage.rules import holiday_calendar
 
@@ -93,46 +92,47 @@ def build(
     from api.base.metrics import Metrics
     from api.http.rate_limits import RateLimits
     from api.service import app
+    from api.service.background import LateRoutes, in_background
     from api.service.scheduler import running
     from api.webhooks.webhook_delivery import Sender
     from api.webhooks.webhook_dispatch import webhook_dispatcher
+    from api.website.welcome import Website
 
     metrics = Metrics()
-    rate_limits = RateLimits(
-        settings.api.rate_limit,
-        settings.api.rate_limit_storage,
-        per_feed=settings.api.feed_rate_limit,
-    )
-    slack = (
-        None if settings.slack is None else slack_app(settings.slack, settings.api, database, clock)
-    )
+    api = settings.api
+    rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
+    site = Website()
+    if settings.slack is not None:
+        site = Website(command=settings.slack.command, can_install=settings.slack.is_oauth)
+    routes = [*app.routes(database, api, clock, rate_limits, metrics, site), *more_routes]
+    late = LateRoutes()
 
     @asynccontextmanager
-    async def lifespan(_: object) -> AsyncIterator[None]:
+    async def sending() -> AsyncIterator[None]:
+        """Slack, webhooks and the scheduler."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(rate_limits.close)
-            sender = Sender(
-                allow_private=settings.api.webhook_allow_private,
-                ca_file=settings.api.webhook_ca_file,
-            )
+            await rate_limits.connect()
+            sender = Sender(allow_private=api.webhook_allow_private, ca_file=api.webhook_ca_file)
             await stack.enter_async_context(sender)
             dispatchers: list[Dispatcher[Any, Any]] = [
                 webhook_dispatcher(database, sender, clock, on_recorded=metrics.observe_attempts)
             ]
-            if slack is not None:
+            await asyncio.to_thread(import_later, with_slack=settings.slack is not None)
+            slack = None
+            if settings.slack is not None:
+                slack = slack_app(settings.slack, api, database, clock)
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notification_dispatcher(slack))
-            if settings.api.scheduler_on:
-                jobs = [] if slack is None else slack.jobs
+            if api.scheduler_on:
+                jobs = {} if slack is None else slack.jobs
                 await stack.enter_async_context(running(database, dispatchers, clock, jobs))
+            late.provide([*routes, *(() if slack is None else slack.routes())])
             yield
 
-    routes = [
-        *app.routes(database, settings.api, clock, rate_limits, metrics),
-        *(slack.routes() if slack is not None else ()),
-        *more_routes,
-    ]
-    return app.application(routes, settings.api, metrics, lifespan)
+    # The process is ready when it can serve Slack as well.
+    served = [late.at("/readyz"), late.at("/slack/{path:path}"), *routes]
+    return app.application(served, api, metrics, lambda _: in_background(sending))
 
 
 def slack_app(
@@ -207,25 +207,21 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
                 settings = replace(settings, slack=slack)
             with exempt_from_collection():
                 application = build(settings, database, utc_now, more_routes)
-            server.run(
-                application,
-                host,
-                port,
-                trusted_proxies=[*settings.api.trusted_proxies],
-                on_started=threading.Thread(target=import_countries, daemon=True).start,
-            )
+            proxies = [*settings.api.trusted_proxies]
+            server.run(application, host, port, trusted_proxies=proxies)
 
     return serve
 
 
-def import_countries() -> None:
-    """Import the public holidays of all countries: 9 MB, 0.15 s of processor time.
-
-    In a thread once the server listens, so that the start does not wait for it. A request that
-    needs holidays before the end waits for the rest.
-    """
+def import_later(*, with_slack: bool) -> None:
+    """Import, on a thread, what the first response can do without: Slack's side takes 0.25 s."""
     with exempt_from_collection():
         holiday_calendar.warm_up()
+        if with_slack:
+            import bot.service.app  # noqa: F401
+            from bot.base import language
+
+            language.warm_up()
 
 
 def bot_command(env: Mapping[str, str]) -> click.Command:
@@ -256,15 +252,15 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
         settings = prepare(env)
         if settings.slack is None or settings.slack.app_token is None:
             if idle_without_slack:
-                asyncio.run(idle())
+                asyncio.run(idle_until_stopped())
                 return
             click.echo("HIATUS_SLACK_APP_TOKEN is missing: Socket Mode needs it.", err=True)
             raise click.exceptions.Exit(1)
         database = open_database(settings)
         unlink_playground(database, settings)
+        import_later(with_slack=True)
         with exempt_from_collection():
             slack = slack_app(settings.slack, settings.api, database, utc_now)
-            holiday_calendar.warm_up()
         try:
             health_address = None if health_port is None else (health_host, health_port)
             app_token = settings.slack.app_token
@@ -278,14 +274,6 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
     return bot
 
 
-async def idle() -> None:
-    """Wait for SIGTERM or SIGINT, with one line in the log that says why."""
-    stop = stop_event()
-    log = structlog.stdlib.get_logger("hiatus.bot")
-    log.info("idle until stopped: HIATUS_SLACK_APP_TOKEN is not set, so there is no Socket Mode")
-    await stop.wait()
-
-
 async def serve_socket(
     slack: SlackApp,
     app_token: str,
@@ -294,12 +282,14 @@ async def serve_socket(
     health_address: tuple[str, int] | None = None,
 ) -> None:
     """Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
+    from api.base.metrics import Metrics
+    from api.base.queue_ages import QueueReader
     from api.service.scheduler import running
     from bot.service import socket
     from bot.service.socket_health import Health
 
     stop = stop_event()
-    health = Health()
+    health = Health(partial(Metrics().exposition_with, QueueReader(database, utc_now)))
     async with AsyncExitStack() as stack:
         if health_address is not None:
             try:
@@ -319,15 +309,18 @@ def prepare(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
     Exits with a message if the settings are wrong or the schema is out of date.
     """
     from api.base import logs
+    from api.service import telemetry
 
     # A closed terminal or a log rotation must not end the process: logs go to standard error.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with console.errors_on_stderr():
         settings = Settings.from_env(env)
         logs.configure(settings.api.log_format)
+        telemetry.start(env)
+        caches.limit_caches(settings.storage.cache_megabytes)
         if migrates:
             migrate(settings.storage.database_url, settings.storage.database_timeout)
-        check_schema(settings.storage.database_url, settings.storage.database_timeout)
+        log_newer(check_schema(settings.storage.database_url, settings.storage.database_timeout))
     return settings
 
 
@@ -335,7 +328,10 @@ def open_database(settings: Settings) -> Database:
     """The database. Exits with a message if the secret keys cannot read what is in it."""
     storage = settings.storage
     database = engines.open_database(
-        storage.database_url, storage.secrets(), storage.database_timeout
+        storage.database_url,
+        storage.secrets(),
+        storage.database_timeout,
+        read_url=storage.read_url,
     )
     try:
         with console.errors_on_stderr():
@@ -358,7 +354,7 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
     """What ``hiatus doctor`` looks at, as far as the settings are valid."""
     from api.service import doctor as api_doctor
     from bot.service import doctor as slack_doctor
-    from storage.cli.doctor import database, files
+    from storage.cli.doctor import database, files, standby
     from storage.cli.doctor.reading import Reader
 
     environment = Environment({**env, "BASE_URL": public_url(env)})
@@ -372,7 +368,9 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
             partial(slack_doctor.contradictions, slack),
         ),
         *database.checks(reader, utc_now),
+        *standby.checks(reader),
         *files.checks(reader, env),
+        *api_doctor.redis_checks(api),
         api_doctor.base_url_check(env, api),
         *slack_doctor.checks(slack, reader, utc_now),
     ]
@@ -382,9 +380,8 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
     backup_commands.add_to(app, env, utc_now, VERSION)
-    click.version_option(VERSION, message="hiatus %(version)s", help="Print the version and exit.")(
-        app
-    )
+    help_text = "Print the version and exit."
+    click.version_option(VERSION, message="hiatus %(version)s", help=help_text)(app)
     bot_commands.add_to(slack_commands.add_to(app, env, utc_now), env)
     app.add_command(serve_command(env))
     app.add_command(bot_command(env))

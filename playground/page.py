@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.documentation.pages import ICON, Asset, asset_response, asset_route, page
+from api.website.pages import ICON, Asset, asset_response, asset_route, page
 from playground.guards import LocalOnly
 
 _STATIC: Final = Path(__file__).parent / "static"

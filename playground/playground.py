@@ -153,9 +153,15 @@ class Playground:
         return message.channel in {dm, CHANNEL_ID}
 
 
-def options_in(body: object) -> list[Payload]:
-    """The options in a response to block_suggestion, with groups flattened."""
+def groups_in(body: object) -> list[Payload]:
+    """The option groups in a response to block_suggestion; options without one are the first."""
     if not isinstance(body, dict):
         return []
-    groups = [group.get("options") or [] for group in body.get("option_groups") or []]
-    return [*(body.get("options") or []), *(option for group in groups for option in group)]
+    ungrouped = body.get("options") or []
+    groups = body.get("option_groups") or []
+    return [{"label": None, "options": ungrouped}, *groups] if ungrouped else [*groups]
+
+
+def options_in(body: object) -> list[Payload]:
+    """The options in a response to block_suggestion, with groups flattened."""
+    return [option for group in groups_in(body) for option in group.get("options") or []]

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from playground.loopback.blocks import Payload
 from playground.loopback.records import Answer, Impossible
-from playground.playground import Playground, Unseen, options_in
+from playground.playground import Playground, Unseen, groups_in
 
 # How long a request for the next change waits. A stopping server waits for it, too.
 WAIT_SECONDS: Final = 3.0
@@ -107,7 +107,7 @@ def _perform(playground: Playground, act: Act) -> Payload:
     return {
         "ok": response.ok,
         "errors": response.errors,
-        "options": options_in(response.body) if act.kind == "suggest" else [],
+        "groups": groups_in(response.body) if act.kind == "suggest" else [],
         "problem": None if response.ok else _problem(response),
     }
 

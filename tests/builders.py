@@ -197,6 +197,7 @@ def a_request(
     start_half_day: HalfDay | None = None,
     end_half_day: HalfDay | None = None,
     note: str | None = None,
+    cover_user_id: str | None = None,
     code: str = "annual",
     now: datetime = NOW,
 ) -> LeaveRequest:
@@ -208,6 +209,7 @@ def a_request(
         start_half_day=start_half_day,
         end_half_day=end_half_day,
         note=note,
+        cover_user_id=cover_user_id,
     )
     return database.write_now(
         leave_requests.submit, by=caller_for(acme, user), draft=draft, now=now

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,12 @@ def pytest_configure_node(node: Any) -> None:
     """pytest-xdist: give a worker the folder and the owner of the shared PostgreSQL server."""
     node.workerinput["postgres_folder"] = str(node.config.stash[_FOLDER])
     node.workerinput["postgres_owner_pid"] = node.config.stash[_OWNER_PID]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """``-n auto``: one worker more than cores, as tests wait for other processes and timers."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -128,8 +135,12 @@ def postgres_url(
     postgres_server: str, postgres_template: str, finished_urls: list[str]
 ) -> Iterator[str]:
     """A migrated PostgreSQL database of this test's own."""
+    yield from _postgres_copy(postgres_server, postgres_template, finished_urls)
+
+
+def _postgres_copy(server: str, template: str, finished_urls: list[str]) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    url = postgres.make_database(postgres_server, name, postgres_template)
+    url = postgres.make_database(server, name, template)
     yield url
     # One test late: a connection takes a moment to end, and DROP would wait 0.1 s for it.
     if finished_urls:
@@ -137,17 +148,66 @@ def postgres_url(
     finished_urls.append(url)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedDatabase:
+    """A database for tests that are marked ``shared_database``."""
+
+    url: str
+    handle: Database
+
+
+@pytest.fixture(scope="module")
+def shared_sqlite(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedDatabase]:
+    path = shutil.copy(sqlite_template, tmp_path_factory.mktemp("shared") / "hiatus.db")
+    yield from _opened(f"sqlite:///{path}")
+
+
+@pytest.fixture(scope="module")
+def shared_postgresql(
+    postgres_server: str, postgres_template: str, finished_urls: list[str]
+) -> Iterator[SharedDatabase]:
+    for url in _postgres_copy(postgres_server, postgres_template, finished_urls):
+        yield from _opened(url)
+
+
+def _opened(url: str) -> Iterator[SharedDatabase]:
+    handle = open_database(url, Secrets.generate())
+    yield SharedDatabase(url=url, handle=handle)
+    handle.close()
+
+
+def _shared(request: pytest.FixtureRequest, engine: str) -> SharedDatabase | None:
+    if request.node.get_closest_marker("shared_database") is None:
+        return None
+    shared: SharedDatabase = request.getfixturevalue(f"shared_{engine}")
+    return shared
+
+
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A migrated database of this test's own; ``pytest_generate_tests`` chooses the engines."""
-    engine = "sqlite_url" if request.param == "sqlite" else "postgres_url"
-    url: str = request.getfixturevalue(engine)
+    """A migrated database; ``pytest_generate_tests`` chooses the engines.
+
+    It is this test's own, or its module's with ``@pytest.mark.shared_database``: that saves 0.06 s
+    of processor time for each test on PostgreSQL.
+    """
+    shared = _shared(request, request.param)
+    if shared is not None:
+        return shared.url
+    url: str = request.getfixturevalue(
+        "sqlite_url" if request.param == "sqlite" else "postgres_url"
+    )
     return url
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, database_url: str) -> Iterator[Database]:
     """The handle on ``database_url``, with secrets of its own."""
+    shared = _shared(request, "sqlite" if database_url.startswith("sqlite:") else "postgresql")
+    if shared is not None:
+        yield shared.handle
+        return
     handle = open_database(database_url, Secrets.generate())
     yield handle
     handle.close()

@@ -12,11 +12,16 @@ from psycopg.abc import Query
 
 def rows(url: str, query: str) -> list[tuple[Any, ...]]:
     """Run a query on a separate connection; returns its rows."""
+    return rows_of_each(url, [query])[0]
+
+
+def rows_of_each(url: str, queries: list[str]) -> list[list[tuple[Any, ...]]]:
+    """Run queries on one separate connection; returns the rows of each."""
     if url.startswith("sqlite:"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
-            return file.execute(query).fetchall()
+            return [file.execute(query).fetchall() for query in queries]
     with psycopg.connect(url) as connection:
-        return connection.execute(_trusted(query)).fetchall()
+        return [connection.execute(_trusted(query)).fetchall() for query in queries]
 
 
 def run(url: str, statement: str) -> None:

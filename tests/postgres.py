@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -80,18 +80,24 @@ def new_folder(*, durable: bool = False) -> Path:
 
 
 def start(
-    folder: Path | None = None, *, durable: bool = False, owner_pid: int | None = None
+    folder: Path | None = None,
+    *,
+    durable: bool = False,
+    owner_pid: int | None = None,
+    settings: Sequence[str] = (),
+    namespace: str | None = None,
 ) -> Server:
     """Make and start a server on a Unix socket; it ends with its owner at the latest.
 
     ``folder``: from ``new_folder``, by default another one. ``durable``: a commit waits for the
     disk, as in production. ``owner_pid``: the process it is not to outlive, by default this one.
+    ``settings`` go over those of this module. ``namespace``: a network namespace, for root only.
     Raises RuntimeError with the server's log when it does not start.
     """
     folder = folder or new_folder(durable=durable)
-    settings = _SETTINGS if durable else _SETTINGS + _NOT_DURABLE
+    defaults = _SETTINGS if durable else _SETTINGS + _NOT_DURABLE
     try:
-        _run(folder, settings, owner_pid or os.getpid())
+        _run(folder, (*defaults, *settings), owner_pid or os.getpid(), namespace)
     except BaseException:
         stop(folder)
         raise
@@ -114,6 +120,23 @@ def stop(folder: Path) -> None:
     for child in _children.pop(folder, ()):
         child.wait()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill(folder: Path) -> None:
+    """SIGKILL to all of the server's processes: it says nothing, and its folder stays."""
+    for pid in processes(folder):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    # Its parent waits for it; the server starts no further processes.
+    server, _ = _children[folder]
+    server.wait()
+
+
+def processes(folder: Path) -> list[int]:
+    """The process ids of a server, the one that starts the others first."""
+    postmaster = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    return [postmaster, *map(int, children)]
 
 
 @contextmanager
@@ -198,9 +221,11 @@ def _administration(server_url: str) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
+def _run(
+    folder: Path, settings: Sequence[str], owner_pid: int, namespace: str | None = None
+) -> None:
     account = account_of(folder)
-    programs = _programs(folder, account)
+    binaries = programs(folder, account)
     data = folder / "data"
     log = folder / "log"
     # Variables such as PGPORT or LC_ALL of the developer's shell are ignored.
@@ -212,11 +237,14 @@ def _run(folder: Path, settings: tuple[str, ...], owner_pid: int) -> None:
             "stdout": output, "stderr": output, "start_new_session": True,
         }  # fmt: skip
         if not data.exists():
-            _make_data(programs / "initdb", data, log, common | account)
+            _make_data(binaries / "initdb", data, log, common | account)
         options = [word for setting in settings for word in ("-c", setting)]
-        server = subprocess.Popen(
-            [programs / "postgres", "-D", data, "-k", folder, *options], **common, **account
-        )
+        command: list[str | Path] = [binaries / "postgres", "-D", data, "-k", folder, *options]
+        if namespace is not None:
+            # Only root enters a namespace, so the program gives up root itself.
+            ids = (f"--setuid={account.pop('user')}", f"--setgid={account.pop('group')}")
+            command = ["nsenter", f"--net=/run/netns/{namespace}", *ids, "--", *command]
+        server = subprocess.Popen(command, **common, **account)
         watcher = subprocess.Popen(
             ["sh", "-c", _WATCH, str(owner_pid), str(server.pid), folder], **common
         )
@@ -247,11 +275,11 @@ def account_of(folder: Path) -> dict[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": ()}
 
 
-def _programs(folder: Path, account: dict[str, Any]) -> Path:
+def programs(folder: Path, account: dict[str, Any]) -> Path:
     """The folder of `initdb` and `postgres`, in a place where the account can run them."""
     installed = client_programs().parent
     package = installed.parent
-    if _can_run(installed / "bin" / "postgres", account):
+    if can_run(installed / "bin" / "postgres", account):
         return installed / "bin"
     # Usual for root: the checkout is in a home directory that only root may enter.
     for part in (installed, package.parent / f"{package.name}.libs"):
@@ -260,7 +288,8 @@ def _programs(folder: Path, account: dict[str, Any]) -> Path:
     return folder / installed.relative_to(package.parent) / "bin"
 
 
-def _can_run(program: Path, account: dict[str, Any]) -> bool:
+def can_run(program: Path | str, account: dict[str, Any]) -> bool:
+    """Whether the account may run the program."""
     try:
         done = subprocess.run(
             [program, "--version"], cwd="/", capture_output=True, check=False, **account

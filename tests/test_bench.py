@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.bench.growth.operations import Operation, operations
 from tests.bench.growth.table import print_growth
 from tests.bench.load import Outcome, UnexpectedResponse
 from tests.bench.measuring import BARE, Measurement
+from tests.bench.soak import MIX, Soak, measure_soak
 from tests.builders import NOW
 
 SIZES = Sizes(people=60, requests=500, organisations=2)
@@ -107,6 +109,13 @@ class Creations:
         self._thread.join()
 
 
+def wait_until(is_so: Callable[[], bool]) -> None:
+    ends_at = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends_at
+        time.sleep(0.01)
+
+
 def endless() -> Iterator[str]:
     while True:
         yield "POST / HTTP/1.1\r\n\r\n"
@@ -117,6 +126,7 @@ def test_background_commits_have_a_bounded_rate() -> None:
     started = time.monotonic()
 
     with committing(server.port, endless()):
+        wait_until(lambda: server.count > 0)
         time.sleep(0.3)
     server.close()
 
@@ -133,7 +143,7 @@ def test_commits_that_fail_or_run_out_fail_the_measurement(
     server = Creations(status)
 
     with pytest.raises(UnexpectedResponse), committing(server.port, creations):
-        time.sleep(0.1)
+        wait_until(lambda: not any(thread.name == "commits" for thread in threading.enumerate()))
     server.close()
 
 
@@ -189,3 +199,33 @@ def test_an_operation_on_the_event_loop_has_a_lower_limit(
 
     assert print_growth(SIZES, measured, check=True) is is_met
     assert print_growth(SIZES, measured, check=False)
+
+
+@pytest.mark.parametrize(("end", "is_met"), [(159.0, True), (160.0, False)])
+def test_a_soak_is_judged_by_its_memory_at_the_end(
+    end: float, is_met: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    soak = Soak(
+        engine="sqlite",
+        seconds=3_600.0,
+        requests={"list": 1_000, "create": 500},
+        start=120.0,
+        peak=170.0,
+        end=end,
+        per_hour=0.5,
+    )
+
+    assert report.print_soak(soak, check=True) == is_met
+
+    shown = capsys.readouterr().out
+    assert "1,500 requests in 60 minutes: 500 create, 1,000 list" in shown
+    assert f"120 MB resident at the start, 170 at most, {end:.0f} at the end" in shown
+    assert ("below the limit 160" in shown) == is_met
+
+
+@pytest.mark.slow
+def test_a_soak_sends_the_whole_mix_and_sees_only_expected_responses(tmp_path: Path) -> None:
+    soak = measure_soak("sqlite", seconds=8.0, rate=10.0, folder=tmp_path)
+
+    assert set(soak.requests) == {*MIX}
+    assert 50.0 < soak.start <= soak.peak

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import serve
@@ -24,6 +25,13 @@ SOURCES = [
         if "node_modules" not in path.parts
     ),
 ]
+# Scripts and style sheets of ours; swagger-ui is not.
+STATIC_FILES = [
+    path
+    for folder in ("api/website/static", "playground/static")
+    for pattern in ("*.js", "*.css")
+    for path in (ROOT / folder).glob(pattern)
+]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")], key=lambda path: path.as_posix()
 )
@@ -37,11 +45,8 @@ UNCLEAR_WORDS = {
 }
 # The column of the Home tab's cursors keeps its name until its table is rewritten.
 NAMES_OF_COLUMNS = {"leafed"}
-# Tests have a cast of named women, accounts such as nobody@example.com, and this list.
-WORDS_OF_TESTS = {
-    *("she", "her", "hers"),
-    *("anybody", "everybody", "nobody", "somebody"),
-}
+# Tests have a cast of named women, and run PostgreSQL with the account that has this name.
+WORDS_OF_TESTS = {"she", "her", "hers", "nobody"}
 # They list English words.
 LISTS_OF_WORDS = {Path(__file__), ROOT / "tests" / "bot" / "test_german.py"}
 # Read by the tests only.
@@ -106,7 +111,7 @@ def test_a_page_uses_the_terms_of_the_field(page: Path) -> None:
 def test_the_code_uses_the_terms_of_the_field() -> None:
     unclear = {
         (name_of(path), word)
-        for path in SOURCES
+        for path in [*SOURCES, *STATIC_FILES]
         if path not in LISTS_OF_WORDS
         for word in UNCLEAR_WORDS.difference(
             NAMES_OF_COLUMNS, WORDS_OF_TESTS if path.is_relative_to(ROOT / "tests") else ()
@@ -228,3 +233,44 @@ def test_every_error_code_that_a_page_names_exists() -> None:
 
     assert named
     assert named - existing == set()
+
+
+OPERATIONS_PAGES = ROOT / "docs" / "operations"
+RUNBOOK_INDEX = (OPERATIONS_PAGES / "README.md").read_text(encoding="utf-8")
+# The table of the index: what you see, and the page.
+RUNBOOKS = [
+    OPERATIONS_PAGES / name
+    for name in re.findall(r"^\| .* \| \[.*\]\((.*)\) \|$", RUNBOOK_INDEX, re.MULTILINE)
+]
+
+
+def test_the_index_of_runbooks_names_every_page_of_its_folder() -> None:
+    for page in OPERATIONS_PAGES.glob("*.md"):
+        assert page.name == "README.md" or f"]({page.name})" in RUNBOOK_INDEX, page.name
+    assert len(RUNBOOKS) >= 7
+
+
+@pytest.mark.parametrize("page", RUNBOOKS, ids=name_of)
+def test_a_runbook_leads_from_the_symptom_to_the_drill(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    headings = re.findall(r"^## (.+)$", prose(page), re.MULTILINE)
+
+    assert headings == ["Symptom", "Check", "Do", "Afterwards", "The drill"]
+    assert len(text.splitlines()) <= 90
+
+
+@pytest.mark.parametrize("page", [*RUNBOOKS, ROOT / "docs" / "upgrades.md"], ids=name_of)
+def test_the_commands_of_a_runbook_exist(page: Path) -> None:
+    blocks = re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    commands = [line.partition("#")[0].split()[1:] for line in lines if line.startswith("hiatus ")]
+    for words in commands:
+        command: click.Command = serve.command_line({})
+        while isinstance(command, click.Group):
+            assert words, f"{name_of(page)}: a group without its command"
+            name = words.pop(0)
+            assert name in command.commands, f"{name_of(page)}: {name}"
+            command = command.commands[name]
+        options = {option for param in command.params for option in param.opts}
+        assert {word for word in words if word.startswith("--")} <= options, name_of(page)

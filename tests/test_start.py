@@ -14,7 +14,6 @@ import pytest
 
 from api.service.process import exempt_from_collection
 from storage.db.schema import migrate
-from tests.flows.running import free_port
 
 ROOT = Path(__file__).parents[1]
 
@@ -36,22 +35,6 @@ print(json.dumps({
         model.__name__ for model in Body.__subclasses__() if model.__pydantic_complete__
     ],
 }))
-"""
-
-# `on_started` connects to the server, and then stops it.
-_RUN = """
-import os, signal, socket, sys
-from starlette.applications import Starlette
-from api.service import server
-port = int(sys.argv[1])
-def connect_and_stop():
-    socket.create_connection(("127.0.0.1", port), 5).close()
-    print("connected", flush=True)
-    os.kill(os.getpid(), signal.SIGTERM)
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-server.run(
-    Starlette(), "127.0.0.1", port, trusted_proxies=[], on_started=connect_and_stop
-)
 """
 
 
@@ -81,24 +64,17 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return parsed
 
 
-@pytest.mark.parametrize("name", ["holidays.countries", "playground", "typer"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("bot.service.app", "greenlet", "holidays.groups", "icalendar", "playground", "psycopg"),
+        *("pygments", "rich", "slack_bolt", "slack_sdk"),
+    ],
+)
 def test_a_server_listens_without_importing_unneeded_modules(
     start: dict[str, Any], name: str
 ) -> None:
     assert name not in start["modules"]
-
-
-def test_on_started_is_called_once_the_server_listens() -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", _RUN, str(free_port())],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        text=True,
-        timeout=60,
-    )
-
-    assert result.stdout == "connected\n"
 
 
 def test_rich_is_not_installed_because_structlog_would_import_it() -> None:
@@ -130,3 +106,36 @@ def test_objects_created_at_the_start_are_exempt_from_garbage_collection() -> No
         assert gc.get_freeze_count() >= before + len(objects)
     finally:
         gc.unfreeze()
+
+
+_WRITE_IN_GERMAN = """
+import json, os, sys
+from datetime import date
+import serve
+serve.import_later(with_slack=True)
+from bot.base import language
+from bot.base.language import gettext
+from babel.dates import format_date
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
+texts = []
+for locale in ("de-DE", "en-GB"):
+    language.set_locale(locale)
+    day = format_date(date(2026, 3, 2), "EEEE d MMMM", locale=language.locale())
+    texts.append([gettext("Approve"), day])
+print(json.dumps({"opened": opened, "texts": texts}))
+"""
+
+
+def test_languages_are_read_before_the_first_text_needs_them() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", _WRITE_IN_GERMAN],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    seen = json.loads(result.stdout)
+    assert seen["texts"] == [["Genehmigen", "Montag 2 März"], ["Approve", "Monday 2 March"]]
+    assert seen["opened"] == []

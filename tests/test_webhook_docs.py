@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
+from storage.leave.changes import amendment_steps
 from storage.webhooks import deliveries, delivery_queue, requested_deliveries, webhooks
 from storage.webhooks.retry_schedule import RETRY_AFTER_SECONDS
 from tests import javascript
@@ -23,7 +25,10 @@ from tests.outcomes import DELIVERED
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "webhooks.md").read_text(encoding="utf-8")
-EVENTS = (DOCS / "webhook-events.md").read_text(encoding="utf-8")
+EVENTS = "".join(
+    (DOCS / name).read_text(encoding="utf-8")
+    for name in ("webhook-events.md", "webhook-amendments.md")
+)
 
 
 def code(language: str, page: str = TEXT) -> list[str]:
@@ -44,6 +49,11 @@ def real_events(database: Database) -> dict[str, Any]:
     request = a_request(database, acme, ada, note="Family visit")
     database.write_now(leave_requests.edit, request.id, {"note": "Wedding"}, by=by, now=NOW)
     database.write_now(decisions.approve, request.id, by=boss, now=NOW)
+    longer = {"end_date": date(2026, 8, 4)}
+    database.write_now(leave_requests.edit, request.id, longer, by=by, now=NOW)
+    database.write_now(decisions.decline, request.id, by=boss, reason=None, now=NOW)
+    database.write_now(leave_requests.edit, request.id, longer, by=by, now=NOW)
+    database.write_now(amendment_steps.withdraw, request.id, by=by, now=NOW)
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     other = a_request(database, acme, ada)
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
@@ -72,9 +82,11 @@ def shape(value: Any) -> Any:
 def test_the_examples_match_real_events(database: Database) -> None:
     examples = [json.loads(text) for text in code("json", EVENTS)]
 
-    real = list(real_events(database).values())
+    real = real_events(database)
 
-    assert [shape(event) for event in examples] == [shape(event) for event in real]
+    assert {event["type"]: shape(event) for event in examples} == {
+        name: shape(event) for name, event in real.items()
+    }
     for name in DELIVERY_EVENTS:
         assert f"| `{name}` |" in TEXT
 

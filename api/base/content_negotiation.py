@@ -1,21 +1,47 @@
-"""Content negotiation of gzip: RFC 9110, section 12.5.3."""
+"""Content negotiation: gzip, JSON and languages. Source: RFC 9110, section 12.5."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Final
+
+from storage.base.caches import cached
 
 _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 
-@lru_cache(256)
+@cached("accepted_codings", 256)
 def prefers_gzip(accept_encoding: str) -> bool:
     """Whether the client accepts gzip, and prefers it at least as much as identity."""
-    weights = dict(_weighed(part) for part in accept_encoding.lower().split(",") if part.strip())
+    weights = _weights(accept_encoding)
     anything = weights.get("*", 0.0)
     gzip = weights.get("gzip", weights.get("x-gzip", anything))
     return gzip > 0 and gzip >= weights.get("identity", 0.0)
+
+
+@cached("accepted_types", 256)
+def prefers_json(accept: str) -> bool:
+    """Whether the client names JSON, and prefers it to HTML."""
+    weights = _weights(accept)
+    return weights.get("application/json", 0.0) > weights.get("text/html", 0.0)
+
+
+def preferred(accept_language: str, languages: Sequence[str]) -> str:
+    """The language, such as ``de``, that the client prefers; the first one if it names none.
+
+    ``de-AT`` is German. Of languages that the client likes as much, the first one in its header.
+    """
+    best, best_weight = languages[0], 0.0
+    for tag, weight in _weights(accept_language).items():
+        language = tag.partition("-")[0]
+        if language in languages and weight > best_weight:
+            best, best_weight = language, weight
+    return best
+
+
+def _weights(header: str) -> dict[str, float]:
+    return dict(_weighed(part) for part in header.lower().split(",") if part.strip())
 
 
 def _weighed(part: str) -> tuple[str, float]:

@@ -14,6 +14,8 @@ from typing import Final, Generic, TypeVar
 import structlog
 
 from storage.base.errors import DatabaseUnavailable
+from storage.base.monitoring import tracing
+from storage.base.monitoring.job_runs import expect, job_run
 
 Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
@@ -67,6 +69,7 @@ class Dispatcher(Generic[Work, Outcome]):
 
     def start(self) -> None:
         """Start on the running event loop; work that is already due is claimed at once."""
+        expect(self.name)
         self._loop = asyncio.get_running_loop()
         self._loops = [
             asyncio.create_task(self._claim_until_stopped(), name=f"{self.name}-claim"),
@@ -129,7 +132,9 @@ class Dispatcher(Generic[Work, Outcome]):
         if free_slots < (self._in_flight // 2 if self._ready else 1):
             return  # Claiming few costs as much as claiming many.
         self._finished = 0
-        self._ready.extend(await self._claim(free_slots))
+        with job_run(self.name):
+            claimed = await self._claim(free_slots)
+        self._ready.extend(claimed)
         self._start_runs()
 
     def _start_runs(self) -> None:
@@ -152,7 +157,11 @@ class Dispatcher(Generic[Work, Outcome]):
 
     async def _process(self, work: Work) -> None:
         try:
-            outcome = await self._attempt(work)
+            with tracing.span(f"deliver {self.name}"):
+                outcome = await self._attempt(work)
+        except DatabaseUnavailable as error:
+            # Due again when its lease expires.
+            _log.warning("dispatcher.attempt_failed", dispatcher=self.name, reason=str(error))
         except Exception:  # noqa: BLE001  # due again when its lease expires
             _log.exception("dispatcher.attempt_failed", dispatcher=self.name)
         else:

@@ -7,6 +7,8 @@ import json
 import logging
 import sys
 from collections import Counter
+from contextlib import suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
@@ -15,24 +17,46 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from api.base.settings import LogFormat
+from storage.base.monitoring import tracing
 
 # The number of warnings and errors logged by this process, by event.
 problems: Final[Counter[str]] = Counter()
 
+# The request that this task or thread works for.
+_request: Final[ContextVar[RequestLog | None]] = ContextVar("request", default=None)
+
 _access: Final = structlog.stdlib.get_logger("hiatus.access")
 # The writer of JSON lines, once configured.
 _lines: Lines | None = None
+_counts_problems = False
 
 _PROBLEMS = frozenset({"warning", "error", "critical"})
 # Slack's libraries log whole requests: notes are personal data (Bolt logs rejected bodies at INFO).
 _QUIET = ("slack_bolt", "slack_sdk", "apscheduler", "aiohttp", "httpx")
 
 
+class RequestLog:
+    """The id that a request's lines share, and how many warnings and errors were among them."""
+
+    __slots__ = ("request_id", "problems")
+
+    def __init__(self, request_id: str) -> None:
+        self.request_id = request_id
+        self.problems = 0
+
+
+def begin_request(request_id: str) -> RequestLog:
+    """Give the request's id to every line that this task logs from now on."""
+    request = RequestLog(request_id)
+    _request.set(request)
+    return request
+
+
 class Lines:
     """A structlog logger that writes the lines of one event-loop iteration with one system call.
 
     The system call is the most expensive part of a line. ``file`` is buffered and flushed when the
-    process ends.
+    process ends. A full disk or a closed pipe loses lines, but no request fails for it.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -43,7 +67,8 @@ class Lines:
         return self
 
     def msg(self, line: bytes) -> None:
-        self._file.write(line + b"\n")
+        with suppress(OSError):
+            self._file.write(line + b"\n")
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -57,14 +82,39 @@ class Lines:
 
     def _flush(self) -> None:
         self._flushed_by = None
-        self._file.flush()
+        with suppress(OSError):
+            self._file.flush()
 
 
 def _count_problem(_: object, level: str, entry: EventDict) -> EventDict:
     """A processor for our own lines only, whose events are names instead of sentences."""
     if level in _PROBLEMS:
         problems[entry["event"]] += 1
+        request = _request.get()
+        if request is not None:
+            request.problems += 1
     return entry
+
+
+def _add_request_id(_: object, __: str, entry: EventDict) -> EventDict:
+    request = _request.get()
+    if request is not None:
+        entry.setdefault("request_id", request.request_id)
+    return entry
+
+
+def _add_trace_ids(_: object, __: str, entry: EventDict) -> EventDict:
+    """A processor; the names are those of OpenTelemetry for logs in other formats than its own."""
+    ids = tracing.ids()
+    if ids is not None:
+        entry["trace_id"], entry["span_id"] = ids
+    return entry
+
+
+def log_failure(request: RequestLog, status: int) -> None:
+    """Log a response of 500 or more for which nothing was logged: each must be in the log."""
+    if _counts_problems and not request.problems:
+        _access.error("request failed", reason="no reason was given", status=status)
 
 
 def log_request(line: dict[str, object]) -> None:
@@ -75,6 +125,7 @@ def log_request(line: dict[str, object]) -> None:
     if _lines is None:
         _access.info("request", **line)
         return
+    _add_trace_ids(None, "", line)
     line["event"], line["level"] = "request", "info"
     line["timestamp"] = datetime.now(UTC)  # noqa: TID251  # only the line's own timestamp
     _lines.msg(orjson.dumps(line, option=orjson.OPT_UTC_Z))
@@ -90,8 +141,11 @@ def _as_json(line: object, **options: Any) -> bytes:  # type: ignore[explicit-an
 
 def configure(log_format: LogFormat) -> None:
     """Configure our own and the libraries' logging; call once, before anything logs."""
-    global _lines
+    global _lines, _counts_problems
+    _counts_problems = True
     shared: list[Processor] = [
+        _add_request_id,
+        _add_trace_ids,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]

@@ -6,22 +6,41 @@ import platform
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from api.base.logs import problems
+from api.base.queue_ages import QueueAges, QueueReader
 from api.base.version import VERSION
+from storage.base.caches import cache_sizes
+from storage.base.monitoring.measurements import FAMILIES, Numbers, Timings
 from storage.webhooks.deliveries import DeliveryResult
-from storage.webhooks.delivery_backlog import Backlog
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # One label for unknown routes and methods, which bounds the number of series.
 OTHER: Final = "other"
 
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
 _REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 _ATTEMPT_SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0)
+
+# A second series for each counter and histogram, of use to no dashboard.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class _Problems(Collector):
@@ -36,6 +55,47 @@ class _Problems(Collector):
         for event, count in problems.copy().items():
             family.add_metric([event], count)
         yield family
+
+
+class _Caches(Collector):
+    """How full each cache is."""
+
+    def collect(self) -> Iterator[Metric]:
+        labels = ["name", "unit"]
+        sizes = GaugeMetricFamily("hiatus_cache_size", "What is in each cache.", labels=labels)
+        bounds = GaugeMetricFamily("hiatus_cache_max_size", "The bound of each.", labels=labels)
+        for cache in cache_sizes():
+            sizes.add_metric([cache.name, cache.unit], cache.size)
+            bounds.add_metric([cache.name, cache.unit], cache.max_size)
+        return iter([sizes, bounds])
+
+
+class _Measurements(Collector):
+    """What storage and bot measure."""
+
+    def collect(self) -> Iterator[Metric]:
+        # A copy: Slack's modules, which have families of their own, may just be imported.
+        for family in FAMILIES.copy().values():
+            match family:
+                case Timings():
+                    yield _timings(family)
+                case Numbers():
+                    yield _numbers(family)
+
+
+def _timings(family: Timings) -> Metric:
+    shown = HistogramMetricFamily(family.name, family.meaning, labels=family.labels)
+    for values, histogram in family.series.copy().items():
+        shown.add_metric(values, [*histogram.cumulative()], histogram.sum)
+    return shown
+
+
+def _numbers(family: Numbers) -> Metric:
+    new = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
+    shown = new(family.name, family.meaning, labels=family.labels)
+    for values, number in family.series.copy().items():
+        shown.add_metric(values, number.value)
+    return shown
 
 
 class Metrics:
@@ -72,14 +132,25 @@ class Metrics:
             "hiatus_webhook_deliveries_in_flight",
             "Deliveries of the whole deployment that are being sent.",
         )
-        self._oldest = self._gauge(
+        self._oldest_delivery = self._gauge(
             "hiatus_webhook_oldest_due_seconds",
             "How long the oldest due delivery has been due; 0 if none is due.",
+        )
+        self._oldest_notification = self._gauge(
+            "hiatus_notification_oldest_due_seconds",
+            "How long the oldest due notification has been due; 0 if none is due.",
+        )
+        self._oldest_digest = self._gauge(
+            "hiatus_digest_oldest_due_seconds",
+            "How long the oldest due daily message has been due; 0 if none is due.",
         )
         self._database_up = self._gauge(
             "hiatus_database_up", "Whether the database could be read for this scrape."
         )
         self._registry.register(_Problems())
+        self._registry.register(_Measurements())
+        self._registry.register(_Caches())
+        ProcessCollector(registry=self._registry)
         build = Info("hiatus_build", "The running version.", registry=self._registry)
         build.info({"version": VERSION, "python": platform.python_version()})
 
@@ -93,9 +164,9 @@ class Metrics:
         series = self._series.get((method, route, status))
         if series is None:
             series = self._requests.labels(
-                method if method in _METHODS else OTHER, route or OTHER, str(status)
+                method if method in METHODS else OTHER, route or OTHER, str(status)
             )
-            if method in _METHODS:
+            if method in METHODS:
                 self._series[method, route, status] = series
         series.observe(duration_seconds)
 
@@ -105,13 +176,17 @@ class Metrics:
             self._attempts.labels(outcome.error or "delivered").inc()
             self._attempt_seconds.observe(outcome.duration_ms / 1_000)
 
-    def exposition(self, waiting: Backlog | None, now_milliseconds: int) -> bytes:
-        """All metrics as text; ``waiting`` is None if the database could not be read."""
-        self._database_up.set(waiting is not None)
-        if waiting is not None:
-            oldest = waiting.oldest_due_at
-            age = 0 if oldest is None else max(now_milliseconds - oldest, 0)
-            self._due.set(waiting.due)
-            self._in_flight.set(waiting.in_flight)
-            self._oldest.set(age / 1_000)
+    async def exposition_with(self, reader: QueueReader) -> bytes:
+        """All metrics as text, with the queues of now."""
+        return self.exposition(await reader.read())
+
+    def exposition(self, queues: QueueAges | None) -> bytes:
+        """All metrics as text; ``queues`` is None if the database could not be read."""
+        self._database_up.set(queues is not None)
+        if queues is not None:
+            self._due.set(queues.deliveries_due)
+            self._in_flight.set(queues.deliveries_in_flight)
+            self._oldest_delivery.set(queues.delivery_seconds)
+            self._oldest_notification.set(queues.notification_seconds)
+            self._oldest_digest.set(queues.digest_seconds)
         return generate_latest(self._registry)

@@ -16,8 +16,9 @@ from storage.base.environment import Environment
 
 LogFormat = Literal["json", "console"]
 
-_RATE_LIMIT_STORAGES: Final = (
-    "memory://",
+# Where rate limits are counted by default: by each process for itself.
+MEMORY_URL: Final = "memory://"
+_REDIS_SCHEMES: Final = (
     "redis://",
     "rediss://",
     "redis+unix://",
@@ -41,7 +42,7 @@ class ApiSettings:
     base_url: str = "http://127.0.0.1:8000"
     rate_limit: str = "600/minute"
     # A Redis URL may hold a password.
-    rate_limit_storage: str = field(default="memory://", repr=False)
+    rate_limit_storage: str = field(default=MEMORY_URL, repr=False)
     feed_rate_limit: str = "120/hour"
     webhook_allow_private: bool = False
     # PEM certificates of private certificate authorities, in addition to the public ones.
@@ -133,16 +134,31 @@ def _rate_limit(environment: Environment, name: str, default: str) -> str:
 
 def _rate_limit_storage(environment: Environment) -> str:
     url = environment.secret("HIATUS_RATE_LIMIT_STORAGE")
-    if url in ("", "memory"):
-        return "memory://"
-    if not url.startswith(_RATE_LIMIT_STORAGES):
+    if url in ("", "memory", MEMORY_URL):
+        return MEMORY_URL
+    if not url.startswith(_REDIS_SCHEMES):
         environment.problem("HIATUS_RATE_LIMIT_STORAGE must be `memory` or a redis:// URL.")
     elif find_spec("redis") is None:
         environment.problem(
             "HIATUS_RATE_LIMIT_STORAGE needs the package redis, which is not installed: "
-            "pip install 'redis>=5'."
+            "pip install 'redis>=5.2'."
         )
-    return url
+    elif _is_usable(url):
+        return url
+    else:
+        # Nothing of the URL is shown: what looks like its host may be the end of a password.
+        environment.problem(
+            "HIATUS_RATE_LIMIT_STORAGE must be a URL such as redis://:password@host:6379/0. "
+            "In a password, write %40 for @, %23 for #, %2F for / and %25 for %."
+        )
+    return MEMORY_URL
+
+
+def _is_usable(url: str) -> bool:
+    # Imported here: processes that count in memory do not need it.
+    from api.base import redis_windows
+
+    return redis_windows.is_usable(url)
 
 
 def _trusted_proxies(environment: Environment) -> tuple[str, ...]:

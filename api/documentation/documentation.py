@@ -1,4 +1,4 @@
-"""`/docs`, `/docs/errors` and `/openapi.json`."""
+"""`/docs`, `/docs/errors`, `/openapi.json` and the icon that browsers ask for by themselves."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.documentation import error_page
-from api.documentation.pages import (
+from api.website.pages import (
+    FAVICON,
     ICON,
     SCRIPT,
     STYLE,
     SWAGGER_UI_SCRIPT,
     SWAGGER_UI_STYLE,
+    WEBSITE_STYLE,
     Asset,
     asset_of,
     asset_response,
     asset_route,
+    file_route,
     page,
+    slash_route,
 )
 
 _FILES: Final = (
@@ -31,6 +35,7 @@ _FILES: Final = (
     STYLE,
     SCRIPT,
     ICON,
+    WEBSITE_STYLE,
 )
 _STYLED: Final = '<link rel="stylesheet" href="{documentation.css}">'
 
@@ -54,7 +59,10 @@ def routes(document: Callable[[], bytes]) -> list[Route]:
     return [
         Route("/openapi.json", openapi_document),
         Route("/docs", reference),
+        slash_route("/docs"),
         Route("/docs/errors", errors),
+        slash_route("/docs/errors"),
+        file_route("/favicon.ico", FAVICON),
         asset_route("/docs/assets/{version}/{name}", _FILES),
     ]
 
@@ -68,9 +76,10 @@ def _reference() -> Asset:
         head='<link rel="stylesheet" href="{swagger-ui.css}">\n'
         '<script src="{swagger-ui-bundle.js}" defer></script>\n'
         '<script src="{documentation.js}" defer></script>\n' + _STYLED,
-        body='<main id="reference"><p class="waiting">The reference needs JavaScript. It '
+        # Swagger UI has a main element of its own, in place of this one.
+        body='<div id="reference"><main class="waiting">The reference needs JavaScript. It '
         'shows <a href="openapi.json">openapi.json</a>; the error codes are on the '
-        '<a href="docs/errors">errors page</a>.</p></main>',
+        '<a href="docs/errors">errors page</a>.</main></div>',
     )
 
 

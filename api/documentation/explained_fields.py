@@ -56,18 +56,50 @@ OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
+    "after_end_date": (
+        "The day is after the person's last day of employment.",
+        "Choose the last day or an earlier one, or change `end_date` of the user first.",
+    ),
+    "before_start_date": (
+        "The day is before the person's first day of employment.",
+        "Choose the first day or a later one, or change `start_date` of the user first.",
+    ),
     "contains_nul": ("The text contains the character NUL.", "Remove it."),
     "control_character": (
         "The text contains control characters, characters that change the direction of the text "
         "(U+202A to U+202E, U+2066 to U+2069), or line breaks in a single-line field.",
         "Remove the character that `detail` names.",
     ),
+    "cover_archived": (
+        "An archived person cannot cover.",
+        "Choose an active colleague.",
+    ),
+    "cover_inactive": (
+        "The person who would cover is deactivated, or has not used Hiatus yet.",
+        "Choose an active colleague.",
+    ),
+    "cover_is_requester": (
+        "People cannot cover for themselves.",
+        "Choose a colleague, or omit `cover_user_id`.",
+    ),
+    "cover_required": (
+        "This leave type requires a colleague who covers.",
+        "Send `cover_user_id` with the request.",
+    ),
     "duplicate_working_day": ("A working day is listed twice.", "List each half-day once."),
     "end_before_start": (
         "The last day is before the first.",
         "Swap the dates; leave includes both.",
     ),
+    "end_date_before_start_date": (
+        "The last day of employment is before the first.",
+        "Use an `end_date` on or after `start_date`.",
+    ),
     "expiry_in_past": ("The key would expire before it is created.", "Use a time in the future."),
+    "first_record_start": (
+        "The first employment record begins with the employment, so it cannot be moved.",
+        "Change `start_date` of the user.",
+    ),
     "impossible_date": (
         "A leave year cannot begin on this day, such as 31 February.",
         "Use a month from 1 to 12 and a day that it has every year.",
@@ -114,6 +146,14 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Leave of an archived type cannot be requested.",
         "Choose a type whose `is_archived` is false.",
     ),
+    "interruption_extended": (
+        "Leave that interrupts other leave keeps its type and lies within its days.",
+        "Interrupt the leave again for more days, or cancel the interruption.",
+    ),
+    "leave_type_cannot_interrupt": (
+        "This leave type does not replace leave that is already booked (`may_interrupt`).",
+        "Choose a type whose `may_interrupt` is true.",
+    ),
     "manager_archived": (
         "An archived person cannot be a manager.",
         "Choose an active person.",
@@ -142,10 +182,41 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "not_one_of": ("Only certain values are possible.", "`detail` lists them."),
     "note_required": ("This leave type requires a note.", "Send `note` with the request."),
+    "not_with_replaces": (
+        "A preview of a change has the person of the request that it replaces.",
+        "Omit `user_id` or `replaces`.",
+    ),
+    "override_of_own_leave": (
+        "The rules can be overridden only for another person's leave.",
+        "Send the person's `user_id` as well, or omit `override_reason`.",
+    ),
+    "override_without_reason": (
+        "The reason for overriding the rules is blank.",
+        "Send the reason, or omit `override_reason`.",
+    ),
+    "nothing_effective": (
+        "The field `effective_from` was sent without one that it dates.",
+        "Send `working_days`, `leave_allowance`, `public_holiday_country_code` or "
+        "`department_id` with it.",
+    ),
     "out_of_range": ("The number is too small or too large.", "`detail` names the bounds."),
     "out_of_reach": (
         "The leave is more than two years in the future or in the past.",
         "Choose dates that are closer to today.",
+    ),
+    "outside_leave": (
+        "An interruption lies within the leave that it interrupts.",
+        "Choose dates and halves of the leave; for other days, create a new request.",
+    ),
+    "past_days": (
+        "The change touches days of approved leave before today. Its owner can only change what "
+        "lies ahead: leave that has begun can end today or later.",
+        "Leave those days as they are, or ask an admin or owner to change them. An amendment whose "
+        "days have passed can only be declined.",
+    ),
+    "person_archived": (
+        "The person in `user_id` is archived and can have no new leave.",
+        "Restore the person first.",
     ),
     "read_only": (
         "The member cannot be changed, and its value differs from the stored one.",
@@ -154,9 +225,17 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "repeated_field": ("A JSON object contains the same name twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
     "required": ("The field is missing, or null where it must not be.", "Send it."),
+    "same_leave_type": (
+        "The leave is of this type already.",
+        "Interrupt leave of another type.",
+    ),
     "scope_not_held": (
         "A new key can only have scopes that the key in use has itself.",
         "Omit the others, or use a key that has them.",
+    ),
+    "start_date_after_record": (
+        "A later employment record begins on this day or before it.",
+        "Change or delete that record first, or use an earlier `start_date`.",
     ),
     "too_little_notice": (
         "This leave type must be requested earlier (`min_notice_days`).",
@@ -197,6 +276,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The query has a parameter that this operation does not know. It is refused because a "
         "mistyped filter would return too much.",
         "Remove it, or compare its name with the documentation.",
+    ),
+    "unknown_user": (
+        "No person of your organisation has the id in `user_id`.",
+        "List them with `GET /api/v1/users`.",
     ),
     "unknown_role": (
         "This role does not exist.",

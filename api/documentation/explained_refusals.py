@@ -12,7 +12,9 @@ from storage.access.idempotency import (
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.admin import holiday_overrides, holiday_set_removal, people_checks, people_status
+from storage.admin import people_checks, people_status
+from storage.admin.employment import dated_records, effective
+from storage.admin.holidays import holiday_overrides, holiday_set_removal
 from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.cli import people_file, people_import
@@ -86,6 +88,22 @@ EXPLAINED: Final = (
         cure="Let another approver decide. Cancelling your own request is always possible.",
     ),
     Explained(
+        example=errors.RecordingNotAllowed(),
+        meaning="You do not decide on the leave of the person in `user_id`; only admins and owners "
+        "record leave for everyone.",
+        cure="Ask one of the person's approvers, an admin or an owner.",
+    ),
+    Explained(
+        example=errors.LeaveTypeNotRecordable("Annual leave"),
+        meaning="Approvers record only leave types with `approvers_may_record` for others.",
+        cure="Ask an admin or owner to record it, or the person to request it.",
+    ),
+    Explained(
+        example=errors.OverrideNotAllowed(),
+        meaning="Only admins and owners can send `override_reason`.",
+        cure="Leave it out, or ask an admin or owner to record the leave.",
+    ),
+    Explained(
         example=errors.NotYourField(["role"]),
         meaning="Apart from first name, last name and job title, only admins and owners change a "
         "person's record; `fields` lists the fields that you may not change.",
@@ -122,6 +140,25 @@ EXPLAINED: Final = (
         meaning="This action is not possible in the leave request's current status, which "
         "`leave_status` names. Declined and cancelled leave cannot be changed.",
         cure="Read the request again. For leave on other dates, create a new request.",
+    ),
+    Explained(
+        example=errors.AlreadyObjected(),
+        meaning="In Slack: an objection to leave that was recorded for you is sent once.",
+        cure="Talk to the person who recorded it, or cancel the leave.",
+    ),
+    Explained(
+        example=errors.AmendmentEnded("replaced"),
+        meaning="In Slack: the change of approved leave whose buttons were used was decided, "
+        "withdrawn or replaced, or the leave was changed or cancelled.",
+        cure="Decide on the change that the newest message shows.",
+    ),
+    Explained(
+        example=errors.DaysNoLongerFit(errors.InsufficientAllowance(2, 4, "2026")),
+        meaning="The days of a cancelled interruption would go back to leave that uses the "
+        "allowance, but they have been used otherwise since; `leave_year`, `remaining_days` and "
+        "`needed_days` say which and by how much.",
+        cure="Cancel or shorten other leave of that year first, or ask an admin to adjust the "
+        "allowance.",
     ),
     Explained(
         example=errors.OverlappingLeave(
@@ -170,6 +207,21 @@ EXPLAINED: Final = (
         ),
         meaning="The organisation, or a person who is not archived, has these public holidays.",
         cure="Give them another country code first, then delete the set.",
+    ),
+    Explained(
+        example=dated_records.EmploymentRecordExists(date(2026, 6, 1)),
+        meaning="Each of a person's employment records begins on a day of its own.",
+        cure="Change the record of that day, or choose another day.",
+    ),
+    Explained(
+        example=dated_records.FirstEmploymentRecord(),
+        meaning="A person always has a first employment record.",
+        cure="Change it, or delete a later one.",
+    ),
+    Explained(
+        example=effective.TooManyRecords(),
+        meaning="A person can have at most 100 employment records.",
+        cure="Delete records that no longer matter.",
     ),
     Explained(
         example=holiday_overrides.TooManyOverrides(),

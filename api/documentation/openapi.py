@@ -104,7 +104,7 @@ class _Document:
         if operation.body is not None:
             described["requestBody"] = {
                 "required": operation.needs_body,
-                "content": {"application/json": {"schema": schema, "example": operation.example}},
+                "content": {"application/json": {"schema": schema, **_examples_of_body(operation)}},
             }
         return described
 
@@ -237,6 +237,18 @@ def _info(base_url: str) -> Json:
         "description": openapi_guide.description(base_url),
         "contact": {"name": "The operator of this service", "url": f"{base_url}/docs"},
         "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
+    }
+
+
+def _examples_of_body(operation: Operation) -> Json:
+    if not operation.other_examples:
+        return {"example": operation.example}
+    examples = {operation.summary: operation.example, **operation.other_examples}
+    return {
+        "examples": {
+            str(number): {"summary": summary, "value": example}
+            for number, (summary, example) in enumerate(examples.items(), start=1)
+        }
     }
 
 

@@ -43,6 +43,9 @@ curl -s -H "$KEY" "$BASE/api/v1/approvals/pending"
 curl -s -H "$KEY" -X POST "$BASE/api/v1/approvals/<request id>/approve"
 ```
 
+   An admin can also record leave for another person, which is approved at once: add their `user_id`
+   to the body of step 3.
+
 5. **See it in a calendar.** Subscribe to one of these paths in any calendar program.
 
 ```sh

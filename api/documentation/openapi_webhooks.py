@@ -23,8 +23,9 @@ EVENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "leave_request.updated": (
         "A leave request was changed",
-        "Its dates, halves or note were edited while it was pending, or its days were "
-        "recalculated because working days or public holidays changed.",
+        "Its dates, halves or note were edited while it was pending, approved leave was changed "
+        "at once or with an approved amendment, or its days were recalculated because working "
+        "days or public holidays changed. An open amendment has ended if it is null now.",
     ),
     "leave_request.approved": (
         "Leave was approved",
@@ -37,6 +38,19 @@ EVENTS: Final[Mapping[str, tuple[str, str]]] = {
     "leave_request.cancelled": (
         "Leave was cancelled",
         "By the requester, an admin or an owner, or because the requester was archived.",
+    ),
+    "leave_request.amendment_requested": (
+        "A change of approved leave was requested",
+        "`data.amendment` awaits a decision; it replaces an earlier one. The leave stays as it is. "
+        "An approved amendment sends `leave_request.updated`.",
+    ),
+    "leave_request.amendment_declined": (
+        "A change of approved leave was declined",
+        "The leave stays as it is.",
+    ),
+    "leave_request.amendment_withdrawn": (
+        "A change of approved leave was withdrawn",
+        "By the requester, an admin or an owner. The leave stays as it is.",
     ),
     event_bodies.PING: (
         "A test event",
@@ -128,6 +142,9 @@ def _body(event: str, examples: Examples) -> Json:
     if event == event_bodies.PING:
         return examples.of_model("PingBody")
     body = examples.of_model("EventBody")
+    if event == "leave_request.amendment_requested":
+        amended = {"amendment": examples.of_model("AmendmentRecord"), "sequence": 3, "version": 3}
+        return {**body, "type": event, "data": {**body["data"], **amended}}
     return {**body, "type": event, "data": {**body["data"], **_STATE_OF_EVENT.get(event, {})}}
 
 
@@ -139,6 +156,8 @@ _STATE_OF_EVENT: Final[Mapping[str, Json]] = {
         "status": "declined",
         "decision_reason": "Half of the team is away that week.",
     },
+    "leave_request.amendment_declined": {"sequence": 4, "version": 4},
+    "leave_request.amendment_withdrawn": {"sequence": 4, "version": 4},
     "leave_request.cancelled": {
         "status": "cancelled",
         "cancelled_at": "2026-06-20T10:00:00.655000Z",

@@ -9,21 +9,21 @@ from __future__ import annotations
 import gzip
 from typing import Final, Literal
 
-from api.base.lru_cache import LRUCache
-from api.feeds import ical
 from api.feeds.event_times import WorkingHours
+from api.feeds.feed_values import PublicHoliday
 from api.feeds.feed_views import Subscription, View, load_view
-from api.feeds.ical import PublicHoliday
 from storage.access import feed_owners
 from storage.access.feed_owners import FeedOwner
+from storage.base.caches import LRUCache
 from storage.base.calendar_values import Absence
 from storage.db.database import Transaction
 
 Coding = Literal["identity", "gzip"]
 
-MAX_EVENTS_BYTES: Final = 48 * 1024 * 1024
-MAX_FEEDS_BYTES: Final = 64 * 1024 * 1024
-MAX_FINGERPRINTS_BYTES: Final = 16 * 1024 * 1024
+# Enough for the events of a feed of 10,000.
+_MAX_EVENTS_BYTES: Final = 20_000_000
+_MAX_FEEDS_BYTES: Final = 16_000_000
+_MAX_FINGERPRINTS_BYTES: Final = 4_000_000
 # The size of a cache key and its entry, in addition to the rendered bytes.
 _EVENT_KEY_BYTES: Final = 1_000
 _FINGERPRINT_BYTES: Final = 1_500
@@ -38,10 +38,14 @@ class FeedCache:
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
         self._fingerprints: LRUCache[Subscription, tuple[FeedOwner, str]] = LRUCache(
-            MAX_FINGERPRINTS_BYTES
+            "feed_fingerprints", _MAX_FINGERPRINTS_BYTES, "bytes"
         )
-        self._events: LRUCache[tuple[object, ...], bytes] = LRUCache(MAX_EVENTS_BYTES)
-        self._feeds: LRUCache[tuple[str, Coding], bytes] = LRUCache(MAX_FEEDS_BYTES)
+        self._events: LRUCache[tuple[object, ...], bytes] = LRUCache(
+            "feed_events", _MAX_EVENTS_BYTES, "bytes"
+        )
+        self._feeds: LRUCache[tuple[str, Coding], bytes] = LRUCache(
+            "rendered_feeds", _MAX_FEEDS_BYTES, "bytes"
+        )
 
     def fingerprint(self, subscription: Subscription, owner: FeedOwner) -> str | None:
         """The feed's fingerprint if it is cached for this state of its owner."""
@@ -74,6 +78,9 @@ class FeedCache:
 
     def render(self, fingerprint: str, view: View, coding: Coding) -> bytes:
         """The feed's bytes. An event that is not cached takes 0.2 ms."""
+        # icalendar takes 4 MB and 0.05 s: it is imported with the first feed, on that one's thread.
+        from api.feeds import ical
+
         plain = self._feeds.get((fingerprint, "identity"))
         if plain is None:
             events = [self._event(absence, view.hours) for absence in view.absences]
@@ -91,6 +98,8 @@ class FeedCache:
         key = (event, hours)
         rendered = self._events.get(key)
         if rendered is None:
+            from api.feeds import ical
+
             if isinstance(event, Absence):
                 rendered = ical.render_event(event, hours)
             else:

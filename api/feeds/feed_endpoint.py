@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 from api.base.shared_lookup import SharedLookup
 from api.feeds.feed_cache import FeedCache
 from api.feeds.feed_fetches import FeedFetches
+from api.feeds.feed_reads import FeedReads
 from api.feeds.feed_requests import FeedRequest, feed_request, tag_of
 from api.http.auth import header
 from api.http.conditions import http_date
@@ -46,6 +47,7 @@ class FeedEndpoint:
         self._services = services
         self._cache = FeedCache(services.base_url)
         self._fetches = FeedFetches(services.database)
+        self._reads = FeedReads(services.database, services.clock)
         self._owners = SharedLookup(
             lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
         )
@@ -82,7 +84,7 @@ class FeedEndpoint:
             contents = self._cache.contents(fingerprint, request.preferences.coding)
             if contents is not None:
                 return fingerprint, contents
-        return await self._services.database.read_long(self._load_and_render, request)
+        return await self._reads.read(self._load_and_render, request)
 
     def _load_and_render(self, tx: Transaction, request: FeedRequest) -> tuple[str, bytes | None]:
         fingerprint, view = self._cache.load(tx, request.subscription, request.owner)

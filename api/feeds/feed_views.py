@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from api.feeds.event_times import WorkingHours
-from api.feeds.ical import Feed, PublicHoliday
+from api.feeds.feed_values import Feed, PublicHoliday
 from storage.access import absences, feed_rows
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
@@ -100,21 +100,25 @@ def _name(owner: FeedOwner, scope: FeedScope) -> str:
 def _holidays(
     config: OrganisationConfig, owner: FeedOwner, first_day: date, last_day: date
 ) -> Iterator[PublicHoliday]:
-    country_code = owner.holiday_country_code
     created_at = {
         holidays.country_code: holidays.created_at for holidays in config.holiday_sets.values()
     }
-    updated_at = max(
-        created_at.get(country_code, config.organisation.created_at), owner.sequence_at
-    )
-    by_day = public_holidays.holidays_between(config, country_code, first_day, last_day)
-    for day, holiday in sorted(by_day.items()):
-        yield PublicHoliday(
-            country_code=country_code,
-            day=day,
-            name=holiday.name,
-            updated_at=updated_at,
-            half=_HALF_OF_MASK.get(holiday.halves),
-            timezone=owner.timezone,
-            sequence=owner.sequence,
+    countries = owner.holiday_countries
+    ends = (*(begin - timedelta(days=1) for begin, _ in countries[1:]), date.max)
+    for (begin, country_code), end in zip(countries, ends, strict=True):
+        updated_at = max(
+            created_at.get(country_code, config.organisation.created_at), owner.sequence_at
         )
+        by_day = public_holidays.holidays_between(
+            config, country_code, max(begin, first_day), min(end, last_day)
+        )
+        for day, holiday in sorted(by_day.items()):
+            yield PublicHoliday(
+                country_code=country_code,
+                day=day,
+                name=holiday.name,
+                updated_at=updated_at,
+                half=_HALF_OF_MASK.get(holiday.halves),
+                timezone=owner.timezone,
+                sequence=owner.sequence,
+            )

@@ -8,15 +8,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from functools import lru_cache
+from datetime import date, timedelta
 from typing import Final
 
 from icalendar import Calendar, Event, vText
 
 from api.feeds.css_colours import nearest_css_name
 from api.feeds.event_times import WorkingHours, event_span
+from api.feeds.feed_values import Feed, PublicHoliday
+from storage.base.caches import cached
 from storage.base.calendar_values import Absence
 from storage.base.texts import without_bidirectional
 from storage.base.values import HalfDay, LeaveStatus
@@ -48,30 +48,6 @@ class _OneLine(vText):
 
     def to_ical(self) -> bytes:
         return _ESCAPED.sub(r"\\\g<0>", self).encode()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Feed:
-    """``source_url`` is the calendar's address without the token, since files are forwarded."""
-
-    name: str
-    source_url: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PublicHoliday:
-    """A holiday; half-days begin and end in ``timezone``, the feed owner's.
-
-    ``updated_at`` is when its set was created or ``sequence`` was last raised.
-    """
-
-    country_code: str
-    day: date
-    name: str
-    updated_at: datetime
-    half: HalfDay | None = None
-    timezone: str = "UTC"
-    sequence: int = 0
 
 
 def render_feed(feed: Feed, fragments: Iterable[bytes]) -> bytes:
@@ -138,7 +114,7 @@ def _holiday_uid(holiday: PublicHoliday, label: str, begins: date, ends: date) -
 
 
 # Cached, because a feed's name and address hardly ever change.
-@lru_cache(2_000)
+@cached("feed_heads", 2_048)
 def _head(feed: Feed) -> bytes:
     calendar = Calendar()
     calendar.add("prodid", PRODID)
@@ -155,7 +131,10 @@ def _head(feed: Feed) -> bytes:
 
 
 def _summary(absence: Absence, label: str) -> str:
-    suffix = " (pending)" if absence.status == "pending" else ""
+    remarks = ["pending"] if absence.status == "pending" else []
+    if cover := _one_line(absence.cover_name or ""):
+        remarks.append(f"covered by {cover}")
+    suffix = f" ({', '.join(remarks)})" if remarks else ""
     name = "" if absence.is_own else _one_line(absence.person_name)
     return f"{name}: {label}{suffix}" if name else f"{label}{suffix}"
 

@@ -18,10 +18,10 @@ _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,200}=*)", re.IGNOREC
 
 def api_key_of(headers: Headers) -> str:
     """The key as sent. Raises Unauthenticated unless there is exactly one well-formed key."""
-    sent = [value for name, value in headers if name == b"authorization"]
-    if len(sent) != 1:
+    values = [value for name, value in headers if name == b"authorization"]
+    if len(values) != 1:
         raise Unauthenticated
-    match = _BEARER.fullmatch(sent[0])
+    match = _BEARER.fullmatch(values[0])
     if match is None:
         raise Unauthenticated
     return match[1].decode("ascii")

@@ -129,7 +129,7 @@ def extension_members(error: DomainError) -> dict[str, object]:
     match error:
         case errors.InvalidInput():
             return {"errors": [as_dict(field) for field in error.errors]}
-        case errors.InsufficientAllowance():
+        case errors.InsufficientAllowance() | errors.DaysNoLongerFit():
             return {
                 "remaining_days": days_of(error.remaining_half_days),
                 "needed_days": days_of(error.needed_half_days),
@@ -147,4 +147,7 @@ def extension_members(error: DomainError) -> dict[str, object]:
             return {"needed_role": error.needed}
         case errors.NotYourField():
             return {"fields": error.fields}
+        case errors.Forbidden(field=str(field)):
+            pointer = f"/{field}"
+            return {"errors": [{"pointer": pointer, "code": error.code, "detail": error.detail}]}
     return {}

@@ -81,6 +81,8 @@ class Operation:
     rules: tuple[str, ...] = ()
     header_parameters: tuple[Mapping[str, object], ...] = ()
     example: Mapping[str, object] | None = None
+    # Further examples of the body by their summaries.
+    other_examples: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     # Request headers that select the response (Vary).
     varies_by: tuple[str, ...] = field(init=False)
     signature: Signature = field(init=False)

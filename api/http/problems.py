@@ -111,7 +111,9 @@ def exception_handlers(base_url: str) -> dict[type[Exception], ExceptionHandler]
             "request unavailable",
             request_id=request.scope["request_id"],
             reason=str(error).partition("\n")[0],
-            cause=None if error.__cause__ is None else repr(error.__cause__),
+            # Only its type: a message can have values of the request.
+            cause=None if error.__cause__ is None else type(error.__cause__).__name__,
+            kind=getattr(error, "kind", None),
         )
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
         if isinstance(error, errors.OutcomeUnknown):

@@ -6,16 +6,29 @@ from api.http.fields import Paged
 from api.http.handlers import RequestContext
 from api.http.operations import Operation
 from api.schemas.leave_bodies import Decline
+from api.schemas.leave_records import PendingApprovalRecord
 from api.schemas.lists import Listing, listing
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
+from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import caller_leave, decisions
+from storage.leave import decisions
+from storage.leave.amendments import counted_amendments
+from storage.leave.lists import caller_leave
 
 
-def pending(tx: Transaction, context: RequestContext, query: Paged) -> Listing[LeaveRequestRecord]:
+def pending(
+    tx: Transaction, context: RequestContext, query: Paged
+) -> Listing[PendingApprovalRecord]:
+    organisation_id = context.caller.organisation_id
     page = caller_leave.assigned(tx, query.page, by=context.caller, now=context.now)
-    return listing(page, records.leave_request)
+    amendments = counted_amendments.of_requests(tx, organisation_id, page.items)
+
+    def record(request: LeaveRequest) -> PendingApprovalRecord:
+        shown = records.leave_request(request, amendments.get(request.id))
+        return {**shown, "kind": "request" if shown["amendment"] is None else "amendment"}
+
+    return listing(page, record)
 
 
 def approve(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
@@ -37,13 +50,16 @@ OPERATIONS = (
         path="/approvals/pending",
         summary="List requests awaiting the caller's approval",
         description=(
-            "Pending leave requests that the caller can decide on, oldest first. Always "
+            "Pending leave requests that the caller can decide on, and approved ones with an "
+            "`amendment` (`kind` is `amendment`), oldest request first. Always "
             "current: someone who returns from leave or becomes a manager sees their requests "
             "at once."
         ),
         handler=pending,
         tag="Approvals",
         scope="approvals:read",
+        # Of admins: every pending request may be assigned to them.
+        is_long=True,
         refusals=(errors.UnusableCursor,),
     ),
     Operation(
@@ -51,21 +67,40 @@ OPERATIONS = (
         path="/approvals/{id}/approve",
         summary="Approve a leave request",
         description=(
-            "`id` is the leave request's id. For its approvers, admins and owners; no one can "
+            "`id` is the leave request's id. The open `amendment` of approved leave is checked "
+            "again and then applied. For its approvers, admins and owners; no one can "
             "decide on their own request. Of two simultaneous decisions, one is refused."
         ),
         handler=approve,
         tag="Approvals",
         scope="approvals:write",
         kind="leave request",
-        refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),
+        refusals=(
+            errors.InvalidTransition,
+            errors.OwnRequest,
+            decisions.NotYourApproval,
+            errors.OverlappingLeave,
+            errors.InsufficientAllowance,
+            errors.DaysNoLongerFit,
+        ),
+        rules=(
+            "interruption_extended",
+            "leave_type_archived",
+            "no_working_time",
+            "note_required",
+            "out_of_reach",
+            "past_days",
+            "too_little_notice",
+            "too_many_days",
+        ),
     ),
     Operation(
         method="POST",
         path="/approvals/{id}/decline",
         summary="Decline a leave request",
         description=(
-            "`id` is the leave request's id. For its approvers, admins and owners; no one can "
+            "`id` is the leave request's id. Leave whose `amendment` is declined keeps its dates. "
+            "For its approvers, admins and owners; no one can "
             "decide on their own request. The requester sees the reason."
         ),
         handler=decline,

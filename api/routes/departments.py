@@ -114,7 +114,10 @@ OPERATIONS = (
         method="DELETE",
         path="/departments/{id}",
         summary="Delete a department",
-        description="Only possible when no one belongs to it.",
+        description=(
+            "Only possible when no one belongs to it today or later. Former members keep, for the "
+            "time in which they belonged to it, the allowance that it gave them."
+        ),
         handler=delete,
         # Any number of archived people may have to be updated.
         is_long=True,

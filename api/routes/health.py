@@ -14,14 +14,15 @@ from starlette.routing import Route
 from api.http.errors import HTTP_PROBLEMS
 from api.http.handlers import Services
 from api.http.problems import RETRY_AFTER_SECONDS, problem
-from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db import schema
 from storage.db.database import Transaction
 from storage.webhooks import delivery_backlog
 
-# The member ``reason`` of the 503, by error.
+# The member ``reason`` of the 503: that of the first class that the error has.
 _REASONS: Final[dict[type[Exception], str]] = {
     DatabaseUnavailable: "database_unavailable",
+    SchemaTooNew: "schema_too_new",
     SchemaOutOfDate: "schema_out_of_date",
 }
 _CHECK_FAILED: Final = "check_failed"
@@ -58,12 +59,12 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "operationId": "health.readyz",
             "summary": "Readiness check",
             "description": (
-                "Checks that the database responds and has this version's schema. "
+                "Checks that the database responds and that this version can use its schema. "
                 "`oldest_undelivered_seconds` says for how long the oldest due webhook delivery "
                 "has been due (deliveries of disabled webhooks do not count); if it keeps "
                 "growing, no process is delivering. Every failure is a 503 with a `reason`: "
-                "`database_unavailable`, `schema_out_of_date` or, with an error in the log, "
-                "`check_failed`."
+                "`database_unavailable`, `schema_out_of_date`, `schema_too_new` or, with an error "
+                "in the log, `check_failed`."
             ),
             "tags": ["Health"],
             "security": [],
@@ -111,10 +112,17 @@ def routes(services: Services) -> list[Route]:
 def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
     """503 with ``reason``. The traceback of an unknown error is logged."""
     reason = next((name for kind, name in _REASONS.items() if isinstance(error, kind)), None)
+    request_id = request.scope["request_id"]
     if reason is None:
-        _log.error("not ready", reason=_CHECK_FAILED, exc_info=error)
+        _log.error("not ready", request_id=request_id, reason=_CHECK_FAILED, exc_info=error)
     else:
-        _log.warning("not ready", reason=reason, error=str(error))
+        _log.warning(
+            "not ready",
+            request_id=request_id,
+            reason=reason,
+            error=str(error),
+            kind=getattr(error, "kind", None),
+        )
     code, title, detail = HTTP_PROBLEMS[503]
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
     return problem(
@@ -125,7 +133,7 @@ def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
 
 
 def _oldest_due_at(tx: Transaction) -> int | None:
-    schema.check_schema_again(tx)
+    schema.log_newer(schema.check_schema_again(tx))
     return delivery_backlog.oldest_due_at(tx)
 
 

@@ -19,6 +19,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.leave.lists import visible_leave
 
 # The maximum length of an unpaged list.
 MAX_LIST: Final = 10_000
@@ -27,7 +28,7 @@ MAX_LIST: Final = 10_000
 def list_visible(
     tx: Transaction, context: RequestContext, query: ListOfLeave
 ) -> PagedLeaveListing | LeaveListing:
-    page = leave_reading.visible(
+    page = visible_leave.page(
         tx,
         query.page if query.is_paged else PageOf(limit=MAX_LIST),
         by=context.caller,
@@ -55,6 +56,7 @@ def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[L
         start_half_day=None,
         end_half_day=None,
         note=body.note,
+        cover_user_id=body.cover_user_id,
     )
     request = leave_requests.submit(tx, by=context.caller, draft=draft, now=context.now)
     return created(f"/api/v1/leave/{request.id}", _shown(tx, context, request))
@@ -114,9 +116,15 @@ OPERATIONS = (
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
         rules=(
             "control_character",
+            "cover_archived",
+            "cover_inactive",
+            "cover_is_requester",
+            "cover_required",
             "end_before_start",
             "leave_type_archived",
+            "after_end_date",
             "no_working_time",
+            "not_found",
             "note_required",
             "out_of_reach",
             "too_little_notice",
@@ -140,12 +148,20 @@ OPERATIONS = (
         method="DELETE",
         path="/leave/{id}",
         summary="Cancel leave",
-        description="While it is pending or approved. For the requester, admins and owners.",
+        description=(
+            "While it is pending or approved. For the requester, admins and owners; as "
+            "`POST /leave-requests/{id}/cancel`."
+        ),
         handler=cancel,
         lock=lock,
         tag="Leave (second variant)",
         scope="leave:write",
         kind="leave request",
-        refusals=(errors.InvalidTransition, errors.InsufficientRole),
+        refusals=(
+            errors.InvalidTransition,
+            errors.InsufficientRole,
+            errors.DaysNoLongerFit,
+            errors.OverlappingLeave,
+        ),
     ),
 )

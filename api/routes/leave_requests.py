@@ -12,14 +12,18 @@ from api.schemas.queries import ListOfLeaveRequests
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave_lists, leave_reading, leave_requests, previews
+from storage.leave import leave_reading, leave_requests, previews
+from storage.leave.amendments import counted_amendments
+from storage.leave.changes import amendment_steps
 from storage.leave.drafts import Draft
+from storage.leave.lists import filtered_leave
+from storage.leave.recorded import recording
 
 
 def page(
     tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
 ) -> Listing[LeaveRequestRecord]:
-    page = leave_lists.page_of_records(
+    page = filtered_leave.page_of_records(
         tx,
         query.page,
         by=context.caller,
@@ -37,7 +41,14 @@ def page(
 def create(
     tx: Transaction, context: RequestContext, body: NewLeaveRequest
 ) -> Result[LeaveRequestRecord]:
-    request = leave_requests.submit(tx, by=context.caller, draft=_draft(body), now=context.now)
+    request = recording.create(
+        tx,
+        by=context.caller,
+        draft=_draft(body),
+        user_id=body.user_id,
+        override_reason=body.override_reason,
+        now=context.now,
+    )
     return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
 
 
@@ -50,6 +61,8 @@ def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview)
             draft=draft,
             now=context.now,
             replaces=body.replaces,
+            user_id=body.user_id,
+            override_reason=body.override_reason,
             reference_version=context.reference_version,
         )
     )
@@ -63,6 +76,7 @@ def _draft(body: NewLeaveRequest) -> Draft:
         start_half_day=body.start_half_day,
         end_half_day=body.end_half_day,
         note=body.note,
+        cover_user_id=body.cover_user_id,
     )
 
 
@@ -73,9 +87,8 @@ def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
 
 
 def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
-    return records.leave_request(
-        leave_reading.get(tx, context.id, by=context.caller, now=context.now)
-    )
+    request = leave_reading.get(tx, context.id, by=context.caller, now=context.now)
+    return counted_amendments.record(tx, context.caller.organisation_id, request)
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
@@ -84,7 +97,11 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 
 def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:
     request = leave_requests.edit(tx, context.id, body.sent(), by=context.caller, now=context.now)
-    return records.leave_request(request)
+    return counted_amendments.record(tx, context.caller.organisation_id, request)
+
+
+def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
+    amendment_steps.withdraw(tx, context.id, by=context.caller, now=context.now)
 
 
 def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
@@ -95,15 +112,28 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 
 _RULES = (
     "control_character",
+    "cover_archived",
+    "cover_inactive",
+    "cover_is_requester",
+    "cover_required",
     "end_before_start",
     "impossible_half_days",
     "leave_type_archived",
+    "after_end_date",
     "no_working_time",
+    "not_found",
     "note_required",
     "out_of_reach",
     "too_little_notice",
     "too_long",
     "too_many_days",
+)
+
+_RECORDING_RULES = (
+    "override_of_own_leave",
+    "override_without_reason",
+    "person_archived",
+    "unknown_user",
 )
 
 OPERATIONS = (
@@ -125,21 +155,43 @@ OPERATIONS = (
         description=(
             "Creates a request for the caller. It is approved immediately if the leave type "
             "needs no approval or the person has no approver; otherwise it is pending. Days are "
-            "counted in half-days over the caller's working days and public holidays; "
+            "counted in half-days over the person's working days and public holidays; "
             "`start_half_day` and `end_half_day` shorten the first and the last day to one "
-            "half. Approvers are notified in Slack."
+            "half. Approvers are notified in Slack.\n\n"
+            "With another person's `user_id`, it records leave for them, also in the past. Admins "
+            "and owners record any leave for anyone; approvers record leave types with "
+            "`approvers_may_record` for the people whose leave they decide. It is approved "
+            "immediately, with the caller as `recorded_by` and `decided_by`, and the person is "
+            "notified in Slack. `override_reason` of an admin or owner ignores the allowance and "
+            "the leave type's notice, length and note, never an overlap. The caller's own id is "
+            "the same as none."
         ),
         handler=create,
         tag="Leave requests",
         scope="leave:write",
         status=201,
-        refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
-        rules=(*_RULES, "unknown_leave_type"),
+        refusals=(
+            errors.OverlappingLeave,
+            errors.InsufficientAllowance,
+            errors.RecordingNotAllowed,
+            errors.LeaveTypeNotRecordable,
+            errors.OverrideNotAllowed,
+        ),
+        rules=(*_RULES, *_RECORDING_RULES, "unknown_leave_type"),
         example={
             "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
             "start_date": "2026-08-03",
             "end_date": "2026-08-07",
             "end_half_day": "am",
+        },
+        other_examples={
+            "Record leave for another person": {
+                "user_id": "0197c2a4-9d20-7e66-8a31-50fb7c2d4e12",
+                "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+                "start_date": "2026-08-03",
+                "end_date": "2026-08-07",
+                "override_reason": "Agreed before the allowance was lowered.",
+            }
         },
     ),
     Operation(
@@ -150,17 +202,31 @@ OPERATIONS = (
             "Takes the same body as `POST /leave-requests` and stores nothing. It responds with "
             "200 even if the request would be refused: `refusals` lists the reasons. Every date "
             "has a line that says how much it counts and why; every leave year involved has its "
-            "balance before and after. With `replaces`, it previews a change of that pending "
-            "request: one of the caller's own, or any for admins and owners. If the dates or "
+            "balance before and after. With `replaces`, it previews a change of that pending or "
+            "approved request: one of the caller's own, or any for admins and owners; `effect` "
+            "says whether a change of approved leave needs approval. With another "
+            "person's `user_id`, it previews leave recorded for them. If the dates or "
             "the leave type cannot be used, nothing is counted. Colleagues are those of the "
-            'team calendar; private leave is shown as "Away".'
+            'team calendar; private leave is shown as "Away". `warnings` prevent nothing: '
+            "`cover_away` if the colleague who covers is on approved leave, or does not work, on "
+            "one of the days."
         ),
         handler=preview,
         tag="Leave requests",
         scope="leave:read",
         kind="leave request",
         stores_nothing=True,
-        refusals=(errors.NotFound, errors.InsufficientRole),
+        refusals=(
+            errors.NotFound,
+            errors.InsufficientRole,
+            errors.RecordingNotAllowed,
+            errors.OverrideNotAllowed,
+        ),
+        rules=(
+            *_RECORDING_RULES,
+            "control_character",
+            "not_with_replaces",
+        ),
         example={
             "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
             "start_date": "2026-08-28",
@@ -197,10 +263,15 @@ OPERATIONS = (
     Operation(
         method="PATCH",
         path="/leave-requests/{id}",
-        summary="Change a pending leave request",
+        summary="Change a leave request",
         description=(
-            "For the requester, admins and owners, while it is pending. Omitted fields stay "
-            "unchanged. The days are recalculated and checked, and the approvers are notified."
+            "For the requester, admins and owners, while it is pending or approved. Omitted "
+            "fields stay unchanged. The days are recalculated and checked, and the approvers are "
+            "notified. Approved leave stays approved. A change of it that only gives days back, "
+            "or that needs no approval, applies at once; any other becomes an `amendment`, which "
+            "awaits a decision like a request and replaces an earlier one. Admins and owners "
+            "change other people's approved leave at once. The leave type of a pending request "
+            "cannot be changed."
         ),
         handler=edit,
         lock=lock,
@@ -212,19 +283,45 @@ OPERATIONS = (
             errors.InvalidTransition,
             errors.OverlappingLeave,
             errors.InsufficientAllowance,
+            errors.DaysNoLongerFit,
         ),
-        rules=_RULES,
+        rules=(*_RULES, "interruption_extended", "past_days", "unknown_leave_type"),
         example={"end_date": "2026-08-06", "end_half_day": None},
+    ),
+    Operation(
+        method="DELETE",
+        path="/leave-requests/{id}/amendment",
+        summary="Withdraw a change of approved leave",
+        description=(
+            "Withdraws the `amendment` that awaits a decision; the leave stays as it is. For the "
+            "requester, admins and owners. 404 if there is no open amendment."
+        ),
+        handler=withdraw_amendment,
+        tag="Leave requests",
+        scope="leave:write",
+        kind="leave request",
+        status=204,
+        refusals=(errors.InsufficientRole, errors.InvalidTransition),
     ),
     Operation(
         method="POST",
         path="/leave-requests/{id}/cancel",
         summary="Cancel a leave request",
-        description="While it is pending or approved. For the requester, admins and owners.",
+        description=(
+            "While it is pending or approved. For the requester, the person who recorded it for "
+            "them, admins and owners. The days of an interruption go back to the leave that it "
+            "interrupted: to a part of it that adjoins them, else as a new request with "
+            "`split_from`."
+        ),
         handler=cancel,
         tag="Leave requests",
         scope="leave:write",
         kind="leave request",
-        refusals=(errors.InvalidTransition, errors.InsufficientRole),
+        refusals=(
+            errors.InvalidTransition,
+            errors.InsufficientRole,
+            errors.DaysNoLongerFit,
+            errors.OverlappingLeave,
+        ),
     ),
 )

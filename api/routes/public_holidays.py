@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
 from api.schemas import effects, holiday_records
 from api.schemas.bodies import NewHolidayOverride
 from api.schemas.holiday_records import CountryRecord, HolidayOverrideRecord, HolidayRecord
-from api.schemas.lists import Listing, listing
+from api.schemas.lists import Listing, listing, whole
 from api.schemas.queries import HolidaysOfYear
-from storage.admin import holiday_overrides, holiday_set_removal
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base import errors
 from storage.base.clock import local_day
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
-
-T = TypeVar("T")
 
 _SET = "/organisation/public-holiday-sets/{id}"
 _TAG = "Public holiday sets"
@@ -36,7 +32,7 @@ def holidays(
     holiday_set = holiday_sets.get(config, context.id)
     year = query.year or local_day(context.now, config.organisation.timezone).year
     holidays = public_holidays.year_of(config, holiday_set.country_code, year)
-    return _whole(list(map(holiday_records.holiday, holidays)))
+    return whole(list(map(holiday_records.holiday, holidays)))
 
 
 def page_of_overrides(
@@ -75,12 +71,7 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
 
 
 def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
-    return _whole(list(map(holiday_records.country, holiday_calendar.all_countries())))
-
-
-def _whole(items: list[T]) -> Listing[T]:
-    """A list that is bounded by its subject, so it has no pages."""
-    return {"data": items, "pagination": {"next_cursor": None, "has_more": False}}
+    return whole(list(map(holiday_records.country, holiday_calendar.all_countries())))
 
 
 OPERATIONS = (

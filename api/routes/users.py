@@ -14,6 +14,7 @@ from api.schemas.lists import pagination
 from api.schemas.queries import ListOfUsers
 from api.schemas.user_records import PagedUserListing, UserListing, UserRecord
 from storage.admin import people, people_checks, people_status
+from storage.admin.employment import effective
 from storage.base import errors
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.records import user_summary
@@ -151,6 +152,7 @@ def _variant(context: RequestContext) -> str:
 _RULES = (
     "control_character",
     "duplicate_working_day",
+    "end_date_before_start_date",
     "invalid_length",
     "manager_archived",
     "manager_cycle",
@@ -215,11 +217,15 @@ OPERATIONS = (
         description=(
             "Admins and owners can change every field; only owners can change owners. Everyone "
             "else can change their own `first_name`, `last_name` and `job_title`. Omitted "
-            "fields stay unchanged. If working days or public holidays change, pending and "
-            "approved leave from today on is recalculated in the same step; it is kept even if "
-            "it then counts nothing or overdraws the allowance. `public_holiday_country_code` "
-            "takes a code from `GET /countries`, which also says which countries have regions. "
-            "With a new manager or department, pending leave goes to its new approvers."
+            "fields stay unchanged. Working days, allowance, public holidays and department "
+            "change from `effective_from` on, until a later employment record "
+            "has a value of its own. Pending and approved leave on these days is recalculated in "
+            "the same step, past days included; it is kept even if it then counts nothing or "
+            "overdraws the allowance. `public_holiday_country_code` takes a code from `GET "
+            "/countries`, which also says which countries have regions. With a new manager or "
+            "department, pending leave goes to its new approvers. Leave after a new `end_date` "
+            "is cancelled, leave across it shortened, and the person is archived on the day "
+            "after; the last active owner cannot get one."
         ),
         handler=update,
         show_effects=effects.shown,
@@ -235,9 +241,21 @@ OPERATIONS = (
             errors.LastOwner,
             people_checks.UserArchived,
             people_changes.ChangedMeanwhile,
+            effective.TooManyRecords,
         ),
-        rules=_RULES,
-        example={"job_title": "Analyst", "working_days": ["monday", "tuesday", "friday:am"]},
+        rules=(
+            *_RULES,
+            "after_end_date",
+            "before_start_date",
+            "nothing_effective",
+            "out_of_range",
+            "start_date_after_record",
+        ),
+        example={
+            "job_title": "Analyst",
+            "working_days": ["monday", "tuesday", "friday:am"],
+            "effective_from": "2026-09-01",
+        },
     ),
     Operation(
         method="DELETE",

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id
 from storage.base.values import Adjustment
-from storage.leave.balances import AllowanceSource
+from storage.directory.employment.by_date import AllowanceSource
 from storage.leave.bookings import BookedLeave
 from storage.leave.ledgers import Balance, Line
 from storage.rules.leave_years import LeaveYear
@@ -43,6 +43,22 @@ class ProRataLine(TypedDict):
     type: Literal["pro_rata"]
     days: SignedDays
     start_date: date
+
+
+class AllowanceChangeLine(TypedDict):
+    """The difference that another allowance makes from a date on, by calendar days."""
+
+    type: Literal["allowance_change"]
+    days: SignedDays
+    valid_from: date
+
+
+class EmploymentEndLine(TypedDict):
+    """The deduction in the leave year in which employment ends, by calendar days."""
+
+    type: Literal["employment_end"]
+    days: SignedDays
+    end_date: date
 
 
 class CarryOverLine(TypedDict):
@@ -85,7 +101,14 @@ class ExpiredLine(TypedDict):
 
 
 LedgerLine = Annotated[
-    AllowanceLine | ProRataLine | CarryOverLine | AdjustmentLine | LeaveLine | ExpiredLine,
+    AllowanceLine
+    | ProRataLine
+    | AllowanceChangeLine
+    | EmploymentEndLine
+    | CarryOverLine
+    | AdjustmentLine
+    | LeaveLine
+    | ExpiredLine,
     Field(discriminator="type"),
 ]
 
@@ -175,6 +198,10 @@ def _line(line: Line) -> LedgerLine:
             return {"type": "allowance", "days": days, "source": source}
         case Line(type="pro_rata", day=date() as day):
             return {"type": "pro_rata", "days": days, "start_date": day}
+        case Line(type="allowance_change", day=date() as day):
+            return {"type": "allowance_change", "days": days, "valid_from": day}
+        case Line(type="employment_end", day=date() as day):
+            return {"type": "employment_end", "days": days, "end_date": day}
         case Line(from_year=LeaveYear() as year):
             return {"type": "carry_over", "days": days, "from_leave_year": year.name}
         case Line(adjustment=Adjustment() as adjustment):

@@ -42,31 +42,62 @@ def in_half_days(changes: dict[str, Any], field: str) -> dict[str, Any]:
     return changes
 
 
-class UserChanges(Body):
-    first_name: Name = ABSENT
-    last_name: Name = ABSENT
-    role: Role = ABSENT
-    department_id: Uuid | None = ABSENT
-    manager_id: Uuid | None = ABSENT
-    job_title: Name | None = ABSENT
-    start_date: Day | None = ABSENT
+class DatedFields(Body):
+    """What employment records date; a user has the fields of today's record."""
+
     working_days: Annotated[
         WorkingDays | None, Field(description="Null for the organisation's working days.")
     ] = ABSENT
-    public_holiday_country_code: CountryCode | None = ABSENT
     leave_allowance: Annotated[
         Days | None,
         Field(description="Days a year; null for the department's or organisation's allowance."),
     ] = ABSENT
+    public_holiday_country_code: CountryCode | None = ABSENT
+    department_id: Uuid | None = ABSENT
 
     def sent(self) -> dict[str, Any]:
         return in_half_days(super().sent(), "leave_allowance")
 
 
-class NewUser(UserChanges):
+class UserFields(DatedFields):
+    first_name: Name = ABSENT
+    last_name: Name = ABSENT
+    role: Role = ABSENT
+    manager_id: Uuid | None = ABSENT
+    job_title: Name | None = ABSENT
+    start_date: Day | None = ABSENT
+    end_date: Annotated[
+        Day | None,
+        Field(
+            description="The last day of employment. Leave after it is cancelled or shortened, "
+            "and the person is archived on the day after."
+        ),
+    ] = ABSENT
+
+
+class UserChanges(UserFields):
+    effective_from: Annotated[
+        Day,
+        Field(
+            description="The day from which `working_days`, `leave_allowance`, "
+            "`public_holiday_country_code` and `department_id` change, past or future; today if "
+            "omitted, and for `leave_allowance` alone the start of the current leave year."
+        ),
+    ] = ABSENT
+
+
+class NewUser(UserFields):
     email: Email
     first_name: Name
     last_name: Name
+
+
+class EmploymentRecordChanges(DatedFields):
+    valid_from: Annotated[Day | None, Field(description="The first day of the record.")] = ABSENT
+
+
+class NewEmploymentRecord(DatedFields):
+    valid_from: Annotated[Day, Field(description="The first day of the record.")]
 
 
 class DepartmentChanges(Body):

@@ -96,6 +96,7 @@ class EffectTotalsRecord(TypedDict):
     calendar_feeds: Annotated[int, Field(description="Those that would stop working.")]
     reports: Annotated[int, Field(description="People whose manager would be archived.")]
     departments: Annotated[int, Field(description="Departments whose manager would be archived.")]
+    uncovered: Annotated[int, Field(description="Leave of others that would lose its cover.")]
     overdrawn: Annotated[
         int,
         Field(description="People whose balance would become negative with the changed allowance."),
@@ -147,6 +148,7 @@ def shown(config: OrganisationConfig, changes: Effects) -> EffectsRecord:
             "calendar_feeds": changes.calendar_feeds,
             "reports": len(changes.reports),
             "departments": len(changes.departments),
+            "uncovered": changes.uncovered,
             "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
         },
         "leave_requests": [_leave(config, effect) for effect in leave[:_MAX_SHOWN]],

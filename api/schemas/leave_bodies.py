@@ -12,12 +12,20 @@ from storage.base.values import HalfDay
 Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 
 
+Cover = Annotated[
+    Uuid | None,
+    Field(description="The active colleague who covers for the person. They see the dates only."),
+]
+
+
 class LeaveRequestChanges(Body):
+    leave_type_id: Annotated[Uuid, Field(description="Only of approved leave.")] = ABSENT
     start_date: Day = ABSENT
     end_date: Day = ABSENT
     start_half_day: HalfDay | None = ABSENT
     end_half_day: HalfDay | None = ABSENT
     note: LongText | None = ABSENT
+    cover_user_id: Cover = ABSENT
 
 
 class NewLeaveRequest(Body):
@@ -31,12 +39,39 @@ class NewLeaveRequest(Body):
         HalfDay | None, Field(description="The half of the last day in which leave ends.")
     ] = None
     note: LongText | None = None
+    user_id: Annotated[
+        Uuid | None,
+        Field(description="The person to record leave for. Absent: the caller."),
+    ] = None
+    override_reason: Annotated[
+        LongText | None,
+        Field(
+            description=(
+                "Why the leave is recorded although the allowance or a rule of its type forbids "
+                "it. For admins and owners, with another person's `user_id`; kept and audited."
+            )
+        ),
+    ] = None
+    cover_user_id: Cover = None
+
+
+class NewInterruption(Body):
+    leave_type_id: Annotated[Uuid, Field(description="A leave type with `may_interrupt`.")]
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of the interruption, inclusive.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the first day in which it starts.")
+    ] = None
+    end_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the last day in which it ends.")
+    ] = None
+    note: LongText | None = None
 
 
 class LeaveRequestPreview(NewLeaveRequest):
     replaces: Annotated[
         Uuid | None,
-        Field(description="The pending leave request to change to these dates."),
+        Field(description="The pending or approved leave request to change to these dates."),
     ] = None
 
 
@@ -45,6 +80,7 @@ class NewLeave(Body):
     start_date: Day
     end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
     note: LongText | None = None
+    cover_user_id: Cover = None
 
 
 class Decline(Body):
@@ -67,9 +103,26 @@ class LeaveTypeChanges(Body):
     is_paid: bool = ABSENT
     is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
     requires_note: bool = ABSENT
+    approvers_may_record: Annotated[
+        bool,
+        Field(description="Approvers can record it for the people whose leave they decide."),
+    ] = ABSENT
+    requires_cover: Annotated[
+        bool, Field(description="Requests need a colleague who covers (`cover_user_id`).")
+    ] = ABSENT
+    may_interrupt: Annotated[
+        bool,
+        Field(description="People can book it for days of leave on which they fell ill."),
+    ] = ABSENT
     min_notice_days: int = ABSENT
     max_consecutive_days: int | None = ABSENT
     is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT
+    changes_need_approval: Annotated[
+        bool,
+        Field(
+            description="Changes of approved leave need approval, except of the note and the cover."
+        ),
+    ] = ABSENT
 
 
 class NewLeaveType(LeaveTypeChanges):

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from api.schemas.lists import PaginationRecord
 from storage.base.amounts import days_of
-from storage.base.records import Days, Id
+from storage.base.records import Days, Id, LeaveRequestRecord
 from storage.base.values import LeaveRequest, LeaveStatus
 from storage.rules import halves
+
+
+class PendingApprovalRecord(LeaveRequestRecord):
+    """A leave request that awaits a decision."""
+
+    kind: Annotated[
+        Literal["request", "amendment"],
+        Field(description="What awaits the decision: the request itself or its `amendment`."),
+    ]
 
 
 class LeaveRecord(TypedDict):
@@ -48,6 +57,20 @@ class PagedLeaveListing(TypedDict):
 
     requests: list[LeaveRecord]
     pagination: PaginationRecord
+
+
+class InterruptedRecord(TypedDict):
+    """Leave after an interruption."""
+
+    request: Annotated[
+        LeaveRequestRecord,
+        Field(description="What is left of the leave, or the whole of it, cancelled."),
+    ]
+    interruption: LeaveRequestRecord
+    remainder: Annotated[
+        LeaveRequestRecord | None,
+        Field(description="The leave after an interruption in the middle; null if not split."),
+    ]
 
 
 def leave(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:

@@ -36,3 +36,8 @@ def pagination(page: Page[T]) -> PaginationRecord:
 def listing(page: Page[T], record: Callable[[T], R]) -> Listing[R]:
     """A page in the wrapper that all lists share."""
     return {"data": [record(item) for item in page.items], "pagination": pagination(page)}
+
+
+def whole(items: list[T]) -> Listing[T]:
+    """A list that is bounded by its subject, so it has no pages."""
+    return {"data": items, "pagination": {"next_cursor": None, "has_more": False}}

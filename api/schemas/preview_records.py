@@ -14,7 +14,7 @@ from api.http.errors import FieldErrorRecord
 from api.schemas.balance_records import LeaveYearRecord, leave_year
 from storage.base import records
 from storage.base.amounts import days_of
-from storage.base.errors import DomainError
+from storage.base.errors import DomainError, FieldError
 from storage.base.records import Days, Id, UserSummaryRecord
 from storage.base.values import HalfDay, LeaveStatus, User
 from storage.directory.colleagues import ColleagueOff
@@ -91,12 +91,38 @@ class RefusalRecord(TypedDict):
     leave_status: NotRequired[LeaveStatus]
 
 
+class WarningRecord(TypedDict):
+    """Something to consider before the request is made."""
+
+    code: Annotated[
+        Literal["cover_away"],
+        Field(
+            description=(
+                "`cover_away`: the cover is on approved leave, or does not work, on one of the "
+                "days."
+            )
+        ),
+    ]
+    pointer: Annotated[str, Field(description="A JSON pointer to the field of the body.")]
+    detail: str
+
+
 class PreviewRecord(TypedDict):
     """A preview of a leave request."""
 
     status: Annotated[
         Literal["pending", "approved"] | None,
         Field(description="The status it would have; null if it would be refused."),
+    ]
+    effect: Annotated[
+        Literal["at_once", "amendment"] | None,
+        Field(
+            description=(
+                "What a change of approved leave does: it applies at once, or becomes an "
+                "amendment that needs approval. Null for other requests, and if it changes "
+                "nothing."
+            )
+        ),
     ]
     total_days: Days
     days: Annotated[list[DayLineRecord], Field(description="Every date, first to last.")]
@@ -142,6 +168,9 @@ class PreviewRecord(TypedDict):
             "one."
         ),
     ]
+    warnings: Annotated[
+        list[WarningRecord], Field(description="Reasons to reconsider; they prevent nothing.")
+    ]
 
 
 class DaysRecord(TypedDict):
@@ -155,9 +184,12 @@ class DaysRecord(TypedDict):
 def preview(value: Preview) -> PreviewRecord:
     status: Literal["pending", "approved"] | None = None
     if not value.refusals:
-        status = "pending" if value.approved_because is None else "approved"
+        is_approved = value.replaced is not None and value.replaced.status == "approved"
+        is_approved = is_approved or value.approved_because is not None
+        status = "approved" if is_approved else "pending"
     return {
         "status": status,
+        "effect": value.effect,
         "total_days": days_of(value.total_half_days),
         "days": [_day(line) for line in value.lines],
         "balances": [_year(change) for change in value.years],
@@ -168,6 +200,7 @@ def preview(value: Preview) -> PreviewRecord:
         "colleagues_off_count": value.colleagues_count,
         "colleagues_pending_count": value.pending_colleagues_count,
         "refusals": [_refusal(refusal) for refusal in value.refusals],
+        "warnings": [_warning(warning) for warning in value.warnings],
     }
 
 
@@ -219,6 +252,11 @@ def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
         "end_half_day": colleague.end_half_day,
         "leave_type": colleague.type_name or "Away",
     }
+
+
+def _warning(warning: FieldError) -> WarningRecord:
+    record = {"code": warning.code, "pointer": warning.pointer, "detail": warning.detail}
+    return cast(WarningRecord, record)
 
 
 def _refusal(refusal: DomainError) -> RefusalRecord:

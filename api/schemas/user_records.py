@@ -9,10 +9,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.schemas.lists import PaginationRecord
-from storage.base.amounts import days_of
+from storage.base.amounts import days_or_none
 from storage.base.records import Id, UserSummaryRecord
 from storage.base.values import (
     Department,
+    EmploymentRecord,
     Role,
     User,
     UserStatus,
@@ -32,6 +33,7 @@ class UserRecord(TypedDict):
     manager_id: Id | None
     job_title: str | None
     start_date: date | None
+    end_date: Annotated[date | None, Field(description="The last day of employment.")]
     working_days: Annotated[
         list[str],
         Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
@@ -63,6 +65,29 @@ class PagedUserListing(TypedDict):
     pagination: PaginationRecord
 
 
+class DatedRecord(TypedDict):
+    """What counts for a person from a day on, until the next record begins."""
+
+    id: Id
+    valid_from: Annotated[
+        date | None,
+        Field(description="The first day; of the first record `start_date`, or null without one."),
+    ]
+    working_days: Annotated[
+        list[str],
+        Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
+    ]
+    leave_allowance: Annotated[
+        float | None,
+        Field(
+            description="Days for a whole leave year, of which the record gives its part by "
+            "calendar days; null for the department's or organisation's allowance."
+        ),
+    ]
+    public_holiday_country_code: str | None
+    department_id: Id | None
+
+
 class DepartmentRecord(TypedDict):
     """A department."""
 
@@ -88,13 +113,27 @@ def user(value: User, organisation_working_days: tuple[str, ...]) -> UserRecord:
         "manager_id": value.manager_id,
         "job_title": value.job_title,
         "start_date": value.start_date,
+        "end_date": value.end_date,
         "working_days": list(value.working_days or organisation_working_days),
         "public_holiday_country_code": value.public_holiday_country_code,
-        "leave_allowance": _days_or_none(value.leave_allowance_half_days),
+        "leave_allowance": days_or_none(value.leave_allowance_half_days),
         "avatar_url": value.avatar_url,
         "is_active": value.status == "active",
         "created_at": value.created_at,
         "updated_at": value.updated_at,
+    }
+
+
+def dated_record(
+    value: EmploymentRecord, valid_from: date | None, organisation_working_days: tuple[str, ...]
+) -> DatedRecord:
+    return {
+        "id": value.id,
+        "valid_from": valid_from,
+        "working_days": list(value.working_days or organisation_working_days),
+        "leave_allowance": days_or_none(value.leave_allowance_half_days),
+        "public_holiday_country_code": value.public_holiday_country_code,
+        "department_id": value.department_id,
     }
 
 
@@ -103,10 +142,6 @@ def department(value: Department) -> DepartmentRecord:
         "id": value.id,
         "name": value.name,
         "manager_id": value.manager_id,
-        "default_leave_allowance": _days_or_none(value.default_leave_allowance_half_days),
+        "default_leave_allowance": days_or_none(value.default_leave_allowance_half_days),
         "created_at": value.created_at,
     }
-
-
-def _days_or_none(half_days: int | None) -> float | None:
-    return None if half_days is None else days_of(half_days)

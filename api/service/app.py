@@ -40,8 +40,14 @@ from api.routes import (
     webhooks,
 )
 from api.routes import metrics as metrics_route
+from api.routes.changed_leave import interruptions
+from api.routes.people import employment
 from api.service.request_middleware import RequestMiddleware
+from api.service.tracing_middleware import TracingMiddleware
+from api.website import welcome
+from api.website.welcome import Website
 from storage.access import authentication
+from storage.base.monitoring import tracing
 from storage.db.database import Database
 
 # Entered when the application starts, exited when it stops.
@@ -50,9 +56,11 @@ Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 # In the order in which the documentation shows them.
 OPERATIONS: Final[tuple[Operation, ...]] = (
     *users.OPERATIONS,
+    *employment.OPERATIONS,
     *balances.OPERATIONS,
     *departments.OPERATIONS,
     *leave_requests.OPERATIONS,
+    *interruptions.OPERATIONS,
     *leave.OPERATIONS,
     *approvals.OPERATIONS,
     *leave_types.OPERATIONS,
@@ -77,11 +85,12 @@ def routes(
     clock: Clock,
     rate_limits: RateLimits | None = None,
     metrics: Metrics | None = None,
+    site: Website | None = None,
 ) -> list[BaseRoute]:
     """All REST routes. ``clock`` returns aware UTC datetimes.
 
     The caller closes ``rate_limits``; by default they are made from the settings. ``metrics`` are
-    those of the middleware and the dispatchers.
+    those of the middleware and the dispatchers. ``site`` is what `/` says about this deployment.
     """
     rate_limits = rate_limits or RateLimits(
         settings.rate_limit, settings.rate_limit_storage, per_feed=settings.feed_rate_limit
@@ -101,6 +110,7 @@ def routes(
         *health.routes(services),
         *operation_routes(OPERATIONS, services),
         *metrics_route.routes(services, metrics or Metrics()),
+        *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
     ]
 
@@ -113,9 +123,10 @@ def application(
 ) -> Starlette:
     """The routes as one ASGI application with its ``lifespan``."""
     options = {} if metrics is None else {"observe": metrics.observe_request}
+    traces = () if tracing.active is None else (Middleware(TracingMiddleware),)
     application = Starlette(
         routes=routes,
-        middleware=[Middleware(RequestMiddleware, settings.base_url, **options)],
+        middleware=[*traces, Middleware(RequestMiddleware, settings.base_url, **options)],
         exception_handlers=exception_handlers(settings.base_url),
         lifespan=lifespan,
     )

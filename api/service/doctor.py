@@ -1,7 +1,8 @@
-"""What ``hiatus doctor`` checks of BASE_URL, and settings that do not go together."""
+"""What ``hiatus doctor`` checks of BASE_URL and Redis, and settings that do not go together."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Mapping
 from functools import partial
@@ -9,17 +10,21 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import httpx
+import limits
 
-from api.base.settings import ApiSettings, public_url
+from api.base.redis_windows import RedisUnavailable, RedisWindows
+from api.base.settings import MEMORY_URL, ApiSettings, public_url
 from api.webhooks.public_addresses import is_public
 from storage.base.errors import DatabaseUnavailable
-from storage.base.random_bytes import random_bytes
+from storage.base.ids import random_bytes
 from storage.cli.doctor.database import count_processes
 from storage.cli.doctor.findings import Check, Finding, failed, leads_to_this_machine, ok, warning
 from storage.cli.doctor.reading import Reader
 
 # Of each step: connecting, sending, and each part of the response.
 HTTP_SECONDS: Final = 5.0
+# Each with the time-out of a process that serves.
+_REDIS_ATTEMPTS: Final = 3
 _MAX_BYTES: Final = 1_024
 _SUBJECT: Final = "BASE_URL"
 
@@ -76,8 +81,42 @@ def _reason(error: httpx.HTTPError) -> str:
     if isinstance(error, httpx.TimeoutException):
         return f"no response within {HTTP_SECONDS:g} s"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return "its certificate is not trusted"
+        return "its certificate is not trusted; SSL_CERT_FILE can name your own authority"
     return "no connection" if isinstance(error, httpx.ConnectError) else type(error).__name__
+
+
+def redis_checks(settings: ApiSettings) -> list[Check]:
+    """Whether Redis counts; none if it is not set up."""
+    url = settings.rate_limit_storage
+    return [] if url == MEMORY_URL else [Check(subject="Redis", look=partial(_count, url))]
+
+
+def _count(url: str) -> list[Finding]:
+    reason = asyncio.run(_failure_of(RedisWindows(url)))
+    if reason is None:
+        return ok("Redis", "counts rate limits")
+    text = (
+        f"cannot count, so nothing is limited ({reason}): check that it runs, and the address and "
+        "the password in HIATUS_RATE_LIMIT_STORAGE"
+    )
+    return failed("Redis", text)
+
+
+async def _failure_of(windows: RedisWindows) -> str | None:
+    """Count under a name of its own for a second: only that finds a replica or a full memory."""
+    reason = None
+    try:
+        # As a process does after a failure: the first time may be taken by the connection.
+        for _ in range(_REDIS_ATTEMPTS):
+            try:
+                await windows.count(limits.RateLimitItemPerSecond(1), "doctor")
+            except RedisUnavailable as error:
+                reason = str(error)
+            else:
+                return None
+    finally:
+        await windows.close()
+    return reason
 
 
 def contradictions(
@@ -117,7 +156,7 @@ def _about_address(env: Mapping[str, str], settings: ApiSettings) -> list[Findin
 
 
 def _about_rate_limits(settings: ApiSettings, reader: Reader, *, has_bot: bool) -> list[Finding]:
-    if settings.rate_limit_storage != "memory://" or reader.sqlite_path is not None:
+    if settings.rate_limit_storage != MEMORY_URL or reader.sqlite_path is not None:
         return []
     try:
         count = reader.read(count_processes)

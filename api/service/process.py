@@ -40,13 +40,18 @@ def force_exit_after(seconds: float = DRAIN_SECONDS + FINISH_SECONDS) -> None:
 
     def end() -> None:
         structlog.stdlib.get_logger("hiatus").error("process.ended_unfinished")
-        sys.stderr.flush()
-        os._exit(1)
+        end_process()
 
     timer = threading.Timer(seconds, end)
     # The timer must not keep the process alive.
     timer.daemon = True
     timer.start()
+
+
+def end_process() -> None:
+    """End the process at once with exit code 1."""
+    sys.stderr.flush()
+    os._exit(1)
 
 
 def stop_event() -> asyncio.Event:
@@ -60,3 +65,11 @@ def stop_event() -> asyncio.Event:
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signal_number, request_stop)
     return stop
+
+
+async def idle_until_stopped() -> None:
+    """Wait for SIGTERM or SIGINT, with one line in the log that says why."""
+    stop = stop_event()
+    log = structlog.stdlib.get_logger("hiatus.bot")
+    log.info("idle until stopped: HIATUS_SLACK_APP_TOKEN is not set, so there is no Socket Mode")
+    await stop.wait()

@@ -12,16 +12,16 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.base.client_address import client_address
-from api.base.logs import log_request
+from api.base.logs import begin_request, log_failure, log_request
 from api.http.auth import header
 from api.http.problems import http_problem
-from storage.base.random_bytes import random_bytes
+from storage.base.ids import random_bytes
 
 _VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
 
-# To keep the connection open, the server has to receive the rest of a refused body. It does so for
-# bodies up to this size, which have mostly arrived with the headers.
-_DISCARDED_BYTES: Final = 64 * 1024
+# The server receives the rest of a refused body up to this size, and keeps the connection open.
+# If it closed the connection meanwhile, many clients would report that and not the response.
+_DISCARDED_BYTES: Final = 1024 * 1024
 _CLOSE: Final = (b"connection", b"close")
 
 _log = structlog.stdlib.get_logger("hiatus.access")
@@ -50,6 +50,7 @@ class RequestMiddleware:
         started = time.perf_counter()
         request_id = _request_id(scope)
         scope["request_id"] = request_id
+        request_log = begin_request(request_id)
         id_header = (b"x-request-id", request_id.encode("ascii"))
         status = 0
         is_body_read = False
@@ -75,7 +76,12 @@ class RequestMiddleware:
         except Exception as error:
             if not status:
                 # Log the traceback with the request id that the client gets.
-                _log.error("request failed", request_id=request_id, exc_info=error)
+                _log.error(
+                    "request failed",
+                    request_id=request_id,
+                    reason=type(error).__name__,
+                    exc_info=error,
+                )
                 response = http_problem(Request(scope), self._base_url, 500)
                 await response(scope, receive_body, send_with_id)
                 scope["is_error_reported"] = True
@@ -84,6 +90,8 @@ class RequestMiddleware:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", None)
             self._observe(scope["method"], route, status, seconds)
+            if status >= 500:
+                log_failure(request_log, status)
             log_request(_line(scope, route, status, seconds))
 
 

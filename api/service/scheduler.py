@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import Final, Protocol
 
 import structlog
 
 from api.http.handlers import Clock
+from storage.admin.employment import due
+from storage.base.errors import DatabaseUnavailable
+from storage.base.monitoring import tracing
+from storage.base.monitoring.job_runs import expect, job_run
 from storage.cli import pruning
 from storage.db.database import Database
 
@@ -37,15 +42,16 @@ async def running(
     database: Database,
     dispatchers: Sequence[Background],
     clock: Clock,
-    jobs: Sequence[Callable[[], Awaitable[None]]] = (),
+    jobs: Mapping[str, Callable[[], Awaitable[None]]] = MappingProxyType({}),
     *,
     tick_seconds: float = TICK_SECONDS,
     job_seconds: float = JOB_SECONDS,
 ) -> AsyncIterator[None]:
     """Wake the dispatchers after commits, and regularly for work that has become due.
 
-    ``jobs`` run twice a minute; a running job is finished before this ends. Every process that runs
-    this prunes old data every hour.
+    ``jobs`` have names for logs and metrics and run twice a minute; a running job is finished
+    before this ends. Every process that runs this prunes old data every hour, and lets changes of
+    employment take effect.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -57,6 +63,9 @@ async def running(
     async def prune() -> None:
         await pruning.prune(database, now=clock())
 
+    async def change_employment() -> None:
+        await due.run(database, now=clock())
+
     scheduler = AsyncIOScheduler(
         # A stalled event loop may delay a run but must not skip it.
         job_defaults={"misfire_grace_time": None, "coalesce": True}
@@ -65,13 +74,11 @@ async def running(
         database.on_notify(dispatcher.name, dispatcher.wake)
         dispatcher.start()
     running_jobs: set[asyncio.Task[object]] = set()
-    for job in jobs:
-        scheduler.add_job(_tracked(job, running_jobs), "interval", seconds=job_seconds)
-    scheduler.add_job(_tracked(prune, running_jobs), "interval", hours=1)
+    for name, job in {"employment": change_employment, **jobs}.items():
+        scheduler.add_job(_measured(name, job, running_jobs), "interval", seconds=job_seconds)
+    scheduler.add_job(_measured("pruning", prune, running_jobs), "interval", hours=1)
     # Overlapping runs are harmless, because waking twice has the effect of waking once.
-    scheduler.add_job(
-        _tracked(tick, running_jobs), "interval", seconds=tick_seconds, max_instances=10
-    )
+    scheduler.add_job(tick, "interval", seconds=tick_seconds, max_instances=10)
     scheduler.start()
     listener = asyncio.create_task(database.listen(), name="listen")
     try:
@@ -87,19 +94,24 @@ async def running(
         scheduler.shutdown(wait=False)
 
 
-def _tracked(
-    job: Callable[[], Awaitable[None]], running_jobs: set[asyncio.Task[object]]
+def _measured(
+    name: str, job: Callable[[], Awaitable[None]], running_jobs: set[asyncio.Task[object]]
 ) -> Callable[[], Awaitable[None]]:
-    """The job, which adds its task to ``running_jobs`` while it runs."""
+    """The job, measured, which adds its task to ``running_jobs`` while it runs."""
+    expect(name)
 
-    async def tracked() -> None:
+    async def measured() -> None:
         task = asyncio.current_task()
         assert task is not None
         running_jobs.add(task)
         task.add_done_callback(running_jobs.discard)
         try:
-            await job()
+            with tracing.span(f"job {name}"), job_run(name):
+                await job()
+        except DatabaseUnavailable as error:
+            # Without traceback: this repeats while the database is unavailable.
+            _log.warning("scheduler.job_failed", job=name, reason=str(error))
         except Exception:  # noqa: BLE001  # the next run may succeed
-            _log.exception("scheduler.job_failed", job=getattr(job, "__qualname__", repr(job)))
+            _log.exception("scheduler.job_failed", job=name)
 
-    return tracked
+    return measured

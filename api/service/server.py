@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import signal
 import socket
 import sys
-from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
@@ -24,18 +25,32 @@ KEEP_ALIVE_SECONDS: Final = 5
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_started = on_started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._on_started()
+    _is_interrupted = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         force_exit_after()
+        self._is_interrupted = sig == signal.SIGINT
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if not self._is_interrupted:
+            await self._let_clients_close()
+        await super().shutdown(sockets)
+
+    async def _let_clients_close(self) -> None:
+        """Accept no connection, and answer on the open ones until their clients have closed them.
+
+        A proxy may be sending a request on a connection that is idle here. Closed at that moment, a
+        POST is lost: no proxy sends it to another process.
+        """
+        for server in self.servers:
+            server.close()
+        state = self.server_state
+        state.default_headers = [*state.default_headers, (b"connection", b"close")]
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + KEEP_ALIVE_SECONDS
+        while state.connections and not self.force_exit and loop.time() < ends_at:
+            await asyncio.sleep(0.05)
 
 
 def run(
@@ -44,12 +59,8 @@ def run(
     port: int,
     *,
     trusted_proxies: list[str],
-    on_started: Callable[[], None],
 ) -> None:
-    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start.
-
-    ``on_started`` is called once, when the server listens.
-    """
+    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start."""
     server = _Server(
         uvicorn.Config(
             for_server(app),
@@ -60,9 +71,8 @@ def run(
             server_header=False,
             forwarded_allow_ips=trusted_proxies,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=DRAIN_SECONDS,
+            timeout_graceful_shutdown=DRAIN_SECONDS - KEEP_ALIVE_SECONDS,
         ),
-        on_started,
     )
     with contextlib.suppress(KeyboardInterrupt):
         server.run()

@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from types import TracebackType
 from typing import Final, Self
 
@@ -36,6 +35,7 @@ from api.webhooks.vetted_connections import (
     current_use,
 )
 from api.webhooks.webhook_urls import check_webhook_url
+from storage.base.caches import cached
 from storage.base.errors import InvalidInput
 from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
 
@@ -243,7 +243,7 @@ class Sender:
             await stream.aclose()
 
 
-@lru_cache(maxsize=1_000)
+@cached("webhook_urls", 1_024)
 def _checked(url: str, allow_private: bool) -> httpx.URL:
     """A webhook's parsed URL. Raises InvalidInput as ``check_webhook_url``."""
     return httpx.URL(check_webhook_url(url, allow_private=allow_private))

@@ -13,6 +13,7 @@ import structlog
 from api.base.dispatcher import Dispatcher
 from api.http.handlers import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
+from storage.base.monitoring import tracing
 from storage.db.database import Database
 from storage.events import webhook_outbox
 from storage.webhooks import deliveries, delivery_queue
@@ -58,7 +59,14 @@ def webhook_dispatcher(
             body=delivery.body,
             secrets=delivery.secrets,
         )
-        return await sender.attempt(sent, clock())
+        # Without the URL, which may hold a token.
+        ids = {"hiatus.webhook_id": delivery.webhook_id, "hiatus.event_id": delivery.event_id}
+        with tracing.span("webhook attempt", "client", ids) as span:
+            outcome = await sender.attempt(sent, clock())
+            span.set({"hiatus.outcome": outcome.error or "delivered"})
+            if outcome.status_code is not None:
+                span.set({"http.response.status_code": outcome.status_code})
+        return outcome
 
     async def record_results(results: list[DeliveryResult]) -> None:
         await database.write_long(deliveries.record_results, results, jitter=_jitter, now=clock())

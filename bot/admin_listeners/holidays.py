@@ -13,9 +13,9 @@ from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import notice
-from storage.admin import holiday_overrides, holiday_set_removal
 from storage.admin.effects_recorder import EffectsRecorder
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOverride
 from storage.base.errors import AlreadyExists, InvalidInput
 from storage.base.values import Caller

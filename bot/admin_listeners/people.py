@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final, Protocol
 
 from bot.admin_views import people as views
@@ -19,13 +19,16 @@ from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import people, people_status
 from storage.admin.effects_recorder import EffectsRecorder
+from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
 from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
-from storage.rules import holiday_calendar
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave import balances
+from storage.rules import holiday_calendar, leave_years
 from storage.slack import account_links
 from storage.slack.join_policy import NotAMember
 
@@ -69,21 +72,48 @@ async def save_person(interaction: Interaction) -> None:
     """Save the form's values."""
     by, form = await modals.admin(interaction), Form(interaction)
 
-    def changes() -> dict[str, object]:
-        return _role_values(form) | {
-            "working_days": form.several("working_days") or None,
-            "leave_allowance_half_days": form.half_days("leave_allowance"),
-            "start_date": form.day("start_date"),
-            "public_holiday_country_code": form.chosen("public_holiday_country_code"),
-        }
-
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return people.update(
-            tx, form.about, changes(), by=by, now=interaction.now, recorder=recorder
-        )
+        changes = _changes(tx, form, by=by, now=interaction.now)
+        return people.update(tx, form.about, changes, by=by, now=interaction.now, recorder=recorder)
 
     if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()
+
+
+def _changes(tx: Transaction, form: Form, *, by: Caller, now: datetime) -> dict[str, object]:
+    """The form's values; of the dated ones those that differ from today's.
+
+    A planned record keeps its other values that way.
+    """
+    user = people_rows.get(tx, form.about, by=by)
+    values = _role_values(form)
+    dated: dict[str, object] = {
+        "department_id": values.pop("department_id"),
+        "working_days": form.several("working_days") or None,
+        "leave_allowance_half_days": form.half_days("leave_allowance"),
+        "public_holiday_country_code": form.chosen("public_holiday_country_code"),
+    }
+    if set(form.several("working_days")) == set(user.working_days or ()):
+        del dated["working_days"]
+    dated = {name: value for name, value in dated.items() if getattr(user, name) != value}
+    start_date = form.day("start_date")
+    values |= dated | {"start_date": start_date, "end_date": form.day("end_date")}
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    day = form.day("effective_from")
+    if dated and day is not None and day != local_day(now, config.organisation.timezone):
+        values["effective_from"] = max(day, start_date or day)
+    return values
+
+
+def _proposed_day(config: OrganisationConfig, user: User, now: datetime) -> date:
+    """Today; for a person who was added today, the first day of their work or leave year."""
+    timezone = config.organisation.timezone
+    today = local_day(now, timezone)
+    if local_day(user.created_at, timezone) != today or user.employment is not None:
+        return today
+    rule = balances.leave_year_rule(config, user)
+    first_day = leave_years.leave_year_containing(rule, today).first_day
+    return min(user.start_date or first_day, today)
 
 
 async def new_person(interaction: Interaction) -> None:
@@ -251,7 +281,8 @@ async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
         manager = people_search.option(tx, user.manager_id, by=by)
         code = user.public_holiday_country_code
         country = holiday_calendar.country_name(code, locale()) if code else None
-        return views.person(user, manager, list(config.departments.values()), country)
+        proposed = _proposed_day(config, user, interaction.now)
+        return views.person(user, manager, list(config.departments.values()), country, proposed)
 
     # Loading the countries takes a second, once per process.
     return await interaction.services.database.read_long(read)

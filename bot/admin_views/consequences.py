@@ -33,8 +33,8 @@ class NamedEffects:
 def user_ids(effects: Effects) -> list[str]:
     """The user ids that ``NamedEffects.names`` must contain."""
     requesters = {effect.request.user_id for effect in effects.reassigned[:_MAX_NAMED]}
-    overdrawn = {effect.user_id for effect in effects.overdrawn[:_MAX_NAMED]}
-    return sorted(requesters | overdrawn | set(effects.reports[:_MAX_NAMED]))
+    balances = {effect.user_id for effect in (effects.overdrawn or effects.balances)[:_MAX_NAMED]}
+    return sorted(requesters | balances | set(effects.reports[:_MAX_NAMED]))
 
 
 def before_saving(named_effects: NamedEffects, callback_id: str, private_metadata: str) -> View:
@@ -68,7 +68,8 @@ def _paragraphs(named_effects: NamedEffects) -> list[str]:
     return [
         "\n".join(_leave(effects.leave)) if effects.leave else "",
         "\n".join(_reassigned(named_effects)) if effects.reassigned else "",
-        "\n".join(_overdrawn(named_effects)) if effects.overdrawn else "",
+        "\n".join(_overdrawn(named_effects)) if effects.overdrawn else _own_balance(named_effects),
+        _leaver(effects.leaver) if effects.leaver else "",
         "\n".join(f"• {line}" for line in _others(named_effects)),
     ]
 
@@ -140,29 +141,45 @@ def _reassigned(named_effects: NamedEffects) -> list[str]:
 
 def _overdrawn(named_effects: NamedEffects) -> list[str]:
     overdrawn = named_effects.effects.overdrawn
-
-    def line(effect: BalanceEffect) -> str:
-        after = words.number((effect.after_half_days or 0) / 2)
-        who = _name(named_effects.names.get(effect.user_id, ""))
-        if effect.before_half_days is None:
-            return gettext(
-                "{who}, {year}: {after} days left", who=who, year=effect.year.name, after=after
-            )
-        before = words.number(effect.before_half_days / 2)
-        return gettext(
-            "{who}, {year}: {before} → {after} days left",
-            who=who,
-            year=effect.year.name,
-            before=before,
-            after=after,
-        )
-
     heading = ngettext(
         "{count} person will have a negative balance.",
         "{count} people will have a negative balance.",
         len({effect.user_id for effect in overdrawn}),
     )
-    return [heading, *_few(overdrawn, line)]
+    return [heading, *_few(overdrawn, lambda effect: _balance(named_effects, effect))]
+
+
+def _own_balance(named_effects: NamedEffects) -> str:
+    """The balances of the only person whose balances change."""
+    balances = named_effects.effects.balances
+    if len({effect.user_id for effect in balances}) != 1:
+        return ""
+    return "\n".join(_few(balances, lambda effect: _balance(named_effects, effect)))
+
+
+def _balance(named_effects: NamedEffects, effect: BalanceEffect) -> str:
+    after = words.number((effect.after_half_days or 0) / 2)
+    who = _name(named_effects.names.get(effect.user_id, ""))
+    if effect.before_half_days is None:
+        return gettext(
+            "{who}, {year}: {after} days left", who=who, year=effect.year.name, after=after
+        )
+    before = words.number(effect.before_half_days / 2)
+    return gettext(
+        "{who}, {year}: {before} → {after} days left",
+        who=who,
+        year=effect.year.name,
+        before=before,
+        after=after,
+    )
+
+
+def _leaver(user: User) -> str:
+    if user.end_date is None:
+        return ""
+    return gettext(
+        "{name} will be archived after {day}.", name=_name(user.name), day=words.day(user.end_date)
+    )
 
 
 def _approvers(users: Sequence[User]) -> str:
@@ -170,7 +187,7 @@ def _approvers(users: Sequence[User]) -> str:
 
 
 def _others(named_effects: NamedEffects) -> list[str]:
-    """Managers lost, and keys and links that stop working: a line for each that applies."""
+    """Managers and covers lost, keys and links that stop working: a line for each that applies."""
     effects = named_effects.effects
     reports = [_name(named_effects.names.get(user_id, "")) for user_id in effects.reports]
     departments = [
@@ -190,6 +207,11 @@ def _others(named_effects: NamedEffects) -> list[str]:
             names=words.names(departments),
         ),
         ngettext(
+            "{count} request of a colleague loses its cover.",
+            "{count} requests of colleagues lose their cover.",
+            effects.uncovered,
+        ),
+        ngettext(
             "{count} API key stops working.", "{count} API keys stop working.", effects.api_keys
         ),
         ngettext(
@@ -198,7 +220,13 @@ def _others(named_effects: NamedEffects) -> list[str]:
             effects.calendar_feeds,
         ),
     ]
-    numbers = (len(reports), len(departments), effects.api_keys, effects.calendar_feeds)
+    numbers = (
+        len(reports),
+        len(departments),
+        effects.uncovered,
+        effects.api_keys,
+        effects.calendar_feeds,
+    )
     return [line for number, line in zip(numbers, lines, strict=True) if number]
 
 

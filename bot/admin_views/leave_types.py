@@ -22,6 +22,13 @@ _FLAGS: Final = (
     Option(label=gettext_noop("Paid"), value="is_paid"),
     Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
     Option(label=gettext_noop("Requires a note"), value="requires_note"),
+    Option(
+        label=gettext_noop("Changes of approved leave need approval"),
+        value="changes_need_approval",
+    ),
+    Option(label=gettext_noop("Approvers can record it"), value="approvers_may_record"),
+    Option(label=gettext_noop("Requires a colleague who covers"), value="requires_cover"),
+    Option(label=gettext_noop("Replaces leave when people fall ill"), value="may_interrupt"),
 )
 FLAGS: Final = tuple(flag.value for flag in _FLAGS)
 

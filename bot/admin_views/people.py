@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from bot.admin_views import consequences
@@ -14,6 +15,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
 from storage.base.values import ROLES, Department, User
+from storage.rules.employment import records
 
 _WEEK: Final = (
     "monday",
@@ -65,9 +67,16 @@ def person_option(user: User) -> Option:
 
 
 def person(
-    user: User, manager: User | None, departments: Sequence[Department], country_name: str | None
+    user: User,
+    manager: User | None,
+    departments: Sequence[Department],
+    country_name: str | None,
+    effective_from: date,
 ) -> View:
-    """The form; ``country_name`` is that of the person's own public holidays, if any."""
+    """The form; ``country_name`` is that of the person's own public holidays, if any.
+
+    ``effective_from`` is the day that is proposed for changes.
+    """
     head = f"{text.cut(user.name, 200)}\n{user.email}\n{gettext(_STATUSES[user.status])}"
     allowance = user.leave_allowance_half_days
     country = user.public_holiday_country_code
@@ -90,12 +99,6 @@ def person(
             is_optional=True,
         ),
         fields.field(
-            "start_date",
-            gettext("First day of work"),
-            fields.date_picker(user.start_date),
-            is_optional=True,
-        ),
-        fields.field(
             "public_holiday_country_code",
             gettext("Public holidays"),
             fields.external_select(
@@ -108,12 +111,50 @@ def person(
             ),
             is_optional=True,
         ),
+        fields.field(
+            "effective_from",
+            gettext("From when?"),
+            fields.date_picker(effective_from),
+            hint=gettext(
+                "For changes of department, working days, allowance and public holidays. If only "
+                "the allowance changes today, it counts for the whole leave year."
+            ),
+        ),
+        *_planned(user, effective_from),
+        fields.field(
+            "start_date",
+            gettext("First day of work"),
+            fields.date_picker(user.start_date),
+            is_optional=True,
+        ),
+        fields.field(
+            "end_date",
+            gettext("Last day of work"),
+            fields.date_picker(user.end_date),
+            hint=gettext(
+                "Leave after this day is cancelled, and the person is archived on the next."
+            ),
+            is_optional=True,
+        ),
     ]
     if buttons := _status_buttons(user):
         blocks.append(layout.actions(*buttons))
     return layout.modal(
         gettext("Person"), blocks, ids.PERSON_FORM, gettext("Save"), gettext("Back"), user.id
     )
+
+
+def _planned(user: User, today: date) -> list[Block]:
+    """The days on which changes are planned."""
+    days = [
+        record.valid_from
+        for record in records.of_user(user)
+        if record.valid_from is not None and record.valid_from > today
+    ]
+    if not days:
+        return []
+    shown = words.names([words.day(day) for day in days])
+    return [text.quiet(gettext("Changes are already planned from {days}.", days=shown))]
 
 
 def deactivation(user: User, named_effects: NamedEffects) -> View:

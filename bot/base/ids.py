@@ -17,18 +17,37 @@ REQUEST_SHORTCUT: Final = "request_leave"
 REQUEST_FORM: Final = "leave.request"
 # The same form for a pending request, whose id is the private metadata.
 EDIT_FORM: Final = "leave.edit.form"
+# Records leave for another person, with a search for the person and a refresh of its own.
+RECORD_FORM: Final = "leave.record"
+RECORD_PERSON: Final = "leave.record.person"
+RECORD_RECOUNT: Final = "leave.record.recount"
+RECORD_COVER: Final = "leave.record.cover"
 # A selection in either form.
 RECOUNT: Final = "leave.recount"
+# The search for a cover in either form, and a selection in it.
+COVER_SEARCH: Final = "leave.cover"
 # Buttons of the user's own requests in any message; the value is the request's id.
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"
+# Buttons of amendments; the value is the amendment's id.
+WITHDRAW: Final = "leave.amendment.withdraw"
+AMENDMENT_APPROVE: Final = "leave.amendment.approve"
+AMENDMENT_DECLINE: Final = "leave.amendment.decline"
+AMENDMENT_DECLINE_FORM: Final = "leave.amendment.decline.form"
+# The button of approved leave, whose id is the value, and the form that it opens.
+INTERRUPT: Final = "leave.interrupt"
+INTERRUPTION_FORM: Final = "leave.interruption.form"
 # The cancel button in the list that the command shows.
 CANCEL_LISTED: Final = "leave.cancel.listed"
+# Buttons about leave that was recorded for another person; the value is the request's id.
+OBJECT: Final = "leave.object"
+CANCEL_RECORDED: Final = "leave.cancel.recorded"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
 DECLINE_FORM: Final = "leave.decline.form"
-# Shown for ten minutes after a decision; it opens one of the two forms.
-RECONSIDER: Final = "leave.reconsider"
+# Shown for ten minutes after a decision; it opens one of the two forms. The value is in messages
+# that are in Slack already.
+REVERSE: Final = "leave.reconsider"
 REVERSE_TO_APPROVED_FORM: Final = "leave.approve.after_all.form"
 REVERSE_TO_DECLINED_FORM: Final = "leave.decline.after_all.form"
 
@@ -39,11 +58,15 @@ LAST_DAY: Final = "end_date"
 BEGINS: Final = "start_half_day"
 ENDS: Final = "end_half_day"
 NOTE: Final = "note"
+COVER: Final = "cover_user_id"
+PERSON: Final = "user_id"
+EXCEPTION_REASON: Final = "override_reason"
 REASON: Final = "reason"
 
 # The live total, the problems, who else is off, and typed words that were not understood.
 LIVE: Final = "live"
 PROBLEMS: Final = "problems"
+WARNINGS: Final = "warnings"
 OFF: Final = "off"
 ASIDES: Final = "asides"
 
@@ -56,10 +79,15 @@ MIDDAY: Final = "midday"
 # The Home tab and what it opens.
 HOME: Final = "home"
 HOME_REQUEST: Final = "home.request"
+HOME_RECORD: Final = "home.record"
 HOME_CANCEL: Final = "home.cancel"
 HOME_APPROVE: Final = "home.approve"
 HOME_DECLINE: Final = "home.decline"
 HOME_DECLINE_FORM: Final = "home.decline.form"
+HOME_WITHDRAW: Final = "home.amendment.withdraw"
+HOME_AMENDMENT_APPROVE: Final = "home.amendment.approve"
+HOME_AMENDMENT_DECLINE: Final = "home.amendment.decline"
+HOME_AMENDMENT_DECLINE_FORM: Final = "home.amendment.decline.form"
 HOME_NEXT: Final = "home.next"
 HOME_FIRST: Final = "home.first"
 HOME_SCOPE: Final = "home.scope"

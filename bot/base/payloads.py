@@ -131,9 +131,15 @@ class State(TypedDict):
     values: dict[str, dict[str, Answer]]
 
 
+class ShownElement(TypedDict, total=False):
+    initial_date: Day | None
+    initial_option: Option | None
+
+
 class ShownBlock(TypedDict):
     type: str
     block_id: str
+    element: NotRequired[ShownElement]
 
 
 class ShownView(TypedDict):

@@ -17,9 +17,11 @@ from babel.numbers import format_decimal
 
 from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
+from storage.base.errors import Days
 from storage.base.values import HalfDay
 
 _MAX_NAMES: Final = 5
+_MAX_DAYS_NAMED: Final = 4
 _ROLES: Final[Mapping[str, str]] = {
     "member": gettext_noop("Member"),
     "approver": gettext_noop("Approver"),
@@ -111,6 +113,35 @@ def names(people: Sequence[str], most: int = _MAX_NAMES) -> str:
     if more := len(people) - len(shown):
         shown.append(ngettext("{count} more", "{count} more", more))
     return format_list(shown, locale=language.locale()) if shown else ""
+
+
+def with_cover(line: str, cover_name: str | None) -> str:
+    """A line about leave, and who covers for the person; both in the same markup."""
+    return gettext("{line}, covered by {name}", line=line, name=cover_name) if cover_name else line
+
+
+def few_days(days: Sequence[str]) -> str:
+    """Days that are shown already: the first four, and how many more there are."""
+    return _with_more(days[:_MAX_DAYS_NAMED], len(days) - _MAX_DAYS_NAMED)
+
+
+def few_runs(days: Days) -> str:
+    """The first four days, or spans of days that follow one another, and how many more days."""
+    runs = days.runs()
+    shown = [
+        short_day(first)
+        if first == last
+        else gettext("{first} to {last}", first=short_day(first), last=short_day(last))
+        for first, last in runs[:_MAX_DAYS_NAMED]
+    ]
+    more = sum((last - first).days + 1 for first, last in runs[_MAX_DAYS_NAMED:])
+    return _with_more(shown, more)
+
+
+def _with_more(shown: Sequence[str], more: int) -> str:
+    if more <= 0:
+        return ", ".join(shown)
+    return ", ".join([*shown, ngettext("{count} more day", "{count} more days", more)])
 
 
 def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:

@@ -7,7 +7,6 @@ hash, so the second would be lost: it waits here for the first one's update, and
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -17,6 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.base.block_kit import View
 from bot.base.payloads import Body
 from bot.client import slack_web
+from storage.base.caches import LRUCache
 
 # The number of open modals remembered; in others the latest selection may be lost.
 MAX_REMEMBERED: Final = 1_000
@@ -35,7 +35,7 @@ class ModalRefreshes:
     """One per process; two processes may still overtake each other, which does no harm."""
 
     def __init__(self) -> None:
-        self._views: OrderedDict[str, _OpenView] = OrderedDict()
+        self._views: LRUCache[str, _OpenView] = LRUCache("open_modals", MAX_REMEMBERED)
 
     async def refresh(
         self,
@@ -66,8 +66,8 @@ class ModalRefreshes:
             view.hashes = [*view.hashes[-8:], seen_hash, response["view"]["hash"]]
 
     def _of(self, view_id: str) -> _OpenView:
-        view = self._views.setdefault(view_id, _OpenView())
-        self._views.move_to_end(view_id)
-        if len(self._views) > MAX_REMEMBERED:
-            self._views.popitem(last=False)
+        view = self._views.get(view_id)
+        if view is None:
+            view = _OpenView()
+            self._views.put(view_id, view)
         return view

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Final
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.base.settings import SlackSettings
+from storage.base.monitoring import tracing
+from storage.base.monitoring.measurements import Numbers, Timings
 from storage.slack.slack_installations import TokenUnreadable
 
 # A delivery makes up to three calls and must end before its lease expires.
@@ -41,10 +46,37 @@ _TEMPORARY: Final = frozenset(
 LOGGER: Final = logging.getLogger("hiatus.slack_library")
 LOGGER.setLevel(logging.WARNING)
 
+_CALLS: Final = Numbers(
+    "hiatus_slack_calls_total",
+    "Calls of Slack's Web API by method and outcome.",
+    ("method", "outcome"),
+)
+_DURATIONS: Final = Timings(
+    "hiatus_slack_call_duration_seconds",
+    "How long Slack took to respond.",
+    (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+    ("method",),
+)
+_RETRY_AFTER: Final = Timings(
+    "hiatus_slack_retry_after_seconds",
+    "How long Slack asked to wait after calls that it limited.",
+    (1, 5, 10, 30, 60, 300, 3_600),
+).of()
+
+
+class _Client(AsyncWebClient):
+    """Slack's client, whose calls are measured."""
+
+    async def api_call(  # type: ignore[explicit-any]  # as the SDK declares them
+        self, api_method: str, **arguments: Any
+    ) -> AsyncSlackResponse:
+        with measured(api_method):
+            return await super().api_call(api_method, **arguments)
+
 
 def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
     """A client without a session; it does not retry, so no message is sent twice."""
-    return AsyncWebClient(
+    return _Client(
         token=token,
         base_url=settings.api_url,
         timeout=CALL_SECONDS,
@@ -55,7 +87,7 @@ def new_client(settings: SlackSettings, token: str | None) -> AsyncWebClient:
 
 def with_token(template: AsyncWebClient, token: str) -> AsyncWebClient:
     """A client with this token and the session of ``template``."""
-    client = AsyncWebClient(
+    client = _Client(
         token=token,
         base_url=template.base_url,
         timeout=template.timeout,
@@ -78,6 +110,43 @@ async def connected(*clients: AsyncWebClient) -> AsyncIterator[None]:
         finally:
             for client in clients:
                 client.session = None
+
+
+@contextmanager
+def measured(method: str) -> Iterator[None]:
+    """Measure one call. ``method`` is written in the code."""
+    started = time.perf_counter()
+    outcome = "ok"
+    with tracing.span(f"slack {method}", "client", {"rpc.system": "slack"}) as span:
+        try:
+            yield
+        except BaseException as failure:
+            outcome = _outcome_of(failure)
+            raise
+        finally:
+            span.set({"rpc.method": method, "hiatus.outcome": outcome})
+            _CALLS.of(method, outcome).add()
+            _DURATIONS.of(method).observe(time.perf_counter() - started)
+
+
+def _outcome_of(failure: BaseException) -> str:
+    match failure:
+        case asyncio.CancelledError():
+            return "cancelled"
+        case Exception() if is_rate_limit(failure):
+            _RETRY_AFTER.observe(retry_after_seconds(failure) or 0)
+            return "rate_limited"
+        case TimeoutError():
+            return "timeout"
+        case SlackApiError() if error_code(failure) in TOKEN_REFUSED:
+            return "token_refused"
+        case SlackApiError() if not is_temporary(failure):
+            return "refused"
+        case SlackClientError() | aiohttp.ClientResponseError():
+            return "unavailable"
+        case aiohttp.ClientError():
+            return "connection_failed"
+    return "failed"
 
 
 def error_code(failure: Exception) -> str | None:

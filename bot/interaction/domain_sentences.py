@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import words
-from storage.base.errors import Figure, HalfDays, Sentence
+from storage.base.errors import Days, Figure, HalfDays, Sentence
 
 # Domain sentences that Slack replaces: forms show labels instead of field names, and need fewer
 # details than REST.
@@ -65,6 +65,8 @@ def _figure(figure: Figure) -> str:
             return words.number(figure)
         case date():
             return words.day(figure)
+        case Days():
+            return words.few_runs(figure)
         case tuple():
             return ", ".join(figure)
     return figure

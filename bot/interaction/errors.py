@@ -20,12 +20,14 @@ from storage.access.idempotency import (
     IdempotencyKeyReused,
 )
 from storage.access.personal_feeds import FeedTokenUnreadable
-from storage.admin.holiday_overrides import TooManyOverrides
-from storage.admin.holiday_set_removal import HolidaySetInUse
+from storage.admin.employment.dated_records import EmploymentRecordExists, FirstEmploymentRecord
+from storage.admin.employment.effective import TooManyRecords
+from storage.admin.holidays.holiday_overrides import TooManyOverrides
+from storage.admin.holidays.holiday_set_removal import HolidaySetInUse
 from storage.admin.people_checks import UserArchived
 from storage.admin.people_status import UserPending
 from storage.base import errors
-from storage.base.errors import DomainError, InvalidInput
+from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
@@ -97,6 +99,19 @@ def _invalid_transition(refusal: errors.InvalidTransition) -> str:
     return gettext("Already declined by {name}.", name=by) if by else gettext("Already declined.")
 
 
+def _amendment_ended(refusal: errors.AmendmentEnded) -> str:
+    match refusal.status:
+        case "approved":
+            return gettext("This change was already approved.")
+        case "declined":
+            return gettext("This change was already declined.")
+        case "withdrawn":
+            return gettext("This change was withdrawn.")
+        case "replaced":
+            return gettext("This change was replaced by a newer one. Please look at that.")
+    return gettext("This change is no longer needed: the leave has changed since.")
+
+
 def _overlapping(refusal: errors.OverlappingLeave) -> str:
     return gettext("This overlaps your leave ({when}).", when=_other_leave(refusal))
 
@@ -137,9 +152,15 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
         "You can't decide on your own request. Another approver has to."
     ),
     errors.NotYourField: detail,
+    errors.RecordingNotAllowed: detail,
+    errors.LeaveTypeNotRecordable: detail,
+    errors.OverrideNotAllowed: detail,
     errors.Unauthenticated: lambda _: gettext(BROKEN),
     errors.Conflict: detail,
     errors.InvalidTransition: _invalid_transition,
+    errors.AlreadyObjected: detail,
+    errors.AmendmentEnded: _amendment_ended,
+    errors.DaysNoLongerFit: detail,
     errors.OverlappingLeave: _overlapping,
     errors.EmailTaken: detail,
     errors.CodeTaken: detail,
@@ -167,6 +188,9 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
     TooManyWebhooks: detail,
     HolidaySetInUse: detail,
     TooManyOverrides: detail,
+    EmploymentRecordExists: detail,
+    FirstEmploymentRecord: detail,
+    TooManyRecords: detail,
     WebhookDisabled: detail,
 }
 
@@ -177,8 +201,38 @@ def sentence(refusal: DomainError) -> str:
     return SENTENCES.get(type(refusal), detail)(refusal)
 
 
+def _overlapping_of_another(refusal: errors.OverlappingLeave) -> str:
+    return gettext("This overlaps other leave of theirs ({when}).", when=_other_leave(refusal))
+
+
+def _insufficient_of_another(refusal: errors.InsufficientAllowance) -> str:
+    year, needed = refusal.leave_year, words.amount(refusal.needed_half_days)
+    if refusal.remaining_half_days <= 0:
+        return gettext(
+            "They have no days left in {year}. This needs {needed}.", year=year, needed=needed
+        )
+    return gettext(
+        "They have {left} left in {year}. This needs {needed}.",
+        left=words.amount(refusal.remaining_half_days),
+        year=year,
+        needed=needed,
+    )
+
+
+# Sentences that differ where the leave is another person's.
+_OF_ANOTHER: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
+    errors.OverlappingLeave: _overlapping_of_another,
+    errors.InsufficientAllowance: _insufficient_of_another,
+}
+_DETAILS_OF_ANOTHER: Final = {
+    "You're not working on any of these days.": gettext_noop(
+        "They're not working on any of these days."
+    ),
+}
+
+
 def not_reversible(refusal: errors.OverlappingLeave | errors.InsufficientAllowance) -> str:
-    """Why a declined request can no longer be approved, for its approver."""
+    """Why a declined request or a change can no longer be approved, for its approver."""
     if isinstance(refusal, errors.OverlappingLeave):
         when = _other_leave(refusal)
         return gettext(
@@ -191,35 +245,65 @@ def not_reversible(refusal: errors.OverlappingLeave | errors.InsufficientAllowan
     )
 
 
-def inline(refusal: DomainError, inputs: Collection[str] = FIELDS) -> dict[str, str]:
+def not_approvable(refusal: DomainError) -> str:
+    """Why a change can no longer be approved, for its approver."""
+    match refusal:
+        case errors.OverlappingLeave() | errors.InsufficientAllowance():
+            return not_reversible(refusal)
+        case InvalidInput():
+            why = details(refusal)
+            return gettext("This can no longer be approved. {reason}", reason=why)
+    return sentence(refusal)
+
+
+def inline(
+    refusal: DomainError, inputs: Collection[str] = FIELDS, *, is_own: bool = True
+) -> dict[str, str]:
     """The error as errors of the request form: block id to sentence.
 
-    Errors of fields that are not among ``inputs`` go to the first day's block.
+    Errors of fields that are not among ``inputs`` go to the first day's block. ``is_own``: it is
+    the reader's own leave.
     """
     by_block: dict[str, str] = {}
-    for name, message in _by_field(refusal):
+    for name, message in _by_field(refusal, is_own):
         block = name if name in inputs else ids.FIRST_DAY
         by_block[block] = f"{by_block[block]} {message}" if block in by_block else message
     return by_block
 
 
-def before_sending(refusals: Iterable[DomainError]) -> list[str]:
-    """Why the request form could not be sent yet; a missing note is not an error yet."""
+def before_sending(refusals: Iterable[DomainError], *, is_own: bool = True) -> list[str]:
+    """Why the request form could not be sent yet; a missing note or cover is not an error yet."""
     return [
-        message for refusal in refusals for name, message in _by_field(refusal) if name != ids.NOTE
+        message
+        for refusal in refusals
+        for name, message in _by_field(refusal, is_own)
+        if name not in (ids.NOTE, ids.COVER)
     ]
 
 
-def _by_field(refusal: DomainError) -> list[tuple[str, str]]:
+def of_fields(warnings: Iterable[FieldError]) -> list[str]:
+    """The warnings of a preview, as plain sentences."""
+    return [domain_sentences.translated(warning.detail) for warning in warnings]
+
+
+def _by_field(refusal: DomainError, is_own: bool) -> list[tuple[str, str]]:
     if not isinstance(refusal, InvalidInput):
-        return [("", sentence(refusal))]
+        field = refusal.field if isinstance(refusal, errors.Forbidden) else None
+        say = sentence if is_own else _OF_ANOTHER.get(type(refusal), sentence)
+        return [(field or "", say(refusal))]
     return [
-        (error.pointer.lstrip("/").split("/")[0], domain_sentences.translated(error.detail))
+        (error.pointer.lstrip("/").split("/")[0], _detail_of(error.detail, is_own))
         for error in refusal.errors
     ]
 
 
+def _detail_of(detail: str, is_own: bool) -> str:
+    if not is_own and detail in _DETAILS_OF_ANOTHER:
+        return gettext(_DETAILS_OF_ANOTHER[detail])
+    return domain_sentences.translated(detail)
+
+
 async def on_error(error: Exception) -> BoltResponse:
     """Bolt's error handler: logs errors outside our listeners; 503 makes Slack resend events."""
-    _log.error("slack.failed_outside_listeners", exc_info=error)
+    _log.error("slack.failed_outside_listeners", reason=type(error).__name__, exc_info=error)
     return BoltResponse(status=503, body="")

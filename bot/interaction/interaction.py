@@ -43,6 +43,7 @@ class Acknowledgement(TypedDict, total=False):
     errors: dict[str, str]
     view: View
     options: Sequence[Block]
+    option_groups: Sequence[Block]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,6 +192,7 @@ class Interaction:
             logger=slack_web.LOGGER,
             retry_handlers=[],
         )
-        response = await client.send_dict(message)
+        with slack_web.measured("response_url"):
+            response = await client.send_dict(message)
         if response.status_code != 200:
             _log.warning("slack.response_url_refused", status=response.status_code)

@@ -108,7 +108,7 @@ def _event_middleware(services: Services, act: Act) -> BoltMiddleware:
         await asyncio.wait({work}, timeout=services.answer_seconds)
         is_handled = work.done() and work.result()
         if not work.done():
-            _log.warning("slack.event_slow", listener=act.__name__)
+            _log.warning("slack.event_slow", listener=act.__name__, reason="it takes too long")
         return BoltResponse(status=200 if is_handled else 503, body="")
 
     return middleware
@@ -134,8 +134,8 @@ async def _run(interaction: Interaction, act: Act) -> None:
     except OutcomeUnknown:
         _log.exception("slack.outcome_unknown", listener=act.__name__)
         await _show_error(interaction, gettext(errors.UNKNOWN_OUTCOME))
-    except DatabaseUnavailable:
-        _log.exception("slack.database_unavailable", listener=act.__name__)
+    except DatabaseUnavailable as error:
+        _log_unavailable(act, error)
         await _show_error(interaction, gettext(errors.BUSY))
     except slack_web.FAILURES as failure:
         await _record_failed_call(interaction, act, failure)
@@ -168,10 +168,16 @@ async def _handle_once(interaction: Interaction, act: Act) -> bool:
             await write(slack_events.finish, event_id, now=interaction.now)
         elif event_id:
             await write(slack_events.release, event_id)
-    except DatabaseUnavailable:
-        _log.exception("slack.database_unavailable", listener=act.__name__)
+    except DatabaseUnavailable as error:
+        _log_unavailable(act, error)
         return False
     return is_done
+
+
+def _log_unavailable(act: Act, error: DatabaseUnavailable) -> None:
+    _log.warning(
+        "slack.database_unavailable", listener=act.__name__, reason=str(error), kind=error.kind
+    )
 
 
 async def _run_event(interaction: Interaction, act: Act) -> bool:

@@ -16,13 +16,17 @@ from bot.admin_listeners import (
 )
 from bot.interaction.listening import Listener
 from bot.listeners import (
+    amendments,
     api_keys,
     calendar_feeds,
     commands,
     decisions,
     events,
     home,
+    interruption_form,
     own_leave,
+    record_form,
+    recorded_leave,
     request_form,
     shortcuts,
 )
@@ -35,7 +39,11 @@ def registered(command: str) -> tuple[Listener, ...]:
         *shortcuts.LISTENERS,
         *request_form.LISTENERS,
         *own_leave.LISTENERS,
+        *interruption_form.LISTENERS,
+        *recorded_leave.LISTENERS,
+        *record_form.LISTENERS,
         *decisions.LISTENERS,
+        *amendments.LISTENERS,
         *home.LISTENERS,
         *api_keys.LISTENERS,
         *calendar_feeds.LISTENERS,

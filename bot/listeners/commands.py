@@ -10,9 +10,10 @@ from bot.base import ids
 from bot.interaction import identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.listeners import own_leave, request_form
+from bot.listeners import own_leave, record_form, request_form
 from bot.message_views import answers, replies
 from bot.message_views.answers import Away
+from bot.typed import typed_people
 from storage.access import absences
 from storage.base.clock import end_of_week, local_day
 from storage.base.values import Caller
@@ -30,11 +31,14 @@ def listeners(command: str) -> tuple[Listener, ...]:
 
 
 async def timeoff(interaction: Interaction) -> None:
-    """Run a subcommand, or open the form filled in from the typed text."""
+    """Run a subcommand, or open a form filled in from the typed text."""
     typed = " ".join(str(interaction.body.get("text") or "").split())
     subcommand = SUBCOMMANDS.get(typed.casefold())
     if subcommand is not None:
         await subcommand(interaction)
+        return
+    if mentions := typed_people.mentions_of(typed):
+        await record_form.open_typed(interaction, mentions)
         return
     first, _, rest = typed.partition(" ")
     if SUBCOMMANDS.get(first.casefold()) is request_form.open_form:
@@ -71,7 +75,7 @@ async def _out_this_week(interaction: Interaction) -> None:
 async def _out(interaction: Interaction, *, is_week: bool) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
-    away = await interaction.services.database.read(_away, is_week, by=by, now=interaction.now)
+    away = await interaction.services.database.read_long(_away, is_week, by=by, now=interaction.now)
     await interaction.reply(answers.out(away))
 
 

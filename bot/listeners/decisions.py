@@ -42,7 +42,9 @@ async def approve(interaction: Interaction) -> None:
         await interaction.services.database.write(
             _decide,
             clicked,
-            lambda tx: decisions.approve(tx, clicked.value, by=by, now=interaction.now),
+            lambda tx: decisions.approve(
+                tx, clicked.value, by=by, now=interaction.now, is_pending_only=True
+            ),
             by=by,
             interaction=interaction,
         )
@@ -64,7 +66,7 @@ async def ask_reason(interaction: Interaction) -> None:
         refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
-    await interaction.open(decline.view(card, _subject_of(clicked)))
+    await interaction.open(decline.view(card, subject_of(clicked)))
 
 
 async def decline_with_reason(interaction: Interaction) -> None:
@@ -73,14 +75,19 @@ async def decline_with_reason(interaction: Interaction) -> None:
     Other errors are shown at the reason field (listening.py).
     """
     by = await identity.caller(interaction)
-    clicked = _clicked_of_form(interaction)
+    clicked = clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.services.database.write(
             _decide,
             clicked,
             lambda tx: decisions.decline(
-                tx, clicked.value, reason=reason, by=by, now=interaction.now
+                tx,
+                clicked.value,
+                reason=reason,
+                by=by,
+                now=interaction.now,
+                is_pending_only=True,
             ),
             by=by,
             interaction=interaction,
@@ -103,7 +110,7 @@ async def open_reversal(interaction: Interaction) -> None:
         refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
-    await interaction.open(decline.reversal(card, _subject_of(clicked)))
+    await interaction.open(decline.reversal(card, subject_of(clicked)))
 
 
 async def reverse_to_approved(interaction: Interaction) -> None:
@@ -118,7 +125,7 @@ async def reverse_to_declined(interaction: Interaction) -> None:
 
 async def _reverse(interaction: Interaction, to_status: Decision) -> None:
     by = await identity.caller(interaction)
-    clicked = _clicked_of_form(interaction)
+    clicked = clicked_of_form(interaction)
     reason = decline.reason_of(interaction.values) if to_status == "declined" else None
     try:
         await interaction.services.database.write(
@@ -138,17 +145,17 @@ async def _reverse(interaction: Interaction, to_status: Decision) -> None:
     await _refresh(interaction, clicked, by)
 
 
-def _clicked_of_form(interaction: Interaction) -> Clicked:
+def clicked_of_form(interaction: Interaction) -> Clicked:
     """The form's request and message. Raises UnexpectedPayload."""
     try:
         subject = decline.Subject.of(interaction.private_metadata)
     except ValueError as error:
         raise UnexpectedPayload("private_metadata") from error
-    return Clicked(value=subject.request_id, channel=subject.channel, ts=subject.ts)
+    return Clicked(value=subject.value, channel=subject.channel, ts=subject.ts)
 
 
-def _subject_of(clicked: Clicked) -> decline.Subject:
-    return decline.Subject(request_id=clicked.value, channel=clicked.channel, ts=clicked.ts)
+def subject_of(clicked: Clicked) -> decline.Subject:
+    return decline.Subject(value=clicked.value, channel=clicked.channel, ts=clicked.ts)
 
 
 def _decide(
@@ -205,8 +212,12 @@ async def _stale(
 async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> None:
     """Refresh the clicked message; the outbox refreshes all stored ones."""
     card = await _card(interaction, clicked.value, by)
-    if card is None:
-        return
+    if card is not None:
+        await show_card(interaction, clicked, card)
+
+
+async def show_card(interaction: Interaction, clicked: Clicked, card: ApprovalCard) -> None:
+    """Show the card in the clicked message."""
     message = cards.message(card)
     try:
         if interaction.is_submission:
@@ -221,7 +232,7 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.APPROVE, act=approve),
     Listener(kind="action", name=ids.DECLINE, act=ask_reason),
     Listener(kind="view", name=ids.DECLINE_FORM, act=decline_with_reason),
-    Listener(kind="action", name=ids.RECONSIDER, act=open_reversal),
+    Listener(kind="action", name=ids.REVERSE, act=open_reversal),
     Listener(kind="view", name=ids.REVERSE_TO_APPROVED_FORM, act=reverse_to_approved),
     Listener(kind="view", name=ids.REVERSE_TO_DECLINED_FORM, act=reverse_to_declined),
 )

@@ -66,7 +66,9 @@ async def approve(interaction: Interaction) -> None:
     """Approve; if another approver was faster, say who."""
     await _act(
         interaction,
-        lambda tx, by: decisions.approve(tx, interaction.value, by=by, now=interaction.now),
+        lambda tx, by: decisions.approve(
+            tx, interaction.value, by=by, now=interaction.now, is_pending_only=True
+        ),
     )
 
 
@@ -94,7 +96,12 @@ async def decline_with_reason(interaction: Interaction) -> None:
     reason = decline.reason_of(interaction.values)
     try:
         await interaction.services.database.write(
-            decisions.decline, request_id, reason=reason, by=by, now=interaction.now
+            decisions.decline,
+            request_id,
+            reason=reason,
+            by=by,
+            now=interaction.now,
+            is_pending_only=True,
         )
     except (InvalidTransition, NotFound, NotYourApproval) as refusal:
         await interaction.tell(errors.sentence(refusal))

@@ -19,7 +19,8 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import caller_leave, leave_requests
+from storage.leave import leave_requests
+from storage.leave.lists import caller_leave
 from storage.notifications import approval_cards
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from bot.base import ids, language
@@ -12,6 +13,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
+from bot.listeners import interruption_form
 from bot.typed import typed_leave
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsedLeave, ParsingContext
@@ -19,12 +21,14 @@ from bot.views import live_line, request_form, request_values, typed_problems
 from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, InvalidTransition
-from storage.base.values import Caller, LeaveRequest, as_dict
+from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, previews
+from storage.leave.cover import choice
+from storage.leave.cover.choice import Candidates
 from storage.leave.previews import Preview
 from storage.rules import working_week
 
@@ -33,21 +37,24 @@ _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Form:
-    """The data of the form. ``edited`` is the request that it edits."""
+    """The data of the form. ``edited`` is the request that it edits, ``cover`` the chosen one."""
 
     config: OrganisationConfig
     filled: Filled
     preview: Preview | None
     edited: LeaveRequest | None = None
+    cover: User | None = None
 
     def view(self, asides: list[Block]) -> View:
         problems = errors.before_sending(self.preview.refusals) if self.preview else []
+        warnings = errors.of_fields(self.preview.warnings) if self.preview else []
         return request_form.view(
             self.config.leave_types.values(),
             self.filled,
-            live_line.blocks(self.preview, problems),
+            live_line.blocks(self.preview, problems, warnings),
             asides,
-            edited_id="" if self.edited is None else self.edited.id,
+            edited=self.edited,
+            cover=self.cover,
         )
 
 
@@ -62,11 +69,17 @@ async def open_typed(interaction: Interaction, typed: str) -> bool:
     """Open the form filled in from the typed text; False if the text is not about leave."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    context = await interaction.services.database.read(_parsing_context, by=by, now=interaction.now)
+    context = await interaction.services.database.read(_own_context, by=by, now=interaction.now)
     leave = typed_leave.parse(typed, context)
     if leave.is_about_leave:
         await _open_filled_in(interaction, by, leave)
     return leave.is_about_leave
+
+
+async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
+    """Open the form, filled in if the typed text is about leave."""
+    if not await open_typed(interaction, typed):
+        await open_form(interaction)
 
 
 async def open_edit(interaction: Interaction) -> None:
@@ -82,10 +95,7 @@ async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    view = interaction.body["view"]
-    asides: list[Block] = [
-        dict(block) for block in view["blocks"] if block.get("block_id") == ids.ASIDES
-    ]
+    view, asides = interaction.body["view"], asides_of(interaction)
     load = _edit_form if view["callback_id"] == ids.EDIT_FORM else _form_of_values
 
     async def render() -> View:
@@ -97,6 +107,41 @@ async def recount(interaction: Interaction) -> None:
         return form.view(asides)
 
     await interaction.services.refreshes.refresh(interaction.client, interaction.body, render)
+
+
+async def offer_covers(interaction: Interaction) -> None:
+    """The colleagues who can cover: the team's, or those who match the typed text."""
+    by = await identity.caller(interaction)
+    typed = str(interaction.body.get("value") or "")
+    view = interaction.body["view"]
+    edited_id = interaction.private_metadata if view["callback_id"] == ids.EDIT_FORM else ""
+    candidates = await interaction.services.database.read_long(
+        _candidates, edited_id, typed, request_values.shown_days(view), by=by, now=interaction.now
+    )
+    await interaction.ack(
+        option_groups=request_form.cover_options(candidates, with_no_one=not typed.strip())
+    )
+
+
+def _candidates(
+    tx: Transaction,
+    edited_id: str,
+    typed: str,
+    days: tuple[date | None, date | None],
+    *,
+    by: Caller,
+    now: datetime,
+) -> Candidates:
+    requester_id = str(by.user_id)
+    if edited_id:
+        requester_id = leave_reading.get(tx, edited_id, by=by, now=now).user_id
+    return choice.candidates(tx, typed, requester_id, *days, by=by)
+
+
+def asides_of(interaction: Interaction) -> list[Block]:
+    """The blocks at the form's top about typed words that were not understood."""
+    blocks = interaction.body["view"]["blocks"]
+    return [dict(block) for block in blocks if block.get("block_id") == ids.ASIDES]
 
 
 async def submitted(interaction: Interaction) -> None:
@@ -112,7 +157,7 @@ async def submitted(interaction: Interaction) -> None:
 
 
 async def edited(interaction: Interaction) -> None:
-    """Save the edited request, or say that it is no longer pending."""
+    """Save the edited request, or say that it has ended."""
     by = await identity.caller(interaction)
     request_id = interaction.private_metadata
     filled = request_values.filled_of(interaction.values)
@@ -135,18 +180,25 @@ async def _refused(interaction: Interaction, refusal: DomainError) -> None:
 
 
 async def _open_filled_in(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
-    form = await interaction.services.database.read(
-        _form_of_typed, leave, by=by, now=interaction.now
+    interruption, form = await interaction.services.database.read(
+        _forms_of_typed, leave, by=by, now=interaction.now
     )
+    if interruption is not None:
+        await interaction.open(interruption)
+        return
     if not request_form.requestable(form.config.leave_types.values()):
         await interaction.tell(gettext(_NO_TYPES))
         return
     await interaction.open(form.view(typed_problems.asides(leave.problems)))
 
 
-def _parsing_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
+def _own_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
+    return parsing_context(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
+
+
+def parsing_context(tx: Transaction, user: User, *, by: Caller, now: datetime) -> ParsingContext:
+    """The context of leave of that person."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, str(by.user_id), by=by)
     week = working_week.working_week(user.working_days or config.organisation.working_days)
     return ParsingContext(
         today=local_day(now, user.timezone or config.organisation.timezone),
@@ -157,24 +209,44 @@ def _parsing_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingCo
     )
 
 
-def _form_of_typed(tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime) -> _Form:
-    context = _parsing_context(tx, by=by, now=now)
-    offered = request_form.requestable(context.leave_types)
+def _forms_of_typed(
+    tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime
+) -> tuple[View | None, _Form]:
+    """The form to interrupt leave, for someone who fell ill on it, and the request form."""
+    context = _own_context(tx, by=by, now=now)
+    filled = filled_of_typed(leave, context.leave_types, context.today)
+    interruption = interruption_form.form_of_typed(tx, filled, by=by, now=now)
+    return interruption, _form_of_values(tx, "", filled, by=by, now=now)
+
+
+def filled_of_typed(leave: ParsedLeave, leave_types: Iterable[LeaveType], today: date) -> Filled:
+    """The form's values at first."""
+    offered = request_form.requestable(leave_types)
     # Days that were not understood are not replaced by today.
-    otherwise = None if leave.has_unclear_days else context.today
-    filled = Filled(
+    otherwise = None if leave.has_unclear_days else today
+    return Filled(
         leave_type_id=offered[0].id if len(offered) == 1 else leave.leave_type_id,
         start_date=leave.start_date or otherwise,
         end_date=leave.end_date or otherwise,
         begins_at_midday=leave.start_half_day == "pm",
         ends_at_midday=leave.end_half_day == "am",
     )
-    return _form_of_values(tx, "", filled, by=by, now=now)
 
 
 def _form_of_values(tx: Transaction, _: str, filled: Filled, *, by: Caller, now: datetime) -> _Form:
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    return _Form(config=config, filled=filled, preview=_preview(tx, filled, None, by=by, now=now))
+    return _Form(
+        config=config,
+        filled=filled,
+        preview=_preview(tx, filled, None, by=by, now=now),
+        cover=_cover(tx, filled, by=by),
+    )
+
+
+def _cover(tx: Transaction, filled: Filled, *, by: Caller) -> User | None:
+    if filled.cover_user_id is None:
+        return None
+    return people_rows.find(tx, by.organisation_id, filled.cover_user_id)
 
 
 def _edit_form(
@@ -182,19 +254,27 @@ def _edit_form(
 ) -> _Form:
     """``filled`` is None when the form is opened.
 
-    Raises NotFound, InsufficientRole, or InvalidTransition for a request that is not pending.
+    Raises NotFound, InsufficientRole, or InvalidTransition for a request that has ended.
     """
     request = leave_requests.editable(tx, request_id, by=by, now=now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     shown = Filled.with_request(request)
     if filled is not None:
-        shown = replace(filled, leave_type_id=request.leave_type_id)
+        shown = _with_type(filled, request)
     return _Form(
         config=config,
         filled=shown,
         preview=_preview(tx, shown, request.id, by=by, now=now),
         edited=request,
+        cover=_cover(tx, shown, by=by),
     )
+
+
+def _with_type(filled: Filled, request: LeaveRequest) -> Filled:
+    """The form has no leave type if it was opened while the request was pending."""
+    if request.status != "pending" and filled.leave_type_id is not None:
+        return filled
+    return replace(filled, leave_type_id=request.leave_type_id)
 
 
 def _preview(
@@ -210,17 +290,20 @@ def _edit(
     tx: Transaction, request_id: str, filled: Filled, *, by: Caller, now: datetime
 ) -> LeaveRequest:
     before = leave_reading.get(tx, request_id, by=by, now=now)
-    filled = replace(filled, leave_type_id=before.leave_type_id)
+    filled = _with_type(filled, before)
     changes = as_dict(request_values.draft_of(filled))
-    del changes["leave_type_id"]
-    if replace(filled, note=None) == replace(Filled.with_request(before), note=None):
+    note, cover_user_id = filled.note, filled.cover_user_id
+    same_days = replace(Filled.with_request(before), note=note, cover_user_id=cover_user_id)
+    if filled == same_days:
         # The same time may be written in another way, which is not a change.
-        changes = {"note": filled.note}
+        changes = {"note": note, "cover_user_id": cover_user_id}
     return leave_requests.edit(tx, request_id, changes, by=by, now=now)
 
 
 LISTENERS: Final = (
     Listener(kind="action", name=ids.RECOUNT, act=recount),
+    Listener(kind="action", name=ids.COVER_SEARCH, act=recount),
+    Listener(kind="options", name=ids.COVER_SEARCH, act=offer_covers),
     Listener(kind="action", name=ids.EDIT, act=open_edit),
     Listener(kind="view", name=ids.REQUEST_FORM, act=submitted),
     Listener(kind="view", name=ids.EDIT_FORM, act=edited),

@@ -19,7 +19,7 @@ from storage.leave.ledgers import Balance
 # A message has at most 50 blocks; App Home shows the complete lists.
 MAX_OWN: Final = 20
 MAX_AWAY: Final = 20
-# Twenty names with dates fit in a section.
+# Twenty names with dates and covers fit in a section.
 _MAX_NAME: Final = 35
 
 
@@ -95,9 +95,7 @@ def own_leave(own: OwnLeave) -> Message:
     """Upcoming leave and pending requests."""
     if not own.page.items:
         return {"text": gettext(_NOTHING)}
-    lines = [
-        f"• {_what(request, own)}: {gettext(_STATE[request.status])}" for request in own.page.items
-    ]
+    lines = [f"• {_what(request, own)}: {_state(request)}" for request in own.page.items]
     return _message([[gettext("Your leave:"), *lines, *_more(own.page.next_cursor)]])
 
 
@@ -115,9 +113,16 @@ def own_leave_to_cancel(own: OwnLeave, result: str = "") -> Message:
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
 
+GOES_BACK: Final = gettext_noop("The days go back to the leave that it replaced.")
 _NOTHING: Final = gettext_noop("You have no upcoming leave or pending requests.")
 _MORE: Final = gettext_noop("… and more")
 _STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gettext_noop("approved")}
+
+
+def _state(request: LeaveRequest) -> str:
+    if request.amendment_id is not None:
+        return gettext("approved, a change is awaiting approval")
+    return gettext(_STATE[request.status])
 
 
 def _what(request: LeaveRequest, own: OwnLeave) -> str:
@@ -132,7 +137,7 @@ def _with_button(request: LeaveRequest, own: OwnLeave) -> Block:
     what = _what(request, own)
     return {
         "type": "section",
-        "text": text.verbatim(f"{what}: {gettext(_STATE[request.status])}"),
+        "text": text.verbatim(f"{what}: {_state(request)}"),
         "accessory": cancel_button(ids.CANCEL_LISTED, request, what),
     }
 
@@ -147,11 +152,18 @@ def cancel_button(action_id: str, request: LeaveRequest, what: str) -> Block:
         "value": request.id,
         "confirm": {
             "title": text.plain(gettext("Cancel this leave?")),
-            "text": text.verbatim(what, 300),
+            "text": text.verbatim(what_is_cancelled(request, what), 300),
             "confirm": text.plain(gettext("Cancel leave")),
             "deny": text.plain(gettext("Keep it")),
         },
     }
+
+
+def what_is_cancelled(request: LeaveRequest, what: str) -> str:
+    """The text of the confirmation; ``what`` is the leave in plain text."""
+    if request.interrupts is None:
+        return what
+    return f"{what.rstrip('.')}. {gettext(GOES_BACK)}"
 
 
 def _group(heading: str, absences: Sequence[Absence], next_cursor: str | None) -> list[str]:
@@ -172,7 +184,8 @@ def _line(absence: Absence) -> str:
     when = words.span(
         absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
     )
-    return f"• {name}: {when} ({what})"
+    cover_name = absence.cover_name and text.cut(absence.cover_name, _MAX_NAME)
+    return words.with_cover(f"• {name}: {when} ({what})", cover_name)
 
 
 def _message(groups: Sequence[Sequence[str]]) -> Message:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from bot.base.block_kit import Message
 from bot.base.language import gettext
 from bot.blocks import text, words
 from bot.message_views import card as cards
+from bot.message_views import recorded_leave
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 
 
-def notification(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
-    """The DM to an approver when approved leave is shortened or cancelled, in mrkdwn.
+def notification(
+    card: ApprovalCard, event_type: NotificationEvent, viewer_id: str
+) -> Message | None:
+    """The DM to a person who need not decide: approved leave ends, or the requester objects to it.
 
     None if the request's status has changed since.
     """
     request = card.request
     requester = text.name(card.requester.name)
+    if event_type == "leave_request.objected":
+        return recorded_leave.objection(card, viewer_id)
     if event_type == "leave_request.cancelled" and request.status == "cancelled":
         by = card.cancelled_by_name
-        if by is None:
+        if card.cancelled_because == "employment_ends":
+            sentence = gettext(
+                "{requester}'s approved leave was cancelled, because their employment ends.",
+                requester=requester,
+            )
+        elif by is None:
             sentence = gettext("{requester}'s approved leave was cancelled.", requester=requester)
         elif by == card.requester.name:
             sentence = gettext("{requester} cancelled their approved leave.", requester=requester)
@@ -28,11 +39,21 @@ def notification(card: ApprovalCard, event_type: NotificationEvent) -> str | Non
                 name=text.name(by),
                 requester=requester,
             )
+    elif event_type == "leave_request.interrupted" and request.status == "approved":
+        sentence = gettext("{requester}'s approved leave was interrupted.", requester=requester)
+    elif event_type == "leave_request.interruption_ended" and request.status == "approved":
+        sentence = gettext("{requester} is back on leave earlier.", requester=requester)
+    elif event_type == "leave_request.interruption_ended" and request.status == "cancelled":
+        sentence = gettext(
+            "{requester}'s approved leave is no longer interrupted.", requester=requester
+        )
+    elif event_type == "leave_request.updated" and request.status == "approved":
+        sentence = gettext("{requester}'s approved leave was changed.", requester=requester)
     elif event_type == "leave_request.shortened" and request.status == "approved":
         sentence = gettext("{requester}'s approved leave was shortened.", requester=requester)
     else:
         return None
-    return f"{sentence} {cards.summary(card)}."
+    return {"text": f"{sentence} {cards.summary(card)}."}
 
 
 def changed_reply(card: ApprovalCard) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import colleagues, text, words
-from storage.base.values import LeaveRequest
-from storage.notifications.approval_cards import ApprovalCard
+from bot.message_views import amendment_lines
+from storage.base.errors import Days
+from storage.notifications.approval_cards import ApprovalCard, CardCover
+from storage.notifications.card_amendments import CardAmendment
 
 
 def message(card: ApprovalCard) -> Message:
@@ -20,47 +24,78 @@ def message(card: ApprovalCard) -> Message:
 
 
 def blocks(card: ApprovalCard) -> list[Block]:
-    request = card.request
-    shown = [
-        text.section(
-            gettext(
-                "*{requester}* requested *{leave_type}*",
-                requester=text.name(card.requester.name),
-                leave_type=text.name(card.leave_type.name),
-            )
-        ),
-        text.section(f"{dates(request)}\n{words.amount(request.total_half_days)}"),
-    ]
+    request, proposed = card.request, card.open_amendment
+    shown = _requested(card) if proposed is None else _proposed(card, proposed)
     if card.balances:
         shown.append(text.section("\n".join(_balance_lines(card))))
-    if card.colleagues and request.status == "pending":
+    if card.colleagues and card.is_undecided:
         lines = colleagues.lines(card.colleagues, card.colleagues_count)
         shown.append(text.paragraph("\n".join(lines)))
-    if request.note:
-        shown.append(text.paragraph(gettext("Note: {note}", note=request.note)))
+    if card.cover is not None:
+        shown.append(text.paragraph("\n".join(_cover_lines(card.cover))))
+    note = _note(card)
+    if note:
+        shown.append(text.paragraph(gettext("Note: {note}", note=note)))
     if request.status == "declined" and request.decision_reason:
         reason = gettext("Reason: {reason}", reason=request.decision_reason)
         shown.append(text.paragraph(reason))
+    if declined := _amendment_reason(card):
+        shown.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
     shown.append(text.quiet(text.escaped(_status_line(card))))
     if card.may_decide:
-        shown.append(_buttons(request.id))
+        shown.append(_buttons(card))
     if card.may_reverse:
         shown.append({"type": "actions", "elements": [_change_button(request.id)]})
     return shown
 
 
-def dates(request: LeaveRequest) -> str:
-    """The request's dates with halves as text."""
-    return words.span(
-        request.start_date, request.end_date, request.start_half_day, request.end_half_day
+def superseded(card: ApprovalCard) -> Message:
+    """The text that replaces an earlier card when one with an amendment is sent."""
+    sentence = gettext(
+        "{requester} asked to change this leave. See the message below.",
+        requester=text.name(card.requester.name),
     )
+    shown = text.section(f"*{text.name(card.leave_type.name)}*\n{dates(card.request)}")
+    return {"text": f"{summary(card)}. {sentence}", "blocks": [shown, text.quiet(sentence)]}
+
+
+def _requested(card: ApprovalCard) -> list[Block]:
+    heading = gettext(
+        "*{requester}* requested *{leave_type}*",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+    )
+    request = card.request
+    figures = f"{dates(request)}\n{words.amount(request.total_half_days)}"
+    return [text.section(heading), text.section(figures)]
+
+
+def _proposed(card: ApprovalCard, proposed: CardAmendment) -> list[Block]:
+    figures = "\n".join(amendment_lines.of_card(card, proposed))
+    return [text.section(amendment_lines.heading(card)), text.section(figures)]
+
+
+def _note(card: ApprovalCard) -> str | None:
+    proposed = card.open_amendment
+    return card.request.note if proposed is None else proposed.amendment.note
+
+
+def _amendment_reason(card: ApprovalCard) -> str | None:
+    """Why the last change was declined."""
+    return None if card.amendment is None else card.amendment.amendment.decision_reason
+
+
+dates: Final = amendment_lines.dates
 
 
 def state(card: ApprovalCard) -> str:
     """The status, by whom and when: ``Approved by Grace, 2 June 2026, 10:05``."""
     request = card.request
-    if request.status == "pending":
+    if card.is_undecided:
         return _pending_state(card)
+    ended = amendment_lines.outcome(card)
+    if ended:
+        return ended
     at = request.cancelled_at if request.status == "cancelled" else request.decided_at
     what = _outcome(card)
     if at is None:
@@ -71,6 +106,10 @@ def state(card: ApprovalCard) -> str:
 def _outcome(card: ApprovalCard) -> str:
     by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
     match card.request.status:
+        case "cancelled" if card.cancelled_because == "interrupted":
+            return gettext("Replaced by other leave")
+        case "cancelled" if card.cancelled_because == "employment_ends":
+            return gettext("Cancelled because employment ends")
         case "cancelled":
             return gettext("Cancelled by {name}", name=by) if by else gettext("Cancelled")
         case "approved":
@@ -85,7 +124,7 @@ def _pending_state(card: ApprovalCard) -> str:
     names = [text.cut(name, text.MAX_NAME) for name in card.awaited_names]
     awaiting = gettext("Awaiting {names}", names=words.names(names))
     sentence = awaiting if names else gettext("Awaiting a decision")
-    if request.version > 1:
+    if request.status == "pending" and request.version > 1:
         when = words.moment(request.updated_at, card.timezone)
         return gettext("{sentence}. Updated {when}", sentence=sentence, when=when)
     return sentence
@@ -95,9 +134,21 @@ def _balance_lines(card: ApprovalCard) -> list[str]:
     return [words.left(balance.remaining_half_days, balance.year_name) for balance in card.balances]
 
 
+def _cover_lines(cover: CardCover) -> list[str]:
+    """Who covers, and on which days they are off; plain text, not escaped."""
+    name = text.cut(cover.name, text.MAX_NAME)
+    lines = [gettext("Covered by {name}", name=name)]
+    if cover.days_off:
+        off = words.few_runs(Days(dates=cover.days_off))
+        lines.append(
+            "⚠️ " + gettext("{name} is off, or has requested leave, on {days}.", name=name, days=off)
+        )
+    return lines
+
+
 def _status_line(card: ApprovalCard) -> str:
     """As ``state`` for an approver: also says if they no longer need to decide."""
-    if card.request.status == "pending" and not card.may_decide:
+    if card.is_undecided and not card.may_decide:
         return gettext("You no longer need to decide. {state}", state=state(card))
     return state(card)
 
@@ -105,52 +156,64 @@ def _status_line(card: ApprovalCard) -> str:
 def _change_button(request_id: str) -> Block:
     return {
         "type": "button",
-        "action_id": ids.RECONSIDER,
+        "action_id": ids.REVERSE,
         "text": text.plain(gettext("Change decision")),
         "value": request_id,
     }
 
 
-def _buttons(request_id: str) -> Block:
+def _buttons(card: ApprovalCard) -> Block:
+    """Those of an amendment have its id: they are stale once it is replaced."""
+    proposed = card.open_amendment
+    approve, decline, value = ids.APPROVE, ids.DECLINE, card.request.id
+    if proposed is not None:
+        approve, decline = ids.AMENDMENT_APPROVE, ids.AMENDMENT_DECLINE
+        value = proposed.amendment.id
     return {
         "type": "actions",
         "elements": [
             {
                 "type": "button",
-                "action_id": ids.APPROVE,
+                "action_id": approve,
                 "text": text.plain(gettext("Approve")),
                 "style": "primary",
-                "value": request_id,
+                "value": value,
             },
             {
                 "type": "button",
-                "action_id": ids.DECLINE,
+                "action_id": decline,
                 "text": text.plain(gettext("Decline")),
                 "style": "danger",
-                "value": request_id,
+                "value": value,
             },
         ],
     }
 
 
 def _text(card: ApprovalCard) -> str:
-    request = card.request
     parts = [
-        gettext(
-            "{requester} requested {leave_type}: {dates}, {amount}.",
-            requester=text.name(card.requester.name),
-            leave_type=text.name(card.leave_type.name),
-            dates=dates(request),
-            amount=words.amount(request.total_half_days),
-        ),
+        _sentence(card),
         *(f"{line}." for line in _balance_lines(card)),
+        *([f"{text.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
         f"{text.escaped(_status_line(card))}.",
     ]
-    if request.note:
-        parts.append(
-            gettext("Note: {note}", note=text.excerpt(request.note, text.room_after(parts)))
-        )
+    note = _note(card)
+    if note:
+        parts.append(gettext("Note: {note}", note=text.excerpt(note, text.room_after(parts))))
     return " ".join(parts)
+
+
+def _sentence(card: ApprovalCard) -> str:
+    request, proposed = card.request, card.open_amendment
+    if proposed is not None:
+        return amendment_lines.sentence(card, proposed)
+    return gettext(
+        "{requester} requested {leave_type}: {dates}, {amount}.",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+        dates=dates(request),
+        amount=words.amount(request.total_half_days),
+    )
 
 
 def summary(card: ApprovalCard) -> str:

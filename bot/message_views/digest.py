@@ -20,7 +20,7 @@ SHARED: Final = "externally_shared"
 def message(digest: Digest) -> Message:
     """``text`` has the same names as the blocks."""
     title = gettext("Out today, {day}", day=words.day(digest.day))
-    lines = _that_fit([f"• {_line(absence, digest.day)}" for absence in digest.out])
+    lines = _that_fit([f"• {_with_cover(absence, digest.day)}" for absence in digest.out])
     if not digest.out:
         lines = [gettext("No one is out.")]
     elif more := digest.total - len(lines):
@@ -58,6 +58,11 @@ def refused(channel: str, because: str) -> Message:
         "text": " ".join((problem, why, advice, where)),
         "blocks": [text.section(f"*{problem}*\n{why} {advice}"), text.quiet(where)],
     }
+
+
+def _with_cover(absence: PersonOut, today: date) -> str:
+    cover_name = absence.cover_name and text.cut(absence.cover_name, text.MAX_NAME)
+    return words.with_cover(_line(absence, today), cover_name)
 
 
 def _line(absence: PersonOut, today: date) -> str:

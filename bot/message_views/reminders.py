@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.blocks import text, words
+from bot.message_views import amendment_lines
 from bot.message_views import card as cards
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
@@ -12,7 +13,10 @@ from storage.notifications.reminder_summaries import SummaryNotificationData, Wa
 
 def reminder(card: ApprovalCard) -> str:
     """The reply in the thread of an unanswered card, in mrkdwn."""
-    request = card.request
+    request, proposed = card.request, card.open_amendment
+    if proposed is not None:
+        what = amendment_lines.sentence(card, proposed)
+        return gettext("Still waiting for your decision: {what}", what=what)
     return gettext(
         "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
         requester=text.name(card.requester.name),
@@ -48,6 +52,13 @@ def _waiting(request: WaitingRequest) -> str:
     when = words.span(
         request.start_date, request.end_date, request.start_half_day, request.end_half_day
     )
+    if request.is_amendment:
+        return gettext(
+            "{requester}: change of {leave_type}, {dates}",
+            requester=text.cut(request.requester_name, text.MAX_NAME),
+            leave_type=text.cut(request.leave_type_name, text.MAX_NAME),
+            dates=when,
+        )
     return gettext(
         "{requester}: {leave_type}, {dates}, {amount}",
         requester=text.cut(request.requester_name, text.MAX_NAME),

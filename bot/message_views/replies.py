@@ -42,6 +42,10 @@ def help_text(command: str, unknown_words: str = "") -> str:
             "`{command} mine` lists your leave; `{command} cancel` lets you cancel it.",
             command=command,
         ),
+        gettext(
+            "`{command} @name sick today` records leave for a person whose leave you decide.",
+            command=command,
+        ),
         gettext("`{command} help` shows this help.", command=command),
         gettext(
             "Your approver gets a message to approve or decline, and I'll tell you what they "

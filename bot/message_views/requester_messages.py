@@ -8,11 +8,13 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import text, words
-from bot.message_views import answers
+from bot.message_views import amendment_lines, answers, recorded_leave
 from bot.message_views import card as cards
+from bot.message_views.answers import GOES_BACK
 from storage.admin.recalculation_causes import Cause, TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.card_amendments import CardAmendment
 
 _SEE_BELOW: Final = {
     "pending": gettext_noop("Updated. See the message below."),
@@ -46,7 +48,8 @@ def superseded(card: ApprovalCard) -> Message:
 
     The details are only in the newer message, so that screen readers do not read them twice.
     """
-    where = gettext(_SEE_BELOW[card.request.status])
+    status = "pending" if card.amendment else card.request.status
+    where = gettext(_SEE_BELOW[status])
     leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
     shown = text.section(f"*{leave_type}*\n{when}")
     which = gettext("Your request: {what}.", what=cards.summary(card))
@@ -54,34 +57,73 @@ def superseded(card: ApprovalCard) -> Message:
 
 
 def _own_message(card: ApprovalCard, sentence: str, *, has_buttons: bool) -> Message:
-    request = card.request
+    request, proposed = card.request, card.open_amendment
     summary = cards.summary(card)
     blocks: list[Block] = [text.section(f"*{text.escaped(sentence)}*\n{summary}")]
     fallback = f"{text.escaped(sentence)} {summary}."
+    if proposed is not None:
+        lines = amendment_lines.of_card(card, proposed)
+        if proposed.leave_type.id == card.leave_type.id:
+            lines.insert(0, text.name(card.leave_type.name))
+        blocks[0] = text.section("\n".join((f"*{text.escaped(sentence)}*", *lines)))
+        plain = amendment_lines.of_card(card, proposed, is_bold=False)
+        fallback = f"{text.escaped(sentence)} {', '.join(plain)}."
+    declined = None if card.amendment is None else card.amendment.amendment.decision_reason
+    if declined:
+        blocks.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
+        shown = text.excerpt(declined, text.room_after([fallback]))
+        fallback += " " + gettext("Reason: {reason}", reason=shown)
     if request.status == "declined" and request.decision_reason:
         reason = request.decision_reason
         blocks.append(text.paragraph(gettext("Reason: {reason}", reason=reason)))
         shown = text.excerpt(reason, text.room_after([fallback]))
         fallback += " " + gettext("Reason: {reason}", reason=shown)
+    if recorded_leave.is_shown_as_recorded(card):
+        for line in (recorded_leave.override(card), recorded_leave.objected(card)):
+            if line:
+                blocks.append(text.paragraph(line))
+                fallback += " " + text.excerpt(line, text.room_after([fallback]))
     if has_buttons and request.status in ("pending", "approved"):
         blocks.append(_own_buttons(card))
     return {"text": fallback, "blocks": blocks}
 
 
 def _own_buttons(card: ApprovalCard) -> Block:
+    proposed = card.open_amendment
     what = (
         f"{text.cut(card.leave_type.name, text.MAX_NAME)}, {cards.dates(card.request)}, "
         f"{words.amount(card.request.total_half_days)}"
     )
+    is_pending = card.request.status == "pending"
     edit: Block = {
         "type": "button",
         "action_id": ids.EDIT,
-        "text": text.plain(gettext("Edit")),
+        "text": text.plain(gettext("Edit") if is_pending else gettext("Change")),
         "value": card.request.id,
     }
     cancel = answers.cancel_button(ids.CANCEL, card.request, what)
-    is_pending = card.request.status == "pending"
-    return {"type": "actions", "elements": [edit, cancel] if is_pending else [cancel]}
+    withdraw = [withdraw_button(ids.WITHDRAW, proposed)] if proposed is not None else []
+    more = [] if is_pending else recorded_leave.object_button(card)
+    fell_ill = [_fell_ill(card)] if card.can_be_interrupted else []
+    return {"type": "actions", "elements": [*more, edit, *withdraw, cancel, *fell_ill]}
+
+
+def _fell_ill(card: ApprovalCard) -> Block:
+    return {
+        "type": "button",
+        "action_id": ids.INTERRUPT,
+        "text": text.plain(gettext("I fell ill")),
+        "value": card.request.id,
+    }
+
+
+def withdraw_button(action_id: str, proposed: CardAmendment) -> Block:
+    return {
+        "type": "button",
+        "action_id": action_id,
+        "text": text.plain(gettext("Withdraw change")),
+        "value": proposed.amendment.id,
+    }
 
 
 def _recalculated(card: ApprovalCard, news: TotalChange) -> str | None:
@@ -124,6 +166,16 @@ def _because(cause: Cause) -> str:
 
 def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
     status = card.request.status
+    if event_type == "cover.left":
+        if status not in ("pending", "approved") or card.cover is not None:
+            return None
+        return gettext("The colleague who was to cover for you has left. Choose someone else.")
+    if event_type == "own_message.refresh":
+        return _status_sentence(card)
+    if event_type == "leave_request.updated" and status == "approved":
+        return gettext("Your leave was changed.")
+    if event_type.startswith("leave_request.amendment_"):
+        return _amendment_sentence(card, event_type)
     if event_type in ("leave_request.created", "leave_request.updated"):
         if status != "pending":
             return None
@@ -132,9 +184,48 @@ def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | 
         if status not in ("approved", "declined"):
             return None
         return _reversed(card)
+    if event_type == "leave_request.shortened":
+        return _shortened(card)
     if event_type != f"leave_request.{status}":
         return None
     return _status_sentence(card)
+
+
+def _shortened(card: ApprovalCard) -> str | None:
+    end_date = card.requester.end_date
+    if card.request.status not in ("pending", "approved") or end_date is None:
+        return None
+    day = words.day(end_date)
+    return gettext("Your leave was shortened, because your employment ends on {day}.", day=day)
+
+
+def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
+    """None if the leave has changed again since."""
+    amendment = card.amendment
+    state = event_type.removeprefix("leave_request.amendment_").replace("requested", "open")
+    if amendment is None or amendment.amendment.status != state:
+        return None
+    by = text.cut(amendment.ended_by_name or "", text.MAX_NAME)
+    match state:
+        case "open":
+            return _change_sent(card)
+        case "approved":
+            return gettext("{name} approved your change.", name=by)
+        case "declined":
+            return gettext("{name} declined your change. Your leave stays as it was.", name=by)
+    if by == card.requester.name:
+        return gettext("You withdrew your change. Your leave stays as it was.")
+    return gettext("{name} withdrew your change. Your leave stays as it was.", name=by)
+
+
+def _change_sent(card: ApprovalCard) -> str:
+    names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
+    if names:
+        return gettext(
+            "Your change was sent to {names} for approval. Until then, your leave stays as it is.",
+            names=names,
+        )
+    return gettext("Your change was sent for approval. Until then, your leave stays as it is.")
 
 
 def _status_sentence(card: ApprovalCard) -> str:
@@ -143,6 +234,15 @@ def _status_sentence(card: ApprovalCard) -> str:
     match card.request.status:
         case "pending":
             return _sent(card, is_new=card.request.version == 1)
+        case "approved" if card.open_amendment is not None:
+            return _change_sent(card)
+        case "approved" if recorded_leave.is_shown_as_recorded(card):
+            if card.request.interrupts is None:
+                return recorded_leave.sentence(card)
+            replaces = gettext("It replaces leave that you had booked.")
+            return f"{recorded_leave.sentence(card)} {replaces}"
+        case "approved" if card.request.interrupts is not None:
+            return gettext("Get well soon! This replaces leave that you had booked.")
         case "approved" if by:
             return gettext("{name} approved your request.", name=by)
         case "approved":
@@ -151,9 +251,20 @@ def _status_sentence(card: ApprovalCard) -> str:
             return gettext("{name} declined your request.", name=by)
         case "declined":
             return gettext("Your request was declined automatically.")
+    return _cancelled_sentence(card, by)
+
+
+def _cancelled_sentence(card: ApprovalCard, by: str | None) -> str:
+    if card.cancelled_because == "interrupted":
+        return gettext("Other leave replaced this.")
+    if card.cancelled_because == "employment_ends" and card.requester.end_date is not None:
+        day = words.day(card.requester.end_date)
+        return gettext("Your leave was cancelled, because your employment ends on {day}.", day=day)
+    sentence = gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
     if card.ended_by_name == card.requester.name:
-        return gettext("You cancelled your request.")
-    return gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
+        sentence = gettext("You cancelled your request.")
+    goes_back = card.request.interrupts is not None and card.cancelled_because is None
+    return f"{sentence} {gettext(GOES_BACK)}" if goes_back else sentence
 
 
 def _reversed(card: ApprovalCard) -> str:

@@ -64,25 +64,34 @@ class DirectorySync:
         self._claim_seconds = claim_seconds
 
     async def run(self) -> None:
-        """Sync every due workspace, ``MAX_CONCURRENT`` at a time; failures are logged."""
+        """Sync every due workspace, ``MAX_CONCURRENT`` at a time; their failures are logged.
+
+        Raises DatabaseUnavailable when no workspace could be claimed.
+        """
+        due = await self._claim(MAX_CONCURRENT)
         running: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             while True:
-                for sync in await self._claim(MAX_CONCURRENT - len(running)):
+                for sync in due:
                     running.add(group.create_task(self._sync_one(sync)))
                 if not running:
                     return
                 _, running = await asyncio.wait(
                     running, timeout=self._claim_seconds, return_when=asyncio.FIRST_COMPLETED
                 )
+                due = await self._claim_more(MAX_CONCURRENT - len(running))
 
     async def _claim(self, limit: int) -> list[Sync]:
+        return await self._database.write(
+            slack_syncs.claim, claim_id=str(uuid.uuid4()), now=self._clock(), limit=limit
+        )
+
+    async def _claim_more(self, limit: int) -> list[Sync]:
+        """As ``_claim``; an error does not stop the running syncs."""
         if limit == 0:
             return []
         try:
-            return await self._database.write(
-                slack_syncs.claim, claim_id=str(uuid.uuid4()), now=self._clock(), limit=limit
-            )
+            return await self._claim(limit)
         except DatabaseUnavailable as failure:
             _log.warning("slack.not_synced", reason=str(failure))
             return []

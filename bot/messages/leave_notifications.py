@@ -13,12 +13,14 @@ from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from bot.message_views import (
     approver_messages,
+    cover_messages,
     reminders,
     requester_messages,
 )
 from bot.message_views import card as cards
 from bot.messages.recipients import Recipients, post
 from bot.messages.slack_failures import update_message
+from storage.events import notification_outbox
 from storage.notifications.notification_data import NotificationData
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome, SentCard
@@ -41,6 +43,7 @@ class LeaveNotifications:
         by_kind = {
             "approval_card": self._card,
             "approver_notice": self._approver_notice,
+            "cover_notice": self._cover_notice,
             "reminder": self._reminder,
             "requester_notice": self._requester_notice,
             "own_message": self._own_message,
@@ -62,7 +65,10 @@ class LeaveNotifications:
         deleted = None
         if notification.is_refresh and not _is_worth_refreshing(data):
             return Outcome(verdict="delivered")
-        if data.message is not None:
+        if data.message is not None and _is_new_question(data, notification):
+            # Slack sends no notification for an edited message, which may be weeks old.
+            await update_message(data.message, cards.superseded(data.card), workspace.client)
+        elif data.message is not None:
             try:
                 return await self._refresh_card(notification, data, data.message, workspace.client)
             except SlackApiError as failure:
@@ -128,8 +134,15 @@ class LeaveNotifications:
     async def _own_message(
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        """Update the requester's existing message about their own action, or send a new one."""
+        """Update the requester's existing message about their own action, or send a new one.
+
+        A refresh never sends one.
+        """
         message = requester_messages.notification(data.card, notification.event_type)
+        if notification.event_type == notification_outbox.OWN_REFRESH:
+            if data.message is not None and message is not None:
+                await update_message(data.message, message, workspace.client)
+            return Outcome(verdict="delivered")
         if data.message is not None and message is not None:
             if await update_message(data.message, message, workspace.client):
                 return Outcome(verdict="delivered")
@@ -140,8 +153,10 @@ class LeaveNotifications:
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
         """Inform an approver who need not decide: in the card's thread, else in a new message."""
-        sentence = approver_messages.notification(data.card, notification.event_type)
-        if sentence is None or data.recipient.status != "active":
+        message = approver_messages.notification(
+            data.card, notification.event_type, data.recipient.id
+        )
+        if message is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
         if data.message is not None:
             try:
@@ -149,7 +164,7 @@ class LeaveNotifications:
                     channel=data.message.channel,
                     thread_ts=data.message.ts,
                     reply_broadcast=True,
-                    text=sentence,
+                    **message,
                 )
                 return Outcome(verdict="delivered")
             except SlackApiError as failure:
@@ -159,8 +174,27 @@ class LeaveNotifications:
             notification, data.recipient, workspace
         )
         # Rendered again: the look-up may have set the person's language.
-        sentence = approver_messages.notification(data.card, notification.event_type) or sentence
-        await post(workspace, slack_user_id, {"text": sentence})
+        await post(
+            workspace,
+            slack_user_id,
+            approver_messages.notification(data.card, notification.event_type, data.recipient.id)
+            or message,
+        )
+        return Outcome(verdict="delivered")
+
+    async def _cover_notice(
+        self, data: NotificationData, notification: Notification, workspace: Workspace
+    ) -> Outcome:
+        """Tell a cover about new, changed or cancelled dates, always in a message of its own."""
+        if _cover_sentence(data, notification) is None:
+            return Outcome(verdict="delivered")
+        if data.recipient.status not in ("pending", "active"):
+            return Outcome(verdict="failed", error="the person is switched off")
+        slack_user_id = await self._recipients.slack_user_id(
+            notification, data.recipient, workspace
+        )
+        # Rendered after the look-up, which may have set the person's language.
+        await post(workspace, slack_user_id, {"text": _cover_sentence(data, notification) or ""})
         return Outcome(verdict="delivered")
 
     async def _reminder(
@@ -187,7 +221,23 @@ def _sent(data: NotificationData, message: PostedMessage) -> Outcome:
     )
 
 
+def _cover_sentence(data: NotificationData, notification: Notification) -> str | None:
+    request = data.card.request
+    return cover_messages.notification(
+        data.card,
+        notification.event_type,
+        notification.user_id,
+        (notification.first_day or request.start_date, notification.last_day or request.end_date),
+    )
+
+
+def _is_new_question(data: NotificationData, notification: Notification) -> bool:
+    """Whether the person is asked about an amendment, which gets a card of its own."""
+    is_amendment = notification.event_type == "leave_request.amendment_requested"
+    return is_amendment and data.card.may_decide
+
+
 def _is_worth_refreshing(data: NotificationData) -> bool:
     """Whether there is an open card to refresh that no later notification refreshes anyway."""
-    is_open = data.message is not None and data.card.request.status == "pending"
+    is_open = data.message is not None and data.card.is_undecided
     return is_open and not data.is_superseded

@@ -28,7 +28,7 @@ from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync
 from bot.messages.home_tab import Homes
 from bot.messages.notifications import Notifier
-from bot.messages.periodic_jobs import PeriodicJobs
+from bot.messages.reminders import Reminders
 from bot.service import asgi
 from bot.service.installing import INSTALL_PATH, Installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput
@@ -48,14 +48,19 @@ class SlackApp:
     workspaces: Workspaces
     services: Services
     installing: Installing | None
-    periodic_jobs: PeriodicJobs
+    reminders: Reminders
+    digests: Digests
     directory: DirectorySync
     signing_secret: str | None = field(repr=False)
 
     @property
-    def jobs(self) -> list[Callable[[], Awaitable[None]]]:
-        """Each job runs in its own task, so that a long one does not delay the others."""
-        return [self.periodic_jobs.run_due, self.directory.run]
+    def jobs(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """By name. Each job runs in its own task, so that a long one does not delay the others."""
+        return {
+            "reminders": self.reminders.run,
+            "digests": self.digests.run,
+            "directory_sync": self.directory.run,
+        }
 
     def routes(self) -> list[Route]:
         """The HTTP routes: Slack's requests, unless Socket Mode is used, and the installation."""
@@ -111,7 +116,8 @@ def build_app(
         workspaces=workspaces,
         services=services,
         installing=Installing(settings, slack, database, clock) if settings.is_oauth else None,
-        periodic_jobs=PeriodicJobs(database, clock, Digests(database, workspaces, clock)),
+        reminders=Reminders(database, clock),
+        digests=Digests(database, workspaces, clock),
         directory=DirectorySync(database, workspaces, clock),
         signing_secret=settings.signing_secret,
     )

@@ -37,10 +37,10 @@ def routes(bolt: AsyncApp, signing_secret: str) -> list[Route]:
             text = body.decode()
             if not verifier.is_valid_request(text, request.headers):
                 return _refused(401, "The request has no valid Slack signature.")
-            sent = _parsed(text, request.headers.get("content-type"))
+            payload = _parsed(text, request.headers.get("content-type"))
         except (ValueError, RecursionError):
             return _refused(400, "The body is not a valid Slack payload.")
-        return to_starlette_response(await dispatch(bolt, sent, request.headers))
+        return to_starlette_response(await dispatch(bolt, payload, request.headers))
 
     return [Route("/slack/events", slack_events, methods=["POST"])]
 

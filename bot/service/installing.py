@@ -106,16 +106,14 @@ class _Flow(AsyncOAuthFlow):
     async def handle_installation(self, request: AsyncBoltRequest) -> BoltResponse:
         try:
             return await super().handle_installation(request)
-        except DatabaseUnavailable:
-            _log.exception("slack.database_unavailable", listener="install")
-            return install_page.failure(install_page.BUSY, 503)
+        except DatabaseUnavailable as error:
+            return _unavailable(error)
 
     async def handle_callback(self, request: AsyncBoltRequest) -> BoltResponse:
         try:
             return await super().handle_callback(request)
-        except DatabaseUnavailable:
-            _log.exception("slack.database_unavailable", listener="install")
-            return install_page.failure(install_page.BUSY, 503)
+        except DatabaseUnavailable as error:
+            return _unavailable(error)
 
     async def run_installation(self, code: str) -> Installation | None:
         """Exchange the code for an installation; None if Slack refuses."""
@@ -165,11 +163,19 @@ class _Flow(AsyncOAuthFlow):
         request.context[_COMMAND] = self._command
 
 
+def _unavailable(error: DatabaseUnavailable) -> BoltResponse:
+    _log.warning(
+        "slack.database_unavailable", listener="install", reason=str(error), kind=error.kind
+    )
+    return install_page.failure(install_page.BUSY, 503)
+
+
 async def _describe(client: AsyncWebClient, installation: Installation) -> NewInstallation:
     """Look up the bot and the installer. Raises NotInstalled and the errors in ``FAILURES``."""
     team_id = str(installation.team_id)
     bot = await client.auth_test()
     if bot["team_id"] != team_id:
+        _log.warning("slack.not_installed", reason="the token is of another workspace")
         raise NotInstalled(install_page.SLACK_FAILED, 502)
     response = await client.users_info(user=installation.user_id, include_locale=True)
     user: Mapping[str, object] = response["user"]

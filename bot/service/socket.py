@@ -135,9 +135,9 @@ class _Handler(AsyncSocketModeHandler):
     async def note_switched_off(self, message: WSMessage) -> None:  # type: ignore[explicit-any]
         """Slack says this once; the client would try to reconnect forever."""
         if '"link_disabled"' in message.data:
-            sent = json.loads(message.data)
-            is_meant = (sent.get("type"), sent.get("reason")) == ("disconnect", "link_disabled")
-            self.is_switched_off = self.is_switched_off or is_meant
+            payload = json.loads(message.data)
+            kind = payload.get("type"), payload.get("reason")
+            self.is_switched_off |= kind == ("disconnect", "link_disabled")
 
     async def handle(  # type: ignore[override]
         self, client: SocketModeClient, req: SocketModeRequest

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from bot.typed.english import ENGLISH
-from bot.typed.german import GERMAN
+from bot.typed.english import english
+from bot.typed.german import german
 from bot.typed.vocabulary import Words
 from storage.base.values import as_dict
 
@@ -35,16 +35,16 @@ def _spelt_out(words: Any) -> Any:  # type: ignore[explicit-any]  # a tuple, set
     return type(words)(name.translate(_UMLAUTS) for name in words)
 
 
-_OTHER_LANGUAGES: Final = {"de": GERMAN}
+_OTHER_LANGUAGES: Final = {"de": german}
 
 
 @lru_cache
 def words_of(language: str) -> Words:
     """The vocabulary for people with this language: English and their own."""
-    other = _OTHER_LANGUAGES.get(language)
-    if other is None:
-        return ENGLISH
-    return _together(ENGLISH, _together(_without_umlauts(other), other))
+    if language not in _OTHER_LANGUAGES:
+        return english()
+    other = _OTHER_LANGUAGES[language]()
+    return _together(english(), _together(_without_umlauts(other), other))
 
 
 def any_of(names: Iterable[str]) -> str:

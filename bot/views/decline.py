@@ -10,36 +10,46 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import Values
 from bot.blocks import fields, form_values, layout, text
+from bot.message_views import amendment_lines
 from bot.message_views import card as cards
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.card_amendments import CardAmendment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """The request and the clicked message, as ``private_metadata`` keeps them."""
+    """The clicked button's value and its message, as ``private_metadata`` keeps them.
 
-    request_id: str
+    ``value`` is the id of a request or an amendment.
+    """
+
+    value: str
     channel: str
     ts: str
 
     def packed(self) -> str:
-        return f"{self.request_id} {self.channel} {self.ts}"
+        return f"{self.value} {self.channel} {self.ts}"
 
     @classmethod
     def of(cls, private_metadata: str) -> Subject:
         """Parse ``private_metadata``. Raises ValueError."""
-        request_id, channel, ts = private_metadata.split(" ")
-        return cls(request_id=request_id, channel=channel, ts=ts)
+        value, channel, ts = private_metadata.split(" ")
+        return cls(value=value, channel=channel, ts=ts)
 
 
 def view(card: ApprovalCard, subject: Subject) -> View:
     """The modal; the reason is optional."""
-    return _form(card, ids.DECLINE_FORM, subject.packed())
+    is_amendment = card.open_amendment is not None
+    name = ids.AMENDMENT_DECLINE_FORM if is_amendment else ids.DECLINE_FORM
+    return _form(card, name, subject.packed())
 
 
 def view_from_home(card: ApprovalCard) -> View:
-    """As ``view``, opened from Home: it keeps only the request's id."""
+    """As ``view``, opened from Home: it keeps only the id of the request or its amendment."""
+    proposed = card.open_amendment
+    if proposed is not None:
+        return _form(card, ids.HOME_AMENDMENT_DECLINE_FORM, proposed.amendment.id)
     return _form(card, ids.HOME_DECLINE_FORM, card.request.id)
 
 
@@ -73,10 +83,17 @@ def _what(card: ApprovalCard) -> str:
     )
 
 
+def _change(card: ApprovalCard, proposed: CardAmendment) -> str:
+    lines = amendment_lines.of_card(card, proposed)
+    return "\n".join((amendment_lines.heading(card), *lines))
+
+
 def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
-    blocks = [text.section(_what(card)), _reason()]
+    proposed = card.open_amendment
+    what = _what(card) if proposed is None else _change(card, proposed)
+    blocks = [text.section(what), _reason()]
     return _modal(
-        gettext("Decline request"),
+        gettext("Decline request") if proposed is None else gettext("Decline change"),
         gettext("Decline"),
         blocks,
         callback_id=callback_id,

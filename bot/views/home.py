@@ -9,11 +9,12 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.blocks import layout, text, words
+from bot.message_views import amendment_lines, answers
 from bot.message_views import card as cards
-from bot.views import home_absences, home_balance
+from bot.views import home_absences, home_balance, home_covering
 from bot.views.home_pages import page_buttons
-from storage.base.values import User
-from storage.slack.home import Home, Item
+from storage.base.values import Amendment, LeaveRequest, LeaveType, User
+from storage.slack.home import Home, Item, ProposedLeave
 
 # After escaping, the longest note and two names still fit in a section.
 _MAX_NOTE: Final = 200
@@ -28,6 +29,7 @@ def view(home: Home) -> View:
             *home_balance.blocks(home.balance),
             *_pending_approvals(home),
             *_own_leave(home),
+            *home_covering.blocks(home.covering),
             *home_absences.blocks(home),
             *_settings(home.user),
         ],
@@ -46,7 +48,10 @@ def closed(sentence: str) -> View:
 def _head(home: Home) -> list[Block]:
     request = layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")
     title = f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"
-    return [{**text.section(title), "accessory": request}]
+    head = {**text.section(title), "accessory": request}
+    if not home.may_record:
+        return [head]
+    return [head, layout.actions(layout.button(gettext("Record leave"), ids.HOME_RECORD))]
 
 
 def _pending_approvals(home: Home) -> list[Block]:
@@ -54,21 +59,25 @@ def _pending_approvals(home: Home) -> list[Block]:
         return []
     blocks = [layout.header(gettext("Waiting for your decision"))]
     for item in home.waiting.items:
-        request_id, who = item.request.id, item.person_name
+        value, who = item.request.id, item.person_name
+        approve, decline = ids.HOME_APPROVE, ids.HOME_DECLINE
+        if item.amendment is not None:
+            value = item.amendment.counted.amendment.id
+            approve, decline = ids.HOME_AMENDMENT_APPROVE, ids.HOME_AMENDMENT_DECLINE
         blocks += [
             *_pending_request(item),
             layout.actions(
                 layout.button(
                     gettext("Approve"),
-                    ids.HOME_APPROVE,
-                    request_id,
+                    approve,
+                    value,
                     "primary",
                     gettext("Approve: {who}", who=who),
                 ),
                 layout.button(
                     gettext("Decline"),
-                    ids.HOME_DECLINE,
-                    request_id,
+                    decline,
+                    value,
                     "danger",
                     gettext("Decline: {who}", who=who),
                 ),
@@ -84,18 +93,34 @@ def _pending_approvals(home: Home) -> list[Block]:
 
 
 def _pending_request(item: Item) -> list[Block]:
-    request = item.request
-    shown = [
-        text.section(
-            f"*{text.name(item.person_name)}*: {text.name(item.leave_type.name)}\n"
-            f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
-        )
-    ]
-    if request.note:
+    request, note = item.request, item.request.note
+    who = f"*{text.name(item.person_name)}*: {text.name(item.leave_type.name)}"
+    when = f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
+    lines = [who, _with_cover(when, item)]
+    if item.amendment is not None:
+        note = item.amendment.counted.amendment.note
+        change = gettext("change of approved leave")
+        lines = [f"{who}, {change}", *amendment_lines.differences(*_compared(item, item.amendment))]
+    shown = [text.section("\n".join(lines))]
+    if note:
         # In plain text as on the card, so that Slack does not format user input.
-        note = gettext("Note: {note}", note=text.cut(text.one_line(request.note), _MAX_NOTE))
+        note = gettext("Note: {note}", note=text.cut(text.one_line(note), _MAX_NOTE))
         shown.append(text.paragraph(note))
     return shown
+
+
+def _compared(
+    item: Item, proposed: ProposedLeave
+) -> tuple[LeaveRequest, LeaveType, Amendment, LeaveType, int]:
+    """The leave as it is and as it is proposed."""
+    counted = proposed.counted
+    return (
+        item.request,
+        item.leave_type,
+        counted.amendment,
+        proposed.leave_type,
+        counted.total_half_days,
+    )
 
 
 def _own_leave(home: Home) -> list[Block]:
@@ -103,7 +128,10 @@ def _own_leave(home: Home) -> list[Block]:
     if not home.own.items:
         return [*blocks, text.section(gettext("You have no upcoming leave."))]
     for item in home.own.items:
-        blocks += [text.section(_own_line(item)), layout.actions(*_own_buttons(item))]
+        buttons = _own_buttons(item)
+        if item.can_be_interrupted and item.request.start_date <= home.today:
+            buttons.append(_fell_ill(item))
+        blocks += [text.section(_own_line(item)), layout.actions(*buttons)]
     cursors, cursor = home.cursors, home.own.next_cursor
     return blocks + page_buttons(
         cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
@@ -113,10 +141,20 @@ def _own_leave(home: Home) -> list[Block]:
 def _own_line(item: Item) -> str:
     request = item.request
     status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
+    status = _with_cover(status, item)
+    if item.amendment is not None:
+        changes = amendment_lines.news(*_compared(item, item.amendment))
+        status = gettext(
+            "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
+        )
     return (
         f"*{text.name(item.leave_type.name)}*: {cards.dates(request)}, "
         f"{words.amount(request.total_half_days)}\n{status}"
     )
+
+
+def _with_cover(line: str, item: Item) -> str:
+    return words.with_cover(line, item.cover_name and text.name(item.cover_name))
 
 
 def _own_buttons(item: Item) -> list[Block]:
@@ -124,16 +162,30 @@ def _own_buttons(item: Item) -> list[Block]:
     spoken = gettext("Cancel: {dates}", dates=when)
     cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
     cancel["confirm"] = layout.confirm(
-        gettext("Cancel this leave?"), f"{when}.", gettext("Cancel leave"), gettext("Keep it")
+        gettext("Cancel this leave?"),
+        answers.what_is_cancelled(request, f"{when}."),
+        gettext("Cancel leave"),
+        gettext("Keep it"),
     )
-    if request.status != "pending":
-        return [cancel]
-    return [
-        layout.button(
-            gettext("Edit"), ids.EDIT, request.id, spoken=gettext("Edit {name}", name=when)
-        ),
-        cancel,
-    ]
+    edit = layout.button(
+        gettext("Edit"), ids.EDIT, request.id, spoken=gettext("Edit {name}", name=when)
+    )
+    if request.status == "approved":
+        spoken = gettext("Change: {dates}", dates=when)
+        edit = layout.button(gettext("Change"), ids.EDIT, request.id, spoken=spoken)
+    if item.amendment is None:
+        return [edit, cancel]
+    spoken = gettext("Withdraw the change: {dates}", dates=when)
+    amendment_id = item.amendment.counted.amendment.id
+    withdraw = layout.button(
+        gettext("Withdraw change"), ids.HOME_WITHDRAW, amendment_id, spoken=spoken
+    )
+    return [edit, withdraw, cancel]
+
+
+def _fell_ill(item: Item) -> Block:
+    spoken = gettext("I fell ill: {dates}", dates=cards.dates(item.request))
+    return layout.button(gettext("I fell ill"), ids.INTERRUPT, item.request.id, spoken=spoken)
 
 
 def _settings(user: User) -> list[Block]:

@@ -65,4 +65,5 @@ def _absence_line(absence: Absence) -> str:
         if absence.is_own
         else text.one_line(text.cut(absence.person_name, text.MAX_NAME))
     )
-    return f"{who}: {when} ({what})"
+    cover_name = absence.cover_name and text.one_line(text.cut(absence.cover_name, text.MAX_NAME))
+    return words.with_cover(f"{who}: {when} ({what})", cover_name)

@@ -6,40 +6,64 @@ from collections.abc import Sequence
 
 from bot.base import ids
 from bot.base.block_kit import Block
-from bot.base.language import gettext, ngettext
+from bot.base.language import gettext
 from bot.blocks import colleagues, text, words
 from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
 
-# Further non-working days are only counted.
-_MAX_DAYS_NAMED = 4
 _MAX_PROBLEMS = 5
 
 
-def blocks(preview: Preview | None, problems: Sequence[str]) -> list[Block]:
+def blocks(
+    preview: Preview | None,
+    problems: Sequence[str],
+    warnings: Sequence[str] = (),
+    *,
+    is_own: bool = True,
+    replaced_dates: str | None = None,
+) -> list[Block]:
     """The total, who else is off, and the approvers.
 
     ``preview`` is None while no leave type is chosen. ``problems`` are the reasons why the request
-    would be refused.
+    would be refused, ``warnings`` what else to consider. ``is_own``: it is the reader's own leave.
+    ``replaced_dates`` are of other leave of the person, of which it replaces days.
     """
-    if preview is None:
+    if preview is None and is_own:
         return [_paragraph([gettext("Choose a leave type to see the total.")])]
+    if preview is None:
+        return [_paragraph([gettext("Choose a person and a leave type to see the total.")])]
     refused = [f"⚠️ {text.cut(problem, 500)}" for problem in problems[:_MAX_PROBLEMS]]
     if preview.leave_type is None:
         return [_plain(refused or [gettext("These days can't be counted.")], ids.LIVE)]
     shown = [_plain(refused, ids.PROBLEMS)] if refused else []
-    shown.append(_paragraph(_figures(preview)))
+    figures = _figures(preview, is_own)
+    if replaced_dates is not None:
+        figures.append(
+            gettext(
+                "Replaces days of other leave ({dates}). They get these days back.",
+                dates=replaced_dates,
+            )
+        )
+    shown.append(_paragraph(figures))
+    if warnings:
+        shown.append(_plain([f"⚠️ {text.cut(warning, 500)}" for warning in warnings], ids.WARNINGS))
     if preview.colleagues or preview.pending_colleagues_count:
         lines = colleagues.lines(
             preview.colleagues, preview.colleagues_count, preview.pending_colleagues_count
         )
         shown.append(_plain(lines, ids.OFF))
     else:
-        shown.append(text.quiet(gettext("No one else on your team is off.")))
+        shown.append(text.quiet(_no_one_off(is_own)))
     shown.append(text.quiet(text.escaped(_what_happens(preview))))
     if preview.unreachable:
         shown.append(text.quiet(text.escaped(_skipped(preview))))
     return shown
+
+
+def _no_one_off(is_own: bool) -> str:
+    if is_own:
+        return gettext("No one else on your team is off.")
+    return gettext("No one else on their team is off.")
 
 
 def _plain(lines: Sequence[str], block_id: str) -> Block:
@@ -51,19 +75,23 @@ def _paragraph(lines: Sequence[str]) -> Block:
     return {"block_id": ids.LIVE, **text.section("\n".join(lines))}
 
 
-def _figures(preview: Preview) -> list[str]:
+def _figures(preview: Preview, is_own: bool) -> list[str]:
     first, last = preview.lines[0].date, preview.lines[-1].date
     when = words.short_day(first)
     if first != last:
         when = gettext("{first} to {last}", first=when, last=words.short_day(last))
     figures = [f"*{words.amount(preview.total_half_days)}* ({when})"]
+    if preview.effect is not None:
+        figures.append(f"*{_effect(preview)}*")
     figures += [text.escaped(line) for line in _not_counted(preview.lines)]
     if preview.leave_type is not None and preview.leave_type.deducts_allowance:
         figures += [
             words.left(change.after_half_days, change.year.name) for change in preview.years
         ]
-    else:
+    elif is_own:
         figures.append(gettext("This type doesn't use your allowance."))
+    else:
+        figures.append(gettext("This type doesn't use their allowance."))
     return figures
 
 
@@ -72,29 +100,46 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
     reasons = []
     off = [words.short_day(day.date) for day in lines if day.reason == "not_worked"]
     if off:
-        reasons.append(gettext("Non-working days: {days}", days=_few(off)))
+        reasons.append(gettext("Non-working days: {days}", days=words.few_days(off)))
     half = [words.short_day(day.date) for day in lines if day.reason == "half_worked"]
     if half:
-        reasons.append(gettext("Half working days: {days}", days=_few(half)))
+        reasons.append(gettext("Half working days: {days}", days=words.few_days(half)))
     holidays = [day for day in lines if day.reason == "public_holiday"]
     if holidays:
         named = [
             f"{words.short_day(day.date)} ({text.cut(day.holiday_name or '', text.MAX_NAME)})"
             for day in holidays
         ]
-        reasons.append(gettext("Public holidays: {days}", days=_few(named)))
+        reasons.append(gettext("Public holidays: {days}", days=words.few_days(named)))
     return reasons
 
 
-def _few(days: Sequence[str]) -> str:
-    shown = list(days[:_MAX_DAYS_NAMED])
-    more = len(days) - len(shown)
-    if more:
-        shown.append(ngettext("{count} more day", "{count} more days", more))
-    return ", ".join(shown)
+def _effect(preview: Preview) -> str:
+    """What the change of approved leave does: ``Gives back 2 days``."""
+    before = 0 if preview.replaced is None else preview.replaced.total_half_days
+    more = preview.total_half_days - before
+    amount = words.amount(abs(more))
+    if preview.effect == "amendment":
+        if more == 0:
+            return gettext("Needs approval")
+        if more < 0:
+            return gettext("Needs approval: {amount} less", amount=amount)
+        return gettext("Needs approval: {amount} more", amount=amount)
+    if more == 0:
+        return gettext("Applies at once")
+    if more < 0 and preview.replaced is not None and preview.replaced.interrupts is not None:
+        # The balance falls again: these days are other leave from now on.
+        return gettext("Goes back to the leave that it replaced: {amount}", amount=amount)
+    if more < 0:
+        return gettext("Gives back {amount}", amount=amount)
+    return gettext("Applies at once: {amount} more", amount=amount)
 
 
 def _what_happens(preview: Preview) -> str:
+    if preview.replaced is not None and preview.replaced.status == "approved":
+        return _what_changes(preview)
+    if preview.approved_because == "recorded":
+        return gettext("It's approved as soon as you record it. They'll get a message.")
     if preview.approved_because == "no_approval_needed":
         return gettext("No approval needed: it's approved as soon as you send it.")
     if preview.approved_because == "nobody_could_approve":
@@ -103,6 +148,18 @@ def _what_happens(preview: Preview) -> str:
     if not names:
         return gettext("This will be sent for approval.")
     return gettext("This will go to {names} for approval.", names=words.names(names))
+
+
+def _what_changes(preview: Preview) -> str:
+    if preview.effect == "at_once":
+        return gettext("Your leave stays approved. The change applies as soon as you save it.")
+    if preview.effect is None:
+        return gettext("Change the dates, the type or the note, then save.")
+    names = [text.cut(user.name, text.MAX_NAME) for user in preview.approvers]
+    return gettext(
+        "This will go to {names} for approval. Until then, your leave stays as it is.",
+        names=words.names(names),
+    )
 
 
 def _skipped(preview: Preview) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from bot.base import ids
@@ -11,7 +14,8 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, text
 from bot.blocks.fields import Option
 from bot.views.request_values import Filled
-from storage.base.values import LeaveType
+from storage.base.values import LeaveRequest, LeaveType, User
+from storage.leave.cover.choice import Candidates
 from storage.leave.drafts import MAX_NOTE_LENGTH
 
 _MAX_TYPES: Final = 1_000
@@ -23,45 +27,90 @@ def view(
     live: Sequence[Block],
     asides: Sequence[Block] = (),
     *,
-    edited_id: str = "",
+    edited: LeaveRequest | None = None,
+    cover: User | None = None,
 ) -> View:
     """The modal. ``live`` is shown under the dates, ``asides`` at the top.
 
-    With ``edited_id`` it edits that request, whose leave type cannot be changed.
+    It edits the request ``edited``. The leave type of a pending one cannot be changed. ``cover`` is
+    the colleague who is chosen.
     """
-    types = list(leave_types)
+    title, submit = gettext("Request leave"), gettext("Send")
+    if edited is not None:
+        is_pending = edited.status == "pending"
+        title = gettext("Edit request") if is_pending else gettext("Change leave")
+        submit = gettext("Save")
     return {
         "type": "modal",
-        "callback_id": ids.EDIT_FORM if edited_id else ids.REQUEST_FORM,
-        "private_metadata": edited_id,
-        "title": text.plain(
-            gettext("Edit request") if edited_id else gettext("Request leave"), text.MAX_TITLE
-        ),
-        "submit": text.plain(gettext("Save") if edited_id else gettext("Send")),
+        "callback_id": ids.REQUEST_FORM if edited is None else ids.EDIT_FORM,
+        "private_metadata": "" if edited is None else edited.id,
+        "title": text.plain(title, text.MAX_TITLE),
+        "submit": text.plain(submit),
         "close": text.plain(gettext("Cancel")),
         "blocks": [
             *asides,
-            _fixed_type(types, filled) if edited_id else _type_field(types, filled),
-            _field(ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)),
-            _field(ids.BEGINS, gettext("Starts"), _halves(_BEGINS, filled.begins_at_midday)),
-            _field(
-                ids.LAST_DAY,
-                gettext("Last day"),
-                fields.date_picker(filled.end_date),
-                hint=gettext("Your last day off, not the day you're back."),
+            *blocks(
+                _offered(leave_types, edited),
+                filled,
+                live,
+                cover=cover,
+                is_type_fixed=edited is not None and edited.status == "pending",
             ),
-            _field(ids.ENDS, gettext("Ends"), _halves(_ENDS, filled.ends_at_midday)),
-            *live,
-            _field(ids.NOTE, gettext("Note"), _note(filled.note), is_optional=True),
         ],
     }
 
 
-_BEGINS: Final = (
+def blocks(
+    leave_types: Iterable[LeaveType],
+    filled: Filled,
+    live: Sequence[Block],
+    *,
+    cover: User | None,
+    is_type_fixed: bool = False,
+    is_own: bool = True,
+    recount_id: str = ids.RECOUNT,
+    cover_search_id: str = ids.COVER_SEARCH,
+) -> list[Block]:
+    """The form's fields; ``recount_id`` is the action of a selection.
+
+    ``is_own``: it is the reader's own leave.
+    """
+    types = list(leave_types)
+    field = partial(_field, recount_id)
+    return [
+        _fixed_type(types, filled)
+        if is_type_fixed
+        else field(ids.LEAVE_TYPE, gettext("Leave type"), _type_menu(types, filled.leave_type_id)),
+        field(ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)),
+        field(ids.BEGINS, gettext("Starts"), halves(BEGINS, filled.begins_at_midday)),
+        field(
+            ids.LAST_DAY,
+            gettext("Last day"),
+            fields.date_picker(filled.end_date),
+            hint=gettext("Your last day off, not the day you're back.")
+            if is_own
+            else gettext("Their last day off, not the day they're back."),
+        ),
+        field(ids.ENDS, gettext("Ends"), halves(ENDS, filled.ends_at_midday)),
+        field(
+            ids.COVER,
+            gettext("Covered by"),
+            _cover_menu(cover, cover_search_id),
+            hint=gettext("They're told your dates, not the leave type or the note.")
+            if is_own
+            else gettext("The cover is told the dates, not the leave type or the note."),
+            is_optional=not _is_cover_required(types, filled),
+        ),
+        *live,
+        field(ids.NOTE, gettext("Note"), note(filled.note, is_own), is_optional=True),
+    ]
+
+
+BEGINS: Final = (
     gettext_noop("At the start of the first day"),
     gettext_noop("At midday on the first day"),
 )
-_ENDS: Final = (
+ENDS: Final = (
     gettext_noop("At the end of the last day"),
     gettext_noop("At midday on the last day"),
 )
@@ -76,19 +125,66 @@ def requestable(leave_types: Iterable[LeaveType]) -> list[LeaveType]:
 
 
 def _field(
-    block_id: str, label: str, element: Block, *, hint: str = "", is_optional: bool = False
+    recount_id: str,
+    block_id: str,
+    label: str,
+    element: Block,
+    *,
+    hint: str = "",
+    is_optional: bool = False,
 ) -> Block:
     # Selections refresh the total at once; typed text does not.
     is_picked = element["type"] != "plain_text_input"
-    action_id = ids.RECOUNT if is_picked else ids.ANSWER
+    action_id = recount_id if is_picked else ids.ANSWER
     block = fields.field(
         block_id, label, {"action_id": action_id, **element}, hint=hint, is_optional=is_optional
     )
     return block | {"dispatch_action": is_picked}
 
 
-def _type_field(types: Sequence[LeaveType], filled: Filled) -> Block:
-    return _field(ids.LEAVE_TYPE, gettext("Leave type"), _type_menu(types, filled.leave_type_id))
+def _cover_menu(cover: User | None, search_id: str) -> Block:
+    chosen = None if cover is None else _person_option(cover)
+    return fields.external_select(search_id, chosen, gettext("Choose a colleague"))
+
+
+def _is_cover_required(types: Sequence[LeaveType], filled: Filled) -> bool:
+    return any(
+        leave_type.requires_cover for leave_type in types if leave_type.id == filled.leave_type_id
+    )
+
+
+def cover_options(candidates: Candidates, *, with_no_one: bool) -> list[Block]:
+    """The response to a search for a cover: groups, which must not be empty."""
+    counts = Counter(user.name for user in (*candidates.there, *candidates.off))
+    there, off = (
+        [_person_option(user, with_email=counts[user.name] > 1) for user in users]
+        for users in (candidates.there, candidates.off)
+    )
+    groups = [
+        (gettext("No cover"), [Option(label=gettext("No one"), value=ids.NOTHING)] * with_no_one),
+        (gettext("There on these days"), there),
+        (gettext("Off on some of these days"), off),
+    ]
+    return [
+        {"label": text.plain(label), "options": [fields.option(option) for option in options]}
+        for label, options in groups
+        if options
+    ]
+
+
+def _person_option(user: User, *, with_email: bool = False) -> Option:
+    label = f"{text.cut(user.name, 40)} ({user.email})" if with_email else user.name or user.email
+    return Option(label=label, value=user.id)
+
+
+def _offered(leave_types: Iterable[LeaveType], edited: LeaveRequest | None) -> list[LeaveType]:
+    """Changed leave may keep a type that is no longer in use."""
+    return [
+        replace(leave_type, is_archived=False)
+        if edited is not None and leave_type.id == edited.leave_type_id
+        else leave_type
+        for leave_type in leave_types
+    ]
 
 
 def _fixed_type(types: Sequence[LeaveType], filled: Filled) -> Block:
@@ -110,7 +206,7 @@ def _label(leave_type: LeaveType) -> str:
     return emoji + leave_type.name
 
 
-def _halves(labels: tuple[str, str], at_midday: bool) -> Block:
+def halves(labels: tuple[str, str], at_midday: bool) -> Block:
     values = (ids.WHOLE_DAY, ids.MIDDAY)
     options = [
         Option(label=gettext(label), value=value)
@@ -119,11 +215,16 @@ def _halves(labels: tuple[str, str], at_midday: bool) -> Block:
     return fields.select(options, values[at_midday])
 
 
-def _note(typed: str | None) -> Block:
+def note(typed: str | None, is_own: bool) -> Block:
+    readers = (
+        gettext("Visible to your approver")
+        if is_own
+        else gettext("Visible to them and to approvers")
+    )
     field: Block = {
         "type": "plain_text_input",
         "multiline": True,
         "max_length": MAX_NOTE_LENGTH,
-        "placeholder": text.plain(gettext("Visible to your approver")),
+        "placeholder": text.plain(readers),
     }
     return field | {"initial_value": typed} if typed else field

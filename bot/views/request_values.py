@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.base import ids
 from bot.base.language import gettext
-from bot.base.payloads import Values
+from bot.base.payloads import ShownView, Values
 from bot.blocks import form_values
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest
@@ -21,6 +21,7 @@ FIELDS: Final = (
     ids.BEGINS,
     ids.LAST_DAY,
     ids.ENDS,
+    ids.COVER,
     ids.NOTE,
 )
 
@@ -35,6 +36,7 @@ class Filled:
     begins_at_midday: bool = False
     ends_at_midday: bool = False
     note: str | None = None
+    cover_user_id: str | None = None
 
     @classmethod
     def with_request(cls, request: LeaveRequest) -> Filled:
@@ -46,6 +48,7 @@ class Filled:
             begins_at_midday=span.first_slot % 2 == 1,
             ends_at_midday=span.last_slot % 2 == 0,
             note=request.note,
+            cover_user_id=request.cover_user_id,
         )
 
     def draft(self) -> Draft | None:
@@ -59,11 +62,13 @@ class Filled:
             start_half_day="pm" if self.begins_at_midday else None,
             end_half_day="am" if self.ends_at_midday else None,
             note=self.note,
+            cover_user_id=self.cover_user_id,
         )
 
 
 def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
     """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
+    cover = form_values.value(values, ids.COVER)
     return Filled(
         leave_type_id=leave_type_id or form_values.value(values, ids.LEAVE_TYPE),
         start_date=form_values.date_value(values, ids.FIRST_DAY),
@@ -71,7 +76,25 @@ def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
         begins_at_midday=form_values.value(values, ids.BEGINS) == ids.MIDDAY,
         ends_at_midday=form_values.value(values, ids.ENDS) == ids.MIDDAY,
         note=form_values.value(values, ids.NOTE),
+        cover_user_id=None if cover == ids.NOTHING else cover,
     )
+
+
+def shown_days(view: ShownView) -> tuple[date | None, date | None]:
+    """The first and the last day that a form shows.
+
+    With a search, Slack sends no state of the form (github.com/slackapi/bolt-js/issues/1146). But
+    every selection renders the form again, with the days as initial ones.
+    """
+    return _shown_day(view, ids.FIRST_DAY), _shown_day(view, ids.LAST_DAY)
+
+
+def _shown_day(view: ShownView, block_id: str) -> date | None:
+    for block in view["blocks"]:
+        shown = block.get("element", {}).get("initial_date")
+        if block.get("block_id") == block_id and shown:
+            return date.fromisoformat(shown)
+    return None
 
 
 def draft_of(filled: Filled) -> Draft:

@@ -237,24 +237,30 @@ function external(block, of, scene, how) {
       shut();
       return;
     }
-    const options = await scene.suggest(block, of, box.value);
+    const groups = await scene.suggest(block, of, box.value);
     if (mine !== asked) {
       return;
     }
-    list.replaceChildren(...options.map((option) => {
-      const item = element("li", { role: "option", tabindex: "-1" }, plainOf(option.text));
-      item.addEventListener("click", () => pick(option));
-      item.addEventListener("keydown", (event) => move(event, item, () => pick(option)));
-      return item;
-    }));
-    if (!options.length) {
+    list.replaceChildren(...groups.flatMap(({ label, options }) => [
+      ...(label ? [element("li", { class: "group", role: "presentation" }, plainOf(label))] : []),
+      ...options.map((option) => offered(option)),
+    ]));
+    if (!groups.length) {
       list.append(element("li", { class: "none" }, "No results"));
     }
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
   };
+  const offered = (option) => {
+    const item = element("li", { role: "option", tabindex: "-1" }, plainOf(option.text));
+    item.addEventListener("click", () => pick(option));
+    item.addEventListener("keydown", (event) => move(event, item, () => pick(option)));
+    return item;
+  };
+  const items = () => [...list.querySelectorAll("[role=option]")];
   const move = (event, item, choose) => {
-    const next = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling || box }[event.key];
+    const at = items().indexOf(item);
+    const next = { ArrowDown: items()[at + 1], ArrowUp: items()[at - 1] || box }[event.key];
     if (next) {
       next.focus();
     } else if (event.key === "Enter") {
@@ -275,8 +281,8 @@ function external(block, of, scene, how) {
   });
   box.addEventListener("focus", () => list.hidden && !picked && search());
   box.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown" && list.firstElementChild) {
-      list.firstElementChild.focus();
+    if (event.key === "ArrowDown" && items().length) {
+      items()[0].focus();
       event.preventDefault();
     } else if (event.key === "Escape" && !list.hidden) {
       shut();

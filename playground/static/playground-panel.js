@@ -200,7 +200,7 @@ export class Panel {
       act: (block, of, value) => act({ kind: "pick", block_id: block.block_id, action_id: of.action_id, value }),
       suggest: async (block, of, text) => {
         const asked = { kind: "suggest", view_id: view.id, block_id: block.block_id, action_id: of.action_id, text };
-        return (await this.act(asked)).options || [];
+        return (await this.act(asked)).groups || [];
       },
       confirm: (dialog) => ask(dialog, this.world.people),
     };
@@ -269,7 +269,7 @@ export class Panel {
     const answer = await this.act({ kind: "submit", view_id: modal.id, filled: fieldsIn(form) });
     this.errors = answer.errors || {};
     if (Object.keys(this.errors).length) {
-      // The fields at fault are drawn anew, with what was typed into them.
+      // The fields at fault are drawn again, with what was typed into them.
       await this.world.refresh(true);
       this.modal.querySelector("[aria-invalid]")?.focus();
     }
@@ -286,7 +286,7 @@ function untouched(block) {
 }
 
 // Makes the children those of `wanted`, [key, draw] each; a child whose key was there stays in its
-// place, so that nobody loses the focus or what he was typing.
+// place, so that the focus and unsent text stay.
 function patch(root, wanted) {
   const before = root.patched || new Map();
   const after = new Map();

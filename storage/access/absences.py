@@ -5,7 +5,7 @@ Privacy is decided here: callers may show everything that this module returns.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
@@ -14,14 +14,13 @@ from peewee import Select, Tuple
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import Organisation, User
-from storage.db.compiled import Engine, Expr, Param, compiled_per_engine, unindexed
+from storage.db.compiled import Engine, Expr, Param, any_of_few, compiled_per_engine, unindexed
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant, with_names
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.directory import pending_approvals
-from storage.directory.colleagues import team
+from storage.directory import colleagues, pending_approvals, people_rows
 from storage.rules import spans
 
 # Pending leave in a list of absences: none, requests assigned to the viewer, or all.
@@ -47,6 +46,9 @@ _ABSENCE: Final = (
     LeaveTypeRow.is_private,
     LeaveRequestRow.version,
     LeaveRequestRow.updated_at,
+    LeaveRequestRow.hidden_versions,
+    LeaveRequestRow.shown_updated_at,
+    LeaveRequestRow.cover_user_id,
 )
 
 
@@ -74,20 +76,14 @@ def visible(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        ends_until=spans.latest_end(last_day).isoformat(),
+        short_until=spans.latest_short_end(last_day).isoformat(),
+        long_until=spans.latest_end(last_day).isoformat(),
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
-    leave.sort(key=lambda row: (row.start_date, row.id))
-    absences = (_absence(row, owner.user_id, owner.organisation_timezone) for row in leave)
-    return [
-        replace(
-            absence,
-            sequence=absence.sequence + owner.sequence,
-            updated_at=max(absence.updated_at, owner.sequence_at),
-        )
-        for absence in absences
-    ]
+    covers = _cover_names(tx, owner.organisation_id, leave)
+    timezone = owner.organisation_timezone
+    return [_absence(row, owner.user_id, timezone, covers, owner) for row in leave]
 
 
 def away(
@@ -117,25 +113,40 @@ def away(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        starts_from=spans.earliest_start(first_day).isoformat(),
-        ends_until=spans.latest_end(last_day).isoformat(),
+        short_until=spans.latest_short_end(last_day).isoformat(),
+        long_until=spans.latest_end(last_day).isoformat(),
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         pending=pending,
         today=None if today is None else today.isoformat(),
         limit=page.limit + 1,
     )
+    covers = _cover_names(tx, organisation.id, leave)
     return page_of(
         tx,
         page,
         leave,
-        lambda row: _absence(row, viewer.id, organisation.timezone),
+        lambda row: _absence(row, viewer.id, organisation.timezone, covers),
         lambda row: [row.start_date, row.id],
         *bound_to,
     )
 
 
-def _absence(row: Row, viewer_id: str, organisation_timezone: str) -> Absence:
+def _cover_names(tx: Transaction, organisation_id: str, leave: Sequence[Row]) -> dict[str, str]:
+    """By id; not joined, because most leave has no cover and few people cover the rest."""
+    cover_ids = {row.cover_user_id for row in leave if row.cover_user_id is not None}
+    return people_rows.names(tx, organisation_id, cover_ids)
+
+
+def _absence(
+    row: Row,
+    viewer_id: str,
+    organisation_timezone: str,
+    covers: Mapping[str, str],
+    feed: FeedOwner | None = None,
+) -> Absence:
+    updated_at = instant(row.shown_updated_at or row.updated_at)
+    version = row.version - (row.hidden_versions or 0)
     is_own = row.user_id == viewer_id
     is_hidden = row.is_private and not is_own
     return Absence(
@@ -150,8 +161,9 @@ def _absence(row: Row, viewer_id: str, organisation_timezone: str) -> Absence:
         summary_type=None if is_hidden else row.type_name,
         colour=None if is_hidden else row.colour,
         timezone=row.timezone or organisation_timezone,
-        sequence=row.version,
-        updated_at=instant(row.updated_at),
+        sequence=version + (feed.sequence if feed else 0),
+        updated_at=max(updated_at, feed.sequence_at) if feed else updated_at,
+        cover_name=covers.get(row.cover_user_id),
     )
 
 
@@ -164,26 +176,29 @@ def _visible(
     scope: FeedScope,
     first_day: Param[str],
     last_day: Param[str],
-    ends_until: Param[str],
+    short_until: Param[str],
+    long_until: Param[str],
     cancelled_since: Param[datetime],
     limit: Param[int],
 ) -> Select:
-    query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        LeaveRequestRow.start_date <= last_day,
-        LeaveRequestRow.end_date >= first_day,
-        _is_shown(scope, cancelled_since),
+    leave = LeaveRequestRow
+    start_date = unindexed(leave.start_date, engine)
+    query = with_names(leave.select(*_ABSENCE)).where(
+        leave.organisation_id == organisation_id, _is_shown(scope, cancelled_since)
     )
-    if scope == "personal":
-        # No order and no latest end: with either, SQLite would scan everyone's leave.
-        return query.where(LeaveRequestRow.user_id == owner_id).limit(limit)
-    query = query.where(LeaveRequestRow.end_date <= ends_until)
-    if scope == "team":
-        members = team(organisation_id, owner_id, department_id)
-        query = query.where(LeaveRequestRow.user_id.in_(members))
-    return query.order_by(unindexed(LeaveRequestRow.start_date, engine), LeaveRequestRow.id).limit(
-        limit
-    )
+    if scope == "org":
+        query = query.where(colleagues.is_between(first_day, last_day, short_until, long_until))
+    else:
+        # Few people: their leave is read by person.
+        query = query.where(start_date <= last_day, leave.end_date >= first_day)
+        query = query.where(
+            leave.user_id == owner_id
+            if scope == "personal"
+            else any_of_few(
+                leave.user_id, colleagues.team(organisation_id, owner_id, department_id)
+            )
+        )
+    return query.order_by(start_date, leave.id).limit(limit)
 
 
 @compiled_per_engine
@@ -195,8 +210,8 @@ def _away(
     scope: FeedScope,
     first_day: Param[str],
     last_day: Param[str],
-    starts_from: Param[str],
-    ends_until: Param[str],
+    short_until: Param[str],
+    long_until: Param[str],
     after_key: Param[str] | None,
     after_id: Param[str] | None,
     pending: Pending,
@@ -211,32 +226,24 @@ def _away(
                 organisation_id, viewer_id, today, for_each=False
             )
         is_shown = is_shown | is_pending
-    query = with_names(LeaveRequestRow.select(*_ABSENCE)).where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        LeaveRequestRow.start_date <= last_day,
-        LeaveRequestRow.end_date >= first_day,
-        is_shown,
+    leave = LeaveRequestRow
+    query = with_names(leave.select(*_ABSENCE)).where(
+        leave.organisation_id == organisation_id, is_shown
     )
-    query, order = _bounded(query, engine, starts_from, ends_until)
+    start_date = unindexed(leave.start_date, engine)
     if scope == "team":
-        members = team(organisation_id, viewer_id, department_id)
-        query = query.where(LeaveRequestRow.user_id.in_(members))
+        # Few people: their leave is read by person.
+        members = colleagues.team(organisation_id, viewer_id, department_id)
+        query = query.where(
+            any_of_few(leave.user_id, members), start_date <= last_day, leave.end_date >= first_day
+        )
+    else:
+        query = query.where(colleagues.is_between(first_day, last_day, short_until, long_until))
+    # In the order of first days, SQLite would look up a year of leave, row by row.
+    order = (start_date, leave.id)
     if after_key is not None:
         query = query.where(Tuple(*order) > Tuple(after_key, after_id))
     return query.order_by(*order).limit(limit)
-
-
-def _bounded(
-    query: Select, engine: Engine, starts_from: Expr, ends_until: Expr
-) -> tuple[Select, tuple[Expr, Expr]]:
-    """The query with a redundant bound for an index scan, and its order by first day."""
-    start_date, end_date = LeaveRequestRow.start_date, LeaveRequestRow.end_date
-    if engine == "postgresql":
-        return query.where(start_date >= starts_from), (start_date, LeaveRequestRow.id)
-    # In the order of first days SQLite would look up a year of leave, row by row. Both dates are in
-    # the index by last days, so that it finds the little leave that overlaps, which is then sorted.
-    query = query.where(end_date <= ends_until)
-    return query, (unindexed(start_date, engine), LeaveRequestRow.id)
 
 
 def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Expr:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from peewee import JOIN, Select, Update
@@ -19,6 +19,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.events import audit_log, feed_changes
+from storage.rules.employment import records
 
 # Calendar programs fetch every few minutes; the hour is precise enough for the feed's owner.
 FETCH_INTERVAL: Final = timedelta(hours=1)
@@ -38,16 +39,17 @@ class FeedOwner:
 
     Equal values mean an equal feed on the same day: ``server``, ``reference_version`` and
     ``changes`` together change with everything that the organisation's feeds may show.
-    ``timezone`` and ``holiday_country_code`` fall back to the organisation's. ``sequence`` is added
-    to every event's SEQUENCE and was last raised at ``sequence_at``. ``changed_at`` is the time of
-    the last change of any kind in the organisation.
+    ``timezone`` falls back to the organisation's, and so does each of ``holiday_countries``: whose
+    public holidays the owner has, from which day on. ``sequence`` is added to every event's
+    SEQUENCE and was last raised at ``sequence_at``. ``changed_at`` is the time of the last change
+    of any kind in the organisation.
     """
 
     organisation_id: str
     user_id: str
     name: str
     timezone: str
-    holiday_country_code: str
+    holiday_countries: tuple[tuple[date, str], ...]
     department_id: str | None
     feed_name: str | None
     organisation_name: str
@@ -106,7 +108,7 @@ def _owner(row: Row) -> FeedOwner:
         user_id=row.user_id,
         name=f"{row.first_name} {row.last_name}".strip(),
         timezone=row.timezone or row.organisation_timezone,
-        holiday_country_code=row.public_holiday_country_code or row.organisation_country_code,
+        holiday_countries=_holiday_countries(row),
         department_id=row.department_id,
         feed_name=row.name,
         organisation_name=row.organisation_name,
@@ -119,6 +121,19 @@ def _owner(row: Row) -> FeedOwner:
         changed_at=rows.instant(max(row.changed_at, sequence_at)),
         last_fetch=LastFetch(feed_id=row.id, at=rows.instant_or_none(row.last_fetched_at)),
     )
+
+
+def _holiday_countries(row: Row) -> tuple[tuple[date, str], ...]:
+    default = row.organisation_country_code
+    employment = rows.employment_or_none(row.employment)
+    if employment is None:
+        return ((date.min, row.public_holiday_country_code or default),)
+    in_force = (employment.valid_from or date.min, row.public_holiday_country_code or default)
+    others = (
+        (records.begin(record), record.public_holiday_country_code or default)
+        for record in employment.others
+    )
+    return tuple(sorted((in_force, *others)))
 
 
 @compiled_per_engine
@@ -141,6 +156,7 @@ def _active_owners(engine: Engine) -> Select:
             UserRow.last_name,
             UserRow.timezone,
             UserRow.public_holiday_country_code,
+            UserRow.employment,
             UserRow.department_id,
             CalendarFeedRow.name,
             OrganisationRow.name.alias("organisation_name"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -27,6 +27,7 @@ from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
 from storage.rules import roles
+from storage.rules.employment import records
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
@@ -86,8 +87,9 @@ def update(
     pending = _pending_with_other_approvers(tx, config, before, after)
     approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
     members: list[User] = []
-    if recorder is not None:
+    if config.is_in_slack or recorder is not None:
         members = _members_with_its_allowance(tx, before, after, by=by)
+    if recorder is not None:
         today = local_day(now, config.organisation.timezone)
         recorder.read_balances_before(tx, config, members, today=today)
     after = replace(after, updated_at=now, version=before.version + 1)
@@ -110,7 +112,7 @@ def update(
     approvers_after = reassignment.approvers_by_requester(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
-    _refresh_cards(tx, config, before, after, now)
+    _refresh_cards(tx, config, before, after, members, now=now)
     if recorder is not None:
         config = organisation_config.of_organisation(tx, by.organisation_id)
         overdrawn = effects.overdrawn(recorder.balance_changes(tx, config, members))
@@ -131,13 +133,23 @@ def _has_other_allowance(before: Department, after: Department) -> bool:
 def _members_with_its_allowance(
     tx: Transaction, before: Department, after: Department, *, by: Caller
 ) -> list[User]:
-    """The members without an allowance of their own; none where the department's stays."""
+    """The members without an allowance of their own; none where the department's stays.
+
+    People with past or future records in the department included.
+    """
     if not _has_other_allowance(before, after):
         return []
     members = people_rows.not_archived(
         tx, by.organisation_id, department_id=after.id, limit=effects.MAX_CHECKED
     )
-    return [user for user in members if user.leave_allowance_half_days is None]
+    return [
+        user
+        for user in members
+        if any(
+            record.department_id == after.id and record.leave_allowance_half_days is None
+            for record in records.of_user(user)
+        )
+    ]
 
 
 def _refresh_cards(
@@ -145,12 +157,20 @@ def _refresh_cards(
     config: OrganisationConfig,
     before: Department,
     after: Department,
+    members: Iterable[User],
+    *,
     now: datetime,
 ) -> None:
-    """Refresh open cards whose balance or colleagues the change alters."""
+    """Refresh open cards whose balance or colleagues the change alters.
+
+    ``members`` are those whose allowance changes.
+    """
     other_manager = after.manager_id != before.manager_id
     if other_manager or _has_other_allowance(before, after):
         card_refreshes.enqueue(tx, config=config, now=now, department_id=before.id)
+    past_and_future = {user.id for user in members if user.department_id != after.id}
+    if past_and_future:
+        card_refreshes.enqueue(tx, config=config, now=now, user_ids=past_and_future)
     if other_manager:
         manager_ids = {id for id in (before.manager_id, after.manager_id) if id}
         card_refreshes.enqueue(tx, config=config, now=now, user_ids=manager_ids)

@@ -39,9 +39,11 @@ class Effects:
 
     ``chosen_country_code`` is the newly chosen country, if any. ``api_keys`` and
     ``calendar_feeds`` are how many stop working; ``reports`` and ``departments`` are the ids of
-    people and departments whose manager is archived. ``balances`` are those of at most 100 people;
+    people and departments whose manager is archived; ``uncovered`` is how many requests lose their
+    cover. ``balances`` are those of at most 100 people;
     ``changes_allowances``: the balances of more people change, because an allowance does.
-    ``overdrawn`` are all balances that a changed allowance makes negative.
+    ``overdrawn`` are all balances that a changed allowance makes negative. ``leaver`` has a new
+    last day of employment, after which they are archived.
     """
 
     leave: tuple[LeaveEffect, ...] = ()
@@ -50,15 +52,20 @@ class Effects:
     api_keys: int = 0
     calendar_feeds: int = 0
     reports: tuple[str, ...] = ()
+    uncovered: int = 0
     departments: tuple[str, ...] = ()
     balances: tuple[BalanceEffect, ...] = ()
     changes_allowances: bool = False
     overdrawn: tuple[BalanceEffect, ...] = ()
+    leaver: User | None = None
 
     @property
     def affects_others(self) -> bool:
-        """Whether leave or its approvers change, or a balance becomes negative."""
-        return bool(self.leave or self.reassigned or self.overdrawn)
+        """Whether leave, its approvers or its cover change, a balance becomes negative or a person
+        leaves."""
+        return bool(
+            self.leave or self.reassigned or self.uncovered or self.overdrawn or self.leaver
+        )
 
 
 def balance_changes(config: OrganisationConfig, effect: LeaveEffect) -> list[tuple[LeaveYear, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from storage.admin.effects import BalanceEffect, Effects
@@ -14,10 +14,14 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, bookings
 from storage.leave.bookings import Bookings
 from storage.rules import year_balances
+from storage.rules.employment import records
 from storage.rules.leave_years import LeaveYear
 
 # How many people's leave is in memory at a time.
 _BATCH: Final = 500
+
+# How far ahead of today a person's change shows in their balances, beyond their leave.
+_FAR: Final = timedelta(days=2 * 366)
 
 
 class EffectsRecorder:
@@ -32,13 +36,23 @@ class EffectsRecorder:
     ) -> None:
         """Read the balances of these people; call it before their leave or settings change.
 
-        All leave years from today's to that of their last leave, as of today or, for later years,
-        as of their first day.
+        All leave years from today's to that of their last leave, or of what changes for them, as of
+        today or, for later years, as of their first day.
         """
-        for user, booked in _with_bookings(tx, config, users, today):
+        people = list(users)
+        # Only the change of one person can begin later: with working days or a last day of theirs.
+        reach = _FAR if len(people) == 1 else timedelta(0)
+        for user, booked in _with_bookings(tx, config, people, today):
             last_day = max([today, *(request.end_date for request in booked.leave)])
-            remaining = _remaining(config, user, booked, today, last_day)
-            self._before[user.id] = _Before(today=today, last_day=last_day, remaining=remaining)
+            known_until = max(last_day, today + reach)
+            remaining = _remaining(config, user, booked, today, known_until)
+            self._before[user.id] = _Before(
+                user=user,
+                today=today,
+                last_day=last_day,
+                known_until=known_until,
+                remaining=remaining,
+            )
 
     def balance_changes(
         self, tx: Transaction, config: OrganisationConfig, users: Iterable[User]
@@ -50,8 +64,14 @@ class EffectsRecorder:
         changes: list[BalanceEffect] = []
         for user, booked in _with_bookings(tx, config, people, self._before[people[0].id].today):
             before = self._before[user.id]
-            old = before.remaining
-            new = _remaining(config, user, booked, before.today, before.last_day)
+            last_day = max([before.last_day, *_changed_days(before.user, user)])
+            last_day = min(last_day, before.known_until)
+            old = {
+                year: half_days
+                for year, half_days in before.remaining.items()
+                if year.first_day <= last_day
+            }
+            new = _remaining(config, user, booked, before.today, last_day)
             changes += [
                 BalanceEffect(
                     user_id=user.id,
@@ -68,11 +88,29 @@ class EffectsRecorder:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Before:
-    """Remaining half-days of the leave years between two days."""
+    """Remaining half-days of the leave years from ``today`` to ``known_until``.
 
+    ``last_day`` is that of the person's last leave, or today.
+    """
+
+    user: User
     today: date
     last_day: date
+    known_until: date
     remaining: dict[LeaveYear, int]
+
+
+def _changed_days(before: User, after: User) -> list[date]:
+    """The days on which something else begins to count for the person, or ends."""
+    records_before, records_after = records.of_user(before), records.of_user(after)
+    changed = [
+        *(record for record in records_before if record not in records_after),
+        *(record for record in records_after if record not in records_before),
+    ]
+    days = [record.valid_from for record in changed]
+    if after.end_date != before.end_date:
+        days += [before.end_date, after.end_date]
+    return [day for day in days if day is not None]
 
 
 def _with_bookings(

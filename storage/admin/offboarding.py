@@ -1,11 +1,11 @@
-"""Effects of archiving a person on their leave and reports."""
+"""What happens to a person's leave and reports when they leave."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Final, Literal
 
 from peewee import Select
 
@@ -18,10 +18,11 @@ from storage.db.tables import UserRow
 from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_rows
-from storage.leave.leave_requests import notify_approvers
+from storage.leave.cover import cover_notices
+from storage.leave.request_steps import notify_approvers
 from storage.rules import halves
 
-_BECAUSE = {"why": "user_archived"}
+Reason = Literal["user_archived", "employment_ends"]
 
 
 def end_leave(
@@ -34,6 +35,43 @@ def end_leave(
     today = local_day(now, config.organisation.timezone)
     standing = leave_rows.current_of(tx, config.organisation.id, user.id, today)
     ended = [(before, _ended(before, today, now)) for before in standing]
+    leave = _apply_all(tx, config, user, ended, "user_archived", by=by, now=now)
+    _withdraw_amendments(tx, config, user, by=by, now=now)
+    return leave
+
+
+def end_leave_after(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    last_day: date,
+    *,
+    by: Caller,
+    now: datetime,
+) -> tuple[LeaveEffect, ...]:
+    """Cancel leave after the last day of employment and shorten leave that crosses it.
+
+    Pending or approved; returns the changes, by first day. The person is notified.
+    """
+    standing = leave_rows.current_of(tx, config.organisation.id, user.id, last_day)
+    ended = [
+        (before, _shortened(before, last_day, now))
+        for before in standing
+        if before.end_date > last_day
+    ]
+    return _apply_all(tx, config, user, ended, "employment_ends", by=by, now=now)
+
+
+def _apply_all(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    ended: Sequence[tuple[LeaveRequest, LeaveRequest | None]],
+    why: Reason,
+    *,
+    by: Caller,
+    now: datetime,
+) -> tuple[LeaveEffect, ...]:
     leave = tuple(
         LeaveEffect(user=user, before=before, after=after)
         for before, after in ended
@@ -41,9 +79,29 @@ def end_leave(
     )
     cancelled = [effect for effect in leave if effect.after.status == "cancelled"]
     shortened = [effect for effect in leave if effect.after.status != "cancelled"]
-    _apply(tx, config, "leave_request.cancelled", cancelled, by=by, now=now)
-    _apply(tx, config, "leave_request.shortened", shortened, by=by, now=now)
+    _apply(tx, config, "leave_request.cancelled", cancelled, why, by=by, now=now)
+    _apply(tx, config, "leave_request.shortened", shortened, why, by=by, now=now)
     return leave
+
+
+def _withdraw_amendments(
+    tx: Transaction, config: OrganisationConfig, user: User, *, by: Caller, now: datetime
+) -> None:
+    """Withdraw the amendments of leave that has ended anyway."""
+    amended = leave_rows.amended_of(tx, config.organisation.id, user.id)
+    if not amended:
+        return
+    changes = [
+        (before, replace(before, amendment_id=None, updated_at=now, version=before.version + 1))
+        for before in amended
+    ]
+    action: Final = "leave_request.amendment_withdrawn"
+    leave_rows.save_all(tx, action, changes, by=by, now=now, why={"why": "user_archived"})
+    changed = [(after, user) for _, after in changes]
+    webhook_outbox.enqueue_all(tx, action, changed, config=config, now=now)
+    notification_outbox.notify_all(
+        tx, action, [after for _, after in changes], config=config, now=now
+    )
 
 
 def reports(tx: Transaction, organisation_id: str, user_id: str) -> tuple[str, ...]:
@@ -52,23 +110,52 @@ def reports(tx: Transaction, organisation_id: str, user_id: str) -> tuple[str, .
     return tuple(report_id for (report_id,) in report_rows)
 
 
+def managed_departments(config: OrganisationConfig, user_id: str) -> tuple[str, ...]:
+    """The ids of the departments that keep an archived manager on record."""
+    return tuple(
+        department.id
+        for department in config.departments.values()
+        if department.manager_id == user_id
+    )
+
+
 def _ended(before: LeaveRequest, today: date, now: datetime) -> LeaveRequest | None:
-    """The request without its days after today; None if it has none."""
-    after = replace(before, updated_at=now, version=before.version + 1)
-    past_halves = before.counted_halves[: max((today - before.start_date).days + 1, 0)]
-    past_half_days = halves.total_half_days(past_halves)
-    if before.status == "pending" or past_half_days == 0:
-        return replace(after, status="cancelled", cancelled_at=now)
-    if past_half_days == before.total_half_days:
-        return None
-    # On a single day "am" alone would mean the morning only, and the whole day was leave.
-    is_whole_day = before.start_date == today and before.start_half_day == "am"
+    """The request without its days after today, cancelled if pending; None if it has none."""
+    if before.status == "pending":
+        return _cancelled(before, now)
+    after = _shortened(before, today, now)
+    is_over = after.status == "approved" and after.total_half_days == before.total_half_days
+    return None if is_over else after
+
+
+def _cancelled(before: LeaveRequest, now: datetime) -> LeaveRequest:
     return replace(
-        after,
-        end_date=today,
+        before,
+        status="cancelled",
+        cancelled_at=now,
+        amendment_id=None,
+        updated_at=now,
+        version=before.version + 1,
+    )
+
+
+def _shortened(before: LeaveRequest, last_day: date, now: datetime) -> LeaveRequest:
+    """The request up to a day; cancelled if nothing counts until then."""
+    halves_until = before.counted_halves[: max((last_day - before.start_date).days + 1, 0)]
+    half_days = halves.total_half_days(halves_until)
+    if half_days == 0:
+        return _cancelled(before, now)
+    # On a single day "am" alone would mean the morning only, and the whole day was leave.
+    is_whole_day = before.start_date == last_day and before.start_half_day == "am"
+    return replace(
+        before,
+        end_date=last_day,
         end_half_day="pm" if is_whole_day else None,
-        counted_halves=past_halves,
-        total_half_days=past_half_days,
+        counted_halves=halves_until,
+        total_half_days=half_days,
+        amendment_id=None,
+        updated_at=now,
+        version=before.version + 1,
     )
 
 
@@ -77,6 +164,7 @@ def _apply(
     config: OrganisationConfig,
     action: Literal["leave_request.cancelled", "leave_request.shortened"],
     leave: Sequence[LeaveEffect],
+    why: Reason,
     *,
     by: Caller,
     now: datetime,
@@ -84,17 +172,21 @@ def _apply(
     if not leave:
         return
     changes = [(effect.before, effect.after) for effect in leave]
-    leave_rows.save_all(tx, action, changes, by=by, now=now, why=_BECAUSE)
+    leave_rows.save_all(tx, action, changes, by=by, now=now, why={"why": why})
     changed = [(effect.after, effect.user) for effect in leave]
-    # The owner has left and is not notified; approvers are, and their cards are refreshed.
+    changed_leave = [effect.after for effect in leave]
+    # An archived person has left and is not notified; approvers are, and their cards refreshed.
+    notified = changed_leave if why == "employment_ends" else ()
     event: EventType = "leave_request.updated"
-    notification: NotificationEvent = "leave_request.recounted"
+    notification: NotificationEvent = "leave_request.shortened"
     if action == "leave_request.cancelled":
         event = notification = action
     webhook_outbox.enqueue_all(tx, event, changed, config=config, now=now)
     notification_outbox.notify_all(
-        tx, notification, [effect.after for effect in leave], config=config, now=now
+        tx, notification, changed_leave, notified=notified, config=config, now=now
     )
+    today = local_day(now, config.organisation.timezone)
+    cover_notices.enqueue(tx, changes, config=config, today=today, now=now)
     card_refreshes.leave_changed(tx, changes, config=config, now=now)
     before = [effect.before for effect in leave]
     notify_approvers(tx, config, leave[0].user, before, action, by=by, now=now)

@@ -136,7 +136,7 @@ def update(
             granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
         recorder.read_balances_before(tx, config_before, people_by_id.values(), today=today)
-    cause = recalculation_causes.cause_of_settings(
+    cause = recalculation_causes.cause_of(
         other_week=affected.default_week, other_country=affected.default_country
     )
     if cause is not None:

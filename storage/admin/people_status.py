@@ -20,7 +20,9 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
+from storage.leave.changes import released_cover
 from storage.rules import roles
+from storage.rules.employment import records
 
 
 class UserPending(Conflict):
@@ -46,23 +48,27 @@ def archive(
 ) -> User:
     """Archive a person who has left; their record stays.
 
-    Revokes API keys and feeds, cancels pending requests, ends approved leave after today, and
-    notifies the next approvers (offboarding.py). Returns an archived person unchanged. Raises
-    NotFound, InsufficientRole, LastOwner or CannotArchiveSelf; then nothing has changed.
+    Revokes API keys and feeds, cancels pending requests, ends approved leave after today, clears
+    them as cover of others' leave, and notifies the next approvers (offboarding.py). Returns an
+    archived person unchanged. Raises NotFound, InsufficientRole, LastOwner or CannotArchiveSelf;
+    then nothing has changed.
     """
     user = _locked_to_stop(tx, user_id, by=by)
     if user.status == "archived":
         return user
     config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
     if recorder is not None:
-        today = local_day(now, config.organisation.timezone)
         recorder.read_balances_before(tx, config, [user], today=today)
     reassigned = reassignment.if_inactive(tx, config, user, now=now)
+    # Before the first write, which locks a feed counter.
+    released = released_cover.lock_covered(tx, by.organisation_id, user_id, today)
     archived = replace(user, status="archived")
     archived = people_changes.save(tx, user, archived, "user.archived", by=by, now=now)
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
     leave = offboarding.end_leave(tx, config, user, by=by, now=now)
+    released_cover.release(tx, config, released, by=by, now=now)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(
@@ -72,11 +78,8 @@ def archive(
             api_keys=key_count,
             calendar_feeds=feed_count,
             reports=offboarding.reports(tx, by.organisation_id, user_id),
-            departments=tuple(
-                department.id
-                for department in config.departments.values()
-                if department.manager_id == user.id
-            ),
+            departments=offboarding.managed_departments(config, user.id),
+            uncovered=len(released.leave),
             balances=recorder.balance_changes(tx, config, [user]),
         )
     return archived
@@ -142,7 +145,8 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
 def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     """Restore an archived person as pending; returns other people unchanged.
 
-    Keys and feeds stay revoked and cancelled leave stays cancelled. The person is active again with
+    Keys and feeds stay revoked, cancelled leave stays cancelled, and a past last day of employment
+    is removed. The person is active again with
     their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
     linked to another person. Raises NotFound, InsufficientRole (only an owner restores an
     owner), or EmailTaken while another person has the address; then nothing has changed.
@@ -155,13 +159,17 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
         return user
     if people_rows.has_email(tx, by.organisation_id, user.email):
         raise EmailTaken(user.email)
-    restored = replace(user, status="pending")
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    restored = records.with_records(user, records.of_user(user), today)
+    restored = replace(restored, status="pending")
+    if user.end_date is not None and user.end_date < today:
+        restored = replace(restored, end_date=None)
     if user.slack_user_id is not None:
         other = people_rows.find_by_slack_id(tx, by.organisation_id, user.slack_user_id)
         if other is not None and other.status != "archived":
             restored = replace(restored, slack_user_id=None)
     restored = people_changes.save(tx, user, restored, "user.restored", by=by, now=now)
-    config = organisation_config.of_organisation(tx, by.organisation_id)
     reassignment.apply(tx, config, _returned(tx, config, restored, now), by=by, now=now)
     return restored
 

@@ -17,7 +17,8 @@ from storage.db.database import Transaction
 from storage.directory import approval_rule, approvers
 from storage.events import audit, notification_outbox
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import caller_leave, leave_rows
+from storage.leave import leave_rows
+from storage.leave.lists import caller_leave
 
 # Requests that one change can reassign.
 MAX_REQUESTS: Final = 5_000

@@ -1,7 +1,8 @@
-"""Future leave, recalculated when working days or public holidays change.
+"""Leave, recalculated when working days or public holidays change.
 
-Future days are those from today on, in the organisation's time zone; past days keep their count.
-Recalculation never cancels leave, even if none of its days counts or it overdraws the allowance.
+Changes of an organisation recalculate days from today on, in its time zone; past days keep their
+count. Records of a person that are dated back recalculate their past days, too. Recalculation never
+cancels leave, even if none of its days counts or it overdraws the allowance.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
+from storage.directory.employment import by_date
 from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import card_refreshes, drafts, leave_rows
+from storage.leave import card_refreshes, leave_rows
+from storage.leave.amendments import counted_amendments
 from storage.rules import days, halves, spans
 
 _STANDING: Final = ("pending", "approved")
@@ -72,21 +75,35 @@ def plan(
     ``last_day``, both included, can have changed.
     """
     today = local_day(now, config.organisation.timezone)
-    if not users or last_day < today:
+    if last_day < today:
+        return []
+    return plan_periods(tx, config, users, [(max(first_day, today), last_day)], now=now)
+
+
+def plan_periods(
+    tx: Transaction,
+    config: OrganisationConfig,
+    users: Sequence[User],
+    periods: Sequence[tuple[date, date]],
+    *,
+    now: datetime,
+) -> list[LeaveEffect]:
+    """As ``plan``, for the days of these periods: their first and last days."""
+    if not users or not periods:
         return []
     users_by_id = {user.id: user for user in users}
-    future_leave = tx.all(
-        _future_leave,
+    leave = tx.all(
+        _leave_between,
         organisation_id=config.organisation.id,
         user_ids=list(users_by_id),
-        first_day=max(first_day, today).isoformat(),
-        last_day=last_day.isoformat(),
+        first_day=min(first_day for first_day, _ in periods).isoformat(),
+        last_day=max(last_day for _, last_day in periods).isoformat(),
     )
     recalculated = []
-    for row in future_leave:
+    for row in leave:
         before = rows.leave_request(row)
         user = users_by_id[before.user_id]
-        counted_halves = _counted(config, user, before, today)
+        counted_halves = _counted(config, user, before, periods)
         if counted_halves != before.counted_halves:
             after = replace(
                 before,
@@ -120,7 +137,12 @@ def apply(
     changes = [(effect.before, effect.after) for effect in recalculated]
     leave_rows.save_all(tx, "leave_request.recounted", changes, by=by, now=now, why=why)
     changed = [(effect.after, effect.user) for effect in recalculated]
-    webhook_outbox.enqueue_all(tx, "leave_request.updated", changed, config=config, now=now)
+    amendments = counted_amendments.of_requests(
+        tx, config.organisation.id, [effect.after for effect in recalculated]
+    )
+    webhook_outbox.enqueue_all(
+        tx, "leave_request.updated", changed, amendments, config=config, now=now
+    )
     notification_outbox.notify_all(
         tx,
         "leave_request.recounted",
@@ -142,12 +164,20 @@ def apply(
     )
 
 
-def _counted(config: OrganisationConfig, user: User, request: LeaveRequest, today: date) -> str:
-    """The halves that count by the current rules; days before today as before."""
-    span = spans.of_request(request)
-    counted_halves = days.counted_halves(drafts.count(config, user, span))
-    past = max((today - request.start_date).days, 0)
-    return request.counted_halves[:past] + counted_halves[past:]
+def _counted(
+    config: OrganisationConfig,
+    user: User,
+    request: LeaveRequest,
+    periods: Iterable[tuple[date, date]],
+) -> str:
+    """The halves that count by the current rules in the periods; other days as before."""
+    now_counted = days.counted_halves(by_date.count(config, user, spans.of_request(request)))
+    counted = request.counted_halves
+    for first_day, last_day in periods:
+        begin = max((first_day - request.start_date).days, 0)
+        end = max((last_day - request.start_date).days + 1, 0)
+        counted = counted[:begin] + now_counted[begin:end] + counted[end:]
+    return counted
 
 
 @compiled_per_engine
@@ -162,6 +192,8 @@ def _people(
         *(() if own_country is None else (UserRow.public_holiday_country_code == own_country,)),
         *((UserRow.public_holiday_country_code.is_null(),) if default_country else ()),
         *((UserRow.working_days.is_null(),) if default_week else ()),
+        # Any of their records may match.
+        UserRow.employment.is_null(is_null=False),
     )
     # Always in the same order, to avoid deadlocks.
     query = (
@@ -177,7 +209,7 @@ def _people(
 
 
 @compiled
-def _future_leave(
+def _leave_between(
     organisation_id: Param[str],
     user_ids: Param[list[str]],
     first_day: Param[str],

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from storage.base.values import User
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.events import audit_log
@@ -39,20 +38,8 @@ class TotalChange:
     cause: Cause
 
 
-def cause_of(before: User, after: User) -> Cause | None:
-    """Why a change of a person recalculates their leave; None if it does not."""
-    return _cause(
-        before.working_days != after.working_days,
-        before.public_holiday_country_code != after.public_holiday_country_code,
-    )
-
-
-def cause_of_settings(*, other_week: bool, other_country: bool) -> Cause | None:
-    """As ``cause_of``, for the organisation's own working days and country."""
-    return _cause(other_week, other_country)
-
-
-def _cause(other_week: bool, other_country: bool) -> Cause | None:
+def cause_of(*, other_week: bool, other_country: bool) -> Cause | None:
+    """Why a change of working days or country recalculates leave; None if it does not."""
     if other_week and other_country:
         return Cause(code="working_days_and_public_holidays_changed")
     if other_week:

@@ -80,6 +80,7 @@ class Absence:
 
     ``summary_type`` is the leave type's name, or None if the viewer sees only "Away".
     ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None if the type is hidden.
+    ``cover_name``: the colleague who covers for the person, or None.
     ``sequence`` and ``updated_at`` increase whenever another field changes.
     """
 
@@ -96,3 +97,4 @@ class Absence:
     timezone: str
     sequence: int
     updated_at: datetime
+    cover_name: str | None = None

@@ -14,6 +14,9 @@ EventType = Literal[
     "leave_request.approved",
     "leave_request.declined",
     "leave_request.cancelled",
+    "leave_request.amendment_requested",
+    "leave_request.amendment_declined",
+    "leave_request.amendment_withdrawn",
 ]
 
 EVENT_TYPES: Final[tuple[EventType, ...]] = (
@@ -22,6 +25,9 @@ EVENT_TYPES: Final[tuple[EventType, ...]] = (
     "leave_request.approved",
     "leave_request.declined",
     "leave_request.cancelled",
+    "leave_request.amendment_requested",
+    "leave_request.amendment_declined",
+    "leave_request.amendment_withdrawn",
 )
 
 DeliveryStatus = Literal["pending", "delivered", "failed"]
@@ -43,6 +49,15 @@ NotificationEvent = (
         "leave_request.settled",
         "approval_card.refresh",
         "leave_request.shortened",
+        "leave_request.objected",
+        "leave_request.amendment_approved",
+        "cover.assigned",
+        "cover.changed",
+        "cover.ended",
+        "cover.left",
+        "leave_request.interrupted",
+        "leave_request.interruption_ended",
+        "own_message.refresh",
     ]
 )
 
@@ -58,15 +73,22 @@ AuditAction = Literal[
     "department.created",
     "department.deleted",
     "department.updated",
+    "employment_record.created",
+    "employment_record.deleted",
+    "employment_record.updated",
     "holiday_override.created",
     "holiday_override.deleted",
     "holiday_set.created",
     "holiday_set.deleted",
+    "leave_request.amendment_declined",
+    "leave_request.amendment_requested",
+    "leave_request.amendment_withdrawn",
     "leave_request.approved",
     "leave_request.cancelled",
     "leave_request.created",
     "leave_request.declined",
     "leave_request.next_step_asked",
+    "leave_request.objected",
     "leave_request.recounted",
     "leave_request.rerouted",
     "leave_request.shortened",

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from storage.base.amounts import days_of
 from storage.base.values import (
     ApiKey,
+    CountedAmendment,
     HalfDay,
     LeaveRequest,
     LeaveStatus,
@@ -70,10 +71,40 @@ class LeaveTypeRecord(TypedDict):
     is_paid: bool
     is_private: Annotated[bool, About(description='Colleagues see only "Away".')]
     requires_note: bool
+    approvers_may_record: Annotated[
+        bool, About(description="Approvers can record it for the people whose leave they decide.")
+    ]
+    requires_cover: Annotated[
+        bool, About(description="Requests need a colleague who covers (`cover_user_id`).")
+    ]
+    may_interrupt: Annotated[
+        bool, About(description="People can book it for days of leave on which they fell ill.")
+    ]
     min_notice_days: int
     max_consecutive_days: int | None
     is_archived: bool
+    changes_need_approval: Annotated[
+        bool,
+        About(
+            description="Changes of approved leave need approval, except of the note and the cover."
+        ),
+    ]
     created_at: datetime
+
+
+class AmendmentRecord(TypedDict):
+    """A change of approved leave that awaits a decision."""
+
+    id: Id
+    leave_type_id: Id
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    note: str | None
+    total_days: Days
+    requested_at: datetime
+    requested_by: Id
 
 
 class LeaveRequestRecord(TypedDict):
@@ -100,6 +131,26 @@ class LeaveRequestRecord(TypedDict):
     created_at: datetime
     updated_at: datetime
     version: Annotated[int, About(description="Increases with every change.")]
+    recorded_by: Annotated[
+        Id | None, About(description="Who recorded it, if that was not the person themselves.")
+    ]
+    override_reason: Annotated[
+        str | None,
+        About(description="Why an admin recorded it past the allowance or a rule of its type."),
+    ]
+    split_from: Annotated[
+        Id | None, About(description="The leave request that this one was a part of.")
+    ]
+    interrupts: Annotated[
+        Id | None, About(description="The leave request whose days this one replaced.")
+    ]
+    amendment: Annotated[
+        AmendmentRecord | None,
+        About(description="The change that awaits a decision. Null if there is none."),
+    ]
+    cover_user_id: Annotated[
+        Id | None, About(description="The colleague who covers for the person.")
+    ]
 
 
 class ApiKeyRecord(TypedDict):
@@ -145,14 +196,24 @@ def leave_type(value: LeaveType) -> LeaveTypeRecord:
         "is_paid": value.is_paid,
         "is_private": value.is_private,
         "requires_note": value.requires_note,
+        "approvers_may_record": value.approvers_may_record,
+        "requires_cover": value.requires_cover,
+        "may_interrupt": value.may_interrupt,
         "min_notice_days": value.min_notice_days,
         "max_consecutive_days": value.max_consecutive_days,
         "is_archived": value.is_archived,
+        "changes_need_approval": value.changes_need_approval,
         "created_at": value.created_at,
     }
 
 
-def leave_request(value: LeaveRequest) -> LeaveRequestRecord:
+def leave_request(
+    value: LeaveRequest, amendment: CountedAmendment | None = None
+) -> LeaveRequestRecord:
+    """``amendment`` is the request's open one. Raises ValueError for a missing or other one."""
+    open_id = value.amendment_id if value.status == "approved" else None
+    if open_id != (amendment and amendment.amendment.id):
+        raise ValueError(f"Leave request {value.id} has the amendment {open_id}.")
     return {
         "id": value.id,
         "user_id": value.user_id,
@@ -171,6 +232,28 @@ def leave_request(value: LeaveRequest) -> LeaveRequestRecord:
         "created_at": value.created_at,
         "updated_at": value.updated_at,
         "version": value.version,
+        "recorded_by": value.recorded_by,
+        "override_reason": value.override_reason,
+        "split_from": value.split_from,
+        "interrupts": value.interrupts,
+        "amendment": None if amendment is None else open_amendment(amendment),
+        "cover_user_id": value.cover_user_id,
+    }
+
+
+def open_amendment(counted: CountedAmendment) -> AmendmentRecord:
+    value = counted.amendment
+    return {
+        "id": value.id,
+        "leave_type_id": value.leave_type_id,
+        "start_date": value.start_date,
+        "end_date": value.end_date,
+        "start_half_day": value.start_half_day,
+        "end_half_day": value.end_half_day,
+        "note": value.note,
+        "total_days": days_of(counted.total_half_days),
+        "requested_at": value.requested_at,
+        "requested_by": value.requested_by,
     }
 
 

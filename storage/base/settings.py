@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from storage.base.caches import DEFAULT_MEGABYTES
 from storage.base.environment import Environment
 from storage.base.secret_keys import SQLITE_PREFIX, read_secret_keys
 from storage.base.secrets import Secrets
@@ -16,6 +17,7 @@ DEFAULT_DATABASE_URL: Final = "sqlite:///hiatus.db"
 # How every database file begins: https://www.sqlite.org/fileformat.html, 1.2.
 _SQLITE_HEADER: Final = b"SQLite format 3\0"
 _DATABASE_TIMEOUT: Final = 10.0
+_POSTGRESQL_PREFIXES: Final = ("postgres://", "postgresql://")
 # libpq's parameters that are whole numbers.
 _NUMBERS: Final = (
     "port",
@@ -33,12 +35,16 @@ _NUMBER: Final = re.compile(r"([+-]?[0-9]{1,9})?")
 class StorageSettings:
     """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts.
 
-    ``database_timeout`` is how long a call waits for the database, in seconds.
+    ``database_timeout`` is how long a call waits for the database, in seconds;
+    ``cache_megabytes`` what all caches may hold (storage/base/caches.py). ``read_url`` leads to a
+    standby; "" if there is none.
     """
 
     database_url: str = field(repr=False)
     secret_keys: tuple[str, ...] = field(repr=False)
+    read_url: str = field(default="", repr=False)
     database_timeout: float = _DATABASE_TIMEOUT
+    cache_megabytes: int = DEFAULT_MEGABYTES
 
     @classmethod
     def read(cls, environment: Environment, *, creates_key: bool = True) -> StorageSettings:
@@ -51,7 +57,11 @@ class StorageSettings:
         return cls(
             database_url=url,
             secret_keys=read_secret_keys(environment, url, creates_key=creates_key),
+            read_url=_read_url_of_standby(environment, url),
             database_timeout=read_database_timeout(environment),
+            cache_megabytes=environment.whole_number(
+                "HIATUS_CACHE_MB", DEFAULT_MEGABYTES, least=1, most=100_000
+            ),
         )
 
     @classmethod
@@ -69,18 +79,8 @@ class StorageSettings:
 def read_database_url(environment: Environment) -> str:
     """The URL for ``open_database``; "" after a problem."""
     url = environment.secret("DATABASE_URL") or DEFAULT_DATABASE_URL
-    if url.startswith("postgres://"):
-        url = "postgresql://" + url.removeprefix("postgres://")
-    if url.startswith("postgresql://"):
-        # libpq's message could contain the password, and so could a value.
-        parameters = _libpq_parameters(url)
-        if parameters is None:
-            environment.problem("DATABASE_URL is not a postgresql:// URL that libpq understands.")
-            return ""
-        malformed = [name for name in _NUMBERS if not _is_number(parameters.get(name))]
-        for name in malformed:
-            environment.problem(f"DATABASE_URL has a {name} that is not a whole number.")
-        return "" if malformed else url
+    if url.startswith(_POSTGRESQL_PREFIXES):
+        return _read_postgresql_url(environment, "DATABASE_URL", url)
     path = Path(url.removeprefix(SQLITE_PREFIX))
     if not url.startswith(SQLITE_PREFIX) or not path.name or path.name == ":memory:":
         environment.problem(
@@ -95,6 +95,35 @@ def read_database_url(environment: Environment) -> str:
         environment.problem(f"DATABASE_URL names {path}, which {problem}.")
         return ""
     return url
+
+
+def _read_url_of_standby(environment: Environment, database_url: str) -> str:
+    """The URL of a standby; "" without one, or after a problem."""
+    url = environment.secret("DATABASE_READ_URL") or ""
+    if not url:
+        return ""
+    if not url.startswith(_POSTGRESQL_PREFIXES) or database_url.startswith("sqlite:"):
+        environment.problem(
+            "DATABASE_READ_URL is postgresql://<user>@<host>/<database>, a standby of the "
+            "PostgreSQL primary in DATABASE_URL."
+        )
+        return ""
+    return _read_postgresql_url(environment, "DATABASE_READ_URL", url)
+
+
+def _read_postgresql_url(environment: Environment, name: str, url: str) -> str:
+    """The URL in libpq's form; "" after a problem."""
+    if url.startswith("postgres://"):
+        url = "postgresql://" + url.removeprefix("postgres://")
+    # libpq's message could contain the password, and so could a value.
+    parameters = _libpq_parameters(url)
+    if parameters is None:
+        environment.problem(f"{name} is not a postgresql:// URL that libpq understands.")
+        return ""
+    malformed = [number for number in _NUMBERS if not _is_number(parameters.get(number))]
+    for number in malformed:
+        environment.problem(f"{name} has a {number} that is not a whole number.")
+    return "" if malformed else url
 
 
 def read_database_timeout(environment: Environment) -> float:

@@ -23,6 +23,17 @@ USER_STATUSES: Final[tuple[UserStatus, ...]] = ("pending", "active", "deactivate
 LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
 LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = ("pending", "approved", "declined", "cancelled")
 
+# "ended": the leave was changed at once or cancelled meanwhile.
+AmendmentStatus = Literal["open", "approved", "declined", "withdrawn", "replaced", "ended"]
+AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = (
+    "open",
+    "approved",
+    "declined",
+    "withdrawn",
+    "replaced",
+    "ended",
+)
+
 HalfDay = Literal["am", "pm"]
 LeaveYearType = Literal["calendar", "fiscal", "anniversary"]
 Source = Literal["api", "slack", "cli", "scheduler"]
@@ -106,8 +117,39 @@ class Organisation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EmploymentRecord:
+    """What counts for a person from ``valid_from`` until their next record.
+
+    ``valid_from`` is None in the first record: it counts from the person's first day.
+    """
+
+    id: str
+    valid_from: date | None
+    working_days: tuple[str, ...] | None
+    leave_allowance_half_days: int | None
+    public_holiday_country_code: str | None
+    department_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Employment:
+    """The records of a person who has more than one, except the fields of the one in force.
+
+    ``id`` and ``valid_from`` are those of the record in force; ``others`` are by ``valid_from``.
+    """
+
+    id: str
+    valid_from: date | None
+    others: tuple[EmploymentRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class User:
-    """A person. ``working_days`` is None where the organisation's apply."""
+    """A person. ``working_days`` is None where the organisation's apply.
+
+    The fields of `EmploymentRecord` are those of the record in force today; ``employment`` is None
+    if it is the only one. ``end_date`` is the last day of employment.
+    """
 
     id: str
     email: str
@@ -119,9 +161,11 @@ class User:
     manager_id: str | None
     job_title: str | None
     start_date: date | None
+    end_date: date | None
     working_days: tuple[str, ...] | None
     public_holiday_country_code: str | None
     leave_allowance_half_days: int | None
+    employment: Employment | None
     avatar_url: str | None
     timezone: str | None
     slack_user_id: str | None
@@ -158,9 +202,13 @@ class LeaveType:
     is_paid: bool
     is_private: bool
     requires_note: bool
+    approvers_may_record: bool
+    requires_cover: bool
+    may_interrupt: bool
     min_notice_days: int
     max_consecutive_days: int | None
     is_archived: bool
+    changes_need_approval: bool
     created_at: datetime
     updated_at: datetime
     version: int
@@ -170,7 +218,12 @@ class LeaveType:
 class LeaveRequest:
     """``counted_halves`` has one digit per date, in order.
 
-    0: nothing counted, 1: the morning, 2: the afternoon, 3: both.
+    0: nothing counted, 1: the morning, 2: the afternoon, 3: both. ``recorded_by`` is the person who
+    recorded it for another one; ``override_reason`` is why they went past rules of the leave type.
+    ``split_from`` is the request that this one was a part of, ``interrupts`` the one whose halves
+    it took (storage/leave/interruptions).
+    ``amendment_id`` is the open amendment of approved leave.
+    ``cover_user_id`` is the colleague who covers for the person.
     """
 
     id: str
@@ -191,6 +244,41 @@ class LeaveRequest:
     created_at: datetime
     updated_at: datetime
     version: int
+    recorded_by: str | None = None
+    override_reason: str | None = None
+    split_from: str | None = None
+    interrupts: str | None = None
+    amendment_id: str | None = None
+    cover_user_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Amendment:
+    """A proposed change of approved leave. The decision is that of the one who ended it."""
+
+    id: str
+    leave_request_id: str
+    leave_type_id: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    note: str | None
+    status: AmendmentStatus
+    requested_by: str
+    requested_at: datetime
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    decision_reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountedAmendment:
+    """An amendment with its days, counted by the current working days and holidays."""
+
+    amendment: Amendment
+    counted_halves: str
+    total_half_days: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,7 +17,7 @@ from storage.base.values import Organisation, User
 from storage.cli import console, import_command, key_commands, secret_commands
 from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
-from storage.db.schema import migrate
+from storage.db.schema import check_schema, migrate
 from storage.slack.organisation_defaults import employer_domain
 
 
@@ -38,9 +38,16 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
         with console.errors_on_stderr():
             settings = StorageSettings.from_env(env)
             applied = migrate(settings.database_url, settings.database_timeout)
+            newer = check_schema(settings.database_url, settings.database_timeout)
         for name in applied:
             click.echo(f"Applied {name}.")
-        click.echo("The schema is up to date.")
+        if newer:
+            click.echo(
+                f"Nothing to do: the database has the migration {newer[-1]} of a newer version, "
+                "with which this version works."
+            )
+        else:
+            click.echo("The schema is up to date.")
 
     @app.command("init")
     @click.option("--name", required=True, help="The organisation's name.")

@@ -151,6 +151,7 @@ def _request(
         start_half_day=planned.half_day,
         end_half_day=None,
         note=planned.note,
+        cover_user_id=planned.cover and staff[planned.cover].id,
     )
     request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
     if planned.step == "approve":

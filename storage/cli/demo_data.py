@@ -32,6 +32,8 @@ class DemoLeave:
     step: Literal["approve", "decline", "cancel"] | None = None
     note: str | None = None
     half_day: HalfDay | None = None
+    # First name.
+    cover: str | None = None
 
 
 LEAVE: Final = (
@@ -43,6 +45,7 @@ LEAVE: Final = (
         weekdays=4,
         step="approve",
         note="Lisbon with friends",
+        cover="Amir",
     ),
     DemoLeave(first_name="Kenji", code="sick", starts_in=0, weekdays=1),
     DemoLeave(first_name="Noor", code="annual", starts_in=-12, weekdays=3, step="approve"),
@@ -58,7 +61,14 @@ LEAVE: Final = (
     ),
     DemoLeave(first_name="Marta", code="annual", starts_in=4, weekdays=3, step="approve"),
     DemoLeave(first_name="Grace", code="annual", starts_in=15, weekdays=5, step="approve"),
-    DemoLeave(first_name="Amir", code="annual", starts_in=6, weekdays=4, note="Moving house"),
+    DemoLeave(
+        first_name="Amir",
+        code="annual",
+        starts_in=6,
+        weekdays=4,
+        note="Moving house",
+        cover="Kenji",
+    ),
     DemoLeave(
         first_name="Chloe",
         code="unpaid",

@@ -41,8 +41,9 @@ def add_to(app: click.Group, env: Env, clock: Clock) -> None:
         """Import people and departments from a CSV file: all of them or none.
 
         Columns: email, first_name, last_name, role, department, manager_email, job_title,
-        start_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
-        public_holiday_country_code, leave_allowance (days). A manager may be in any line.
+        start_date, end_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
+        public_holiday_country_code, leave_allowance (days), effective_from (from when working
+        days, public holidays, allowance and department change). A manager may be in any line.
         """
         needed = ["email"] if update else ["email", "first_name", "last_name"]
         with console.errors_on_stderr(), _bad_lines_printed(as_json=as_json):

@@ -101,9 +101,11 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
     "manager_email": texts.email,
     "job_title": texts.name,
     "start_date": _day,
+    "end_date": _day,
     "working_days": _working_days,
     "public_holiday_country_code": holiday_calendar.check_country,
     "leave_allowance": _allowance,
+    "effective_from": _day,
 }
 
 

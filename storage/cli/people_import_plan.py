@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from storage.base.errors import FieldError
+from storage.admin.employment import effective
+from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
@@ -20,6 +21,8 @@ from storage.db import rows
 from storage.db.database import Transaction
 from storage.directory import managers, people_rows
 from storage.events import organisation_config
+from storage.events.organisation_config import OrganisationConfig
+from storage.rules.employment import records
 
 _MAX_OWNERS: Final = 10_000
 
@@ -43,7 +46,14 @@ class PlannedPerson:
 
     @property
     def is_changed(self) -> bool:
-        return self.user is not None and replace(self.user, **self.values) != self.user
+        if self.user is None:
+            return False
+        values = dict(self.values)
+        day = values.pop("effective_from", None)
+        before = self.user
+        if day is not None:
+            before = records.with_records(before, records.of_user(before), day)
+        return replace(before, **values) != before
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +74,8 @@ def make(
     faults += _set_managers(persons, users_by_email)
     new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
     faults += ambiguous
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    faults += [fault for person in persons for fault in _date_faults(person, config, now)]
     faults += _owner_faults(tx, persons, by=by)
     chain = managers.with_all_above(tx, by.organisation_id, _managers(persons))
     in_cycles = managers.in_cycles(chain)
@@ -112,6 +124,26 @@ def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
     elif not is_update:
         detail = f"{person.line.email} is there already; --update would change the person."
         yield _fault(person, "email", "email_taken", detail)
+
+
+def _date_faults(
+    person: PlannedPerson, config: OrganisationConfig, now: datetime
+) -> Iterable[FieldError]:
+    """Days out of order, and dates of changes that the line does not have."""
+    values = person.values
+    try:
+        if person.user is not None:
+            effective.with_changes(config, person.user, values, now=now)
+        elif "effective_from" in values:
+            detail = "A new person's values count from their first day. Leave the cell empty."
+            yield _fault(person, "effective_from", "new_person", detail)
+        else:
+            effective.check_employment(values.get("start_date"), values.get("end_date"))
+    except InvalidInput as refusal:
+        for error in refusal.errors:
+            yield _fault(person, error.pointer[1:], error.code, error.detail)
+    except effective.TooManyRecords as refusal:
+        yield _fault(person, "effective_from", refusal.code, refusal.detail)
 
 
 def _set_managers(
@@ -166,30 +198,37 @@ def _set_departments(
 def _owner_faults(
     tx: Transaction, persons: Sequence[PlannedPerson], *, by: Caller
 ) -> Iterable[FieldError]:
-    """The demotions of owners that would leave the organisation without an active owner."""
-    demoted = [
-        person
+    """Owners who are demoted or leave without another active owner who stays."""
+    ending = {
+        person.id: "role" if person.values.get("role", "owner") != "owner" else "end_date"
         for person in persons
         if person.user is not None
         and (person.user.role, person.user.status) == ("owner", "active")
-        and person.values.get("role", "owner") != "owner"
-    ]
-    if not demoted:
+        and (
+            person.values.get("role", "owner") != "owner"
+            or (person.user.end_date is None and person.values.get("end_date") is not None)
+        )
+    }
+    if not ending:
         return []
     owners = tx.all(
-        people_rows.active_owners, organisation_id=by.organisation_id, limit=_MAX_OWNERS
+        people_rows.staying_owners, organisation_id=by.organisation_id, limit=_MAX_OWNERS
     )
-    remaining = {row.id for row in owners}
-    remaining -= {person.id for person in demoted}
+    remaining = {row.id for row in owners} - ending.keys()
     remaining |= {
         person.id
         for person in persons
         if person.user is not None
         and person.user.status == "active"
         and person.values.get("role") == "owner"
+        and person.values.get("end_date", person.user.end_date) is None
     }
     detail = "The organisation would have no active owner left."
-    return [_fault(person, "role", "last_owner", detail) for person in demoted if not remaining]
+    return [
+        _fault(person, ending[person.id], "last_owner", detail)
+        for person in persons
+        if person.id in ending and not remaining
+    ]
 
 
 def _managers(persons: Sequence[PlannedPerson]) -> dict[str, str | None]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from operator import itemgetter
 from typing import (
     Annotated,
@@ -25,6 +24,8 @@ from typing import (
 
 import orjson
 import peewee
+
+from storage.base.caches import FIFOCache, cached
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,7 +62,7 @@ class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
 class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, user_ids)
     """``column IN (…)`` with a list as one parameter: the SQL does not grow with the list."""
 
-    def __init__(self, column: peewee.Field, param: Sequence[str]) -> None:
+    def __init__(self, column: Expr, param: Sequence[str] | Sequence[int]) -> None:
         super().__init__()
         self.column = column
         self.param = param
@@ -69,7 +70,9 @@ class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         ctx.sql(self.column)
         if ctx.state.param == "%s":
-            cast = "::uuid[])" if self.column.field_type == "UUID" else ")"
+            # Other expressions are numbers.
+            kind = getattr(self.column, "field_type", "BIGINT")
+            cast = f"::{kind.lower()}[])" if kind in ("UUID", "BIGINT") else ")"
             return ctx.literal(" = ANY(").sql(self.param).literal(cast)
         return ctx.literal(" IN (SELECT value FROM json_each(").sql(self.param).literal("))")
 
@@ -94,6 +97,27 @@ class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, a
 def json_of_keys(keys: Iterable[Iterable[str]]) -> str:
     """The parameter of ``any_of_keys``."""
     return orjson.dumps(sorted({tuple(key) for key in keys})).decode()
+
+
+class any_of_few(peewee.Node):  # type: ignore[misc]  # reads as an operator, as any_of does
+    """``column IN (SELECT …)``, for a subquery with few rows.
+
+    PostgreSQL then runs it first and reads an index for each of its rows. Of a join it estimates as
+    many rows as in an average organisation, and then scans all rows of a larger one.
+    """
+
+    def __init__(self, column: peewee.Field, subquery: Expr) -> None:
+        super().__init__()
+        self.column = column
+        self.subquery = subquery
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        if ctx.state.param != "%s":
+            return ctx.sql(self.column.in_(self.subquery))
+        ctx.sql(self.column).literal(" = ANY(ARRAY")
+        with ctx(subquery=True):
+            ctx.sql(self.subquery)
+        return ctx.literal(")")
 
 
 class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
@@ -132,12 +156,19 @@ def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
 
 
 def unindexed(column: peewee.Field, engine: Engine) -> Expr:
-    """The same value as an expression that no index serves; for PostgreSQL of numbers and dates.
+    """The same value as an expression that no index serves; of an id, on PostgreSQL, its text.
 
     For columns by which a planner would choose a slow index, as it cannot know the data.
     """
-    parts = (peewee.SQL("+"), column) if engine == "sqlite" else (column, peewee.SQL("+ 0"))
-    return peewee.NodeList(parts, parens=True)
+    if engine == "sqlite":
+        return peewee.NodeList((peewee.SQL("+"), column), parens=True)
+    suffix = {"UUID": "::text", "VARCHAR": "|| ''"}.get(column.field_type, "+ 0")
+    return peewee.NodeList((column, peewee.SQL(suffix)), parens=True)
+
+
+def is_true(condition: Expr) -> Expr:
+    """A condition on an ``IN (SELECT …)`` that is checked row by row, with no index and no join."""
+    return peewee.NodeList((condition, peewee.SQL("IS TRUE")), parens=True)
 
 
 def server(engine: Engine) -> peewee.Node:
@@ -180,6 +211,10 @@ class Statement:
         return tuple([params[name] for name in self._names])
 
 
+# Of all queries; each combination of absent filters and other parameters has its own.
+_statements: Final[FIFOCache[Any, Statement]] = FIFOCache("statements", 4_096)
+
+
 class Compiled(Generic[P]):
     """A query function and the statements compiled from it so far."""
 
@@ -195,7 +230,6 @@ class Compiled(Generic[P]):
         # Each combination of absent filters and other parameters is a statement of its own.
         self._filters = tuple(name for name in self._params if type(None) in get_args(types[name]))
         self._variants = tuple(name for name in names if name not in self._params)
-        self._statements: dict[Any, Statement] = {}
 
     def bind(
         self, engine: Engine, args: Sequence[object], params: Mapping[str, Any]
@@ -209,13 +243,14 @@ class Compiled(Generic[P]):
         if args or params.keys() != self._names:
             raise TypeError(self._mismatch(args, params))
         key = (
+            self,
             engine,
             *[params[name] is None for name in self._filters],
             *[params[name] for name in self._variants],
         )
-        statement = self._statements.get(key)
+        statement = _statements.get(key)
         if statement is None:
-            statement = self._statements[key] = self._compile(engine, params)
+            statement = _statements.put(key, self._compile(engine, params))
         return statement.sql, statement.bound(params)
 
     def _mismatch(self, args: Sequence[object], params: Mapping[str, object]) -> str:
@@ -259,7 +294,34 @@ def sql_of(query: Any, engine: Engine) -> Statement:
     """A Peewee query as one engine's SQL."""
     database = _SQLITE if engine == "sqlite" else _POSTGRESQL
     sql, values = database.get_sql_context().sql(query).query()
-    return Statement(sql, values)
+    return _with_literals(sql, values, engine)
+
+
+def _with_literals(sql: str, values: Sequence[Any], engine: Engine) -> Statement:
+    """A statement with the query's own constants as literals.
+
+    PostgreSQL plans it once for all values of its parameters (``postgresql.py``). Of a literal it
+    knows how rare it is, and whether a partial index covers it. SQLite compares parameters with the
+    conditions of partial indexes, and then plans the statement again for each execution.
+    """
+    place = "?" if engine == "sqlite" else "%s"
+    texts = sql.split(place)
+    params: list[Any] = []
+    for number, value in enumerate(values):
+        if type(value) in (str, int, bool):
+            texts[number] += _literal(value, engine)
+        else:
+            texts[number] += place
+            params.append(value)
+    return Statement("".join(texts), params)
+
+
+def _literal(value: str | int | bool, engine: Engine) -> str:
+    if not isinstance(value, str):
+        return str(value)
+    text = value.replace("'", "''")
+    # psycopg reads % as the beginning of a placeholder.
+    return f"'{text}'" if engine == "sqlite" else f"'{text.replace('%', '%%')}'"
 
 
 def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:
@@ -268,7 +330,7 @@ def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine)
 
 
 # The numbers of rows are powers of two.
-@lru_cache(maxsize=128)
+@cached("many_inserts", 128)
 def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(params), engine)
@@ -285,7 +347,11 @@ def update_of(
     """An UPDATE where every ``matched`` column equals the parameter ``where_<column>``."""
     query = table.update({name: Placeholder(name) for name in changed})
     for name in matched:
-        query = query.where(getattr(table, name) == Placeholder(f"where_{name}"))
+        column = getattr(table, name)
+        if engine == "sqlite" and name == "status":
+            # Else it is planned again for each execution, as `_with_literals` says.
+            column = unindexed(column, engine)
+        query = query.where(column == Placeholder(f"where_{name}"))
     return sql_of(query, engine)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -18,6 +19,8 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
+
+from storage.base.errors import FailureKind
 
 T = TypeVar("T")
 
@@ -29,21 +32,37 @@ _INTERVAL_SECONDS: Final = 0.1
 # libpq's lists, one entry for each host.
 _HOST_PARAMETERS: Final = ("host", "hostaddr", "port")
 _SERVER_PROCESS: Final = "SELECT pg_backend_pid()"
+# A timeline has eight hexadecimal digits; a standby has none of its own.
+_SERVER: Final = """
+    SELECT pg_backend_pid(), (SELECT system_identifier FROM pg_control_system()),
+    CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END"""
+# Servers that are not PostgreSQL itself may lack these functions, or refuse them.
+_UNKNOWN: Final = (psycopg.ProgrammingError, psycopg.NotSupportedError, psycopg.InternalError)
 
 Parameters = dict[str, Any]
+Address = tuple[str, int]
 
 
 class NoAnswer(psycopg.OperationalError):
     """The server took too long; the connection cannot be used any more."""
+
+    failure_kind: FailureKind = "timeout"
+
+
+class ReplacedPrimary(psycopg.OperationalError):
+    """The server is a primary of an earlier timeline than one that this process has used."""
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
     """Raises NoAnswer when the server takes too long.
 
     Each statement has ``seconds``, and all of them end at ``ends_at`` (of ``time.monotonic``)
-    where that is set.
+    where that is set. ``address`` is the server's; a broken connection does not know it any more.
     """
 
+    address: Address
+    epoch: object = None
+    is_pooled: bool = False
     seconds: float = 10.0
     ends_at: float | None = None
 
@@ -83,6 +102,9 @@ class PatientConnection(Connection):
 class AsyncConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
     """As ``Connection``, for an event loop; a wait with a time-out of its own keeps that."""
 
+    address: Address
+    epoch: object = None
+    is_pooled: bool = False
     seconds: float = 10.0
 
     async def wait(
@@ -91,10 +113,10 @@ class AsyncConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
         return await super().wait(gen, interval, self.seconds if timeout is None else timeout)
 
 
-def parameters_of(url: str, seconds: float) -> Parameters:
+def parameters_of(url: str, seconds: float, session_attrs: str = "read-write") -> Parameters:
     """libpq's parameters: those of the URL, and keep-alives that notice a dead host in ``seconds``.
 
-    With several hosts, only the primary is connected to.
+    With several hosts, ``session_attrs`` says which are connected to: by default, the primary.
     """
     url_parameters = conninfo_to_dict(url)
     defaults: Parameters = {
@@ -107,7 +129,7 @@ def parameters_of(url: str, seconds: float) -> Parameters:
         "fallback_application_name": f"{PROCESS_NAME} {socket.gethostname()}:{os.getpid()}",
     }
     if _hosts(url_parameters) > 1:
-        defaults["target_session_attrs"] = "read-write"
+        defaults["target_session_attrs"] = session_attrs
     return defaults | url_parameters
 
 
@@ -116,6 +138,7 @@ def connect(parameters: Parameters, seconds: float, *, ends_at: float | None = N
     connection = Connection.connect(
         autocommit=True, prepare_threshold=None, **_in_time(parameters, seconds, ends_at)
     )
+    connection.address = connection.info.host, connection.info.port
     connection.seconds = seconds
     connection.ends_at = ends_at
     return connection
@@ -136,8 +159,96 @@ async def connect_async(parameters: Parameters, seconds: float) -> AsyncConnecti
     connection = await AsyncConnection.connect(
         autocommit=True, prepare_threshold=None, **_in_time(parameters, seconds, None)
     )
+    connection.address = connection.info.host, connection.info.port
     connection.seconds = seconds
     return connection
+
+
+class Hosts:
+    """The hosts that a URL names, as all connections of this process know them. Thread-safe.
+
+    Connections are replaced before they are used again once another one was lost, and once another
+    one met a newer timeline: a primary that froze may wake up after a standby was promoted, and
+    would answer with old data.
+    """
+
+    def __init__(self, parameters: Parameters, seconds: float) -> None:
+        self._parameters = parameters
+        self._seconds = seconds
+        # Another object for each time from which on older connections are replaced.
+        self._epoch = object()
+        # The cluster of the last primary and its timeline, which each promotion raises.
+        self._history: tuple[int, str] | None = None
+        self._lock = threading.Lock()
+
+    def connect(self, *, ends_at: float | None = None) -> Connection:
+        """As the function of this name; also refuses a primary that was replaced."""
+        epoch = self._epoch
+        connection = connect(self._parameters, self._seconds, ends_at=ends_at)
+        connection.epoch = epoch
+        try:
+            try:
+                row = connection.execute(_SERVER).fetchone()
+            except _UNKNOWN:
+                row = connection.execute(_SERVER_PROCESS).fetchone()
+            self._admit(connection, *row or ())
+        except psycopg.OperationalError:
+            connection.close()
+            self.lost(connection)
+            raise
+        return connection
+
+    async def connect_async(self) -> AsyncConnection:
+        """As ``connect``, for an event loop."""
+        epoch = self._epoch
+        connection = await connect_async(self._parameters, self._seconds)
+        connection.epoch = epoch
+        try:
+            try:
+                row = await (await connection.execute(_SERVER)).fetchone()
+            except _UNKNOWN:
+                row = await (await connection.execute(_SERVER_PROCESS)).fetchone()
+            self._admit(connection, *row or ())
+        except psycopg.OperationalError:
+            await connection.close()
+            self.lost(connection)
+            raise
+        return connection
+
+    def is_current(self, connection: Connection | AsyncConnection) -> bool:
+        """Whether the connection may be used again."""
+        return connection.epoch is self._epoch
+
+    def lost(self, connection: Connection | AsyncConnection) -> None:
+        """Try that connection's host last from now on: another one may have taken over."""
+        with self._lock:
+            self._parameters = _with_last(self._parameters, *connection.address)
+            if connection.epoch is self._epoch:
+                self._epoch = object()
+
+    def _admit(
+        self,
+        connection: Connection | AsyncConnection,
+        process: int,
+        system: int | None = None,
+        timeline: str | None = None,
+    ) -> None:
+        """Raises ReplacedPrimary."""
+        connection.is_pooled = process != connection.info.backend_pid
+        if system is None or timeline is None:
+            return
+        with self._lock:
+            known = self._history
+            if known == (system, timeline):
+                return
+            if known is not None:
+                if known[0] == system and timeline < known[1]:
+                    raise ReplacedPrimary(
+                        f"{connection.address[0]}, port {connection.address[1]}, was replaced as "
+                        "the primary and runs again as one: stop it."
+                    )
+                self._epoch = connection.epoch = object()
+            self._history = system, timeline
 
 
 def is_pooled(connection: Connection) -> bool:
@@ -147,22 +258,10 @@ def is_pooled(connection: Connection) -> bool:
     rely on a session: prepared statements, SET, LISTEN, session locks. A pooler gives each client a
     process id of its own to cancel with.
     """
-    return _is_of_another(connection, connection.execute(_SERVER_PROCESS).fetchone())
+    return connection.execute(_SERVER_PROCESS).fetchone() != (connection.info.backend_pid,)
 
 
-async def is_pooled_async(connection: AsyncConnection) -> bool:
-    """As ``is_pooled``, for an event loop."""
-    cursor = await connection.execute(_SERVER_PROCESS)
-    return _is_of_another(connection, await cursor.fetchone())
-
-
-def _is_of_another(
-    connection: psycopg.BaseConnection[Any], server_process: tuple[Any, ...] | None
-) -> bool:
-    return server_process != (connection.info.backend_pid,)
-
-
-def with_last(parameters: Parameters, host: str, port: int) -> Parameters:
+def _with_last(parameters: Parameters, host: str, port: int) -> Parameters:
     """The parameters with that host as the last one to try."""
     count = _hosts(parameters)
     if count == 1:

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import partial
+from time import perf_counter
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import peewee
 
+from storage.base.caches import FIFOCache, MeasuredCache, limited
+from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled, Engine, Statement, insert_of, inserts_of, update_of
+from storage.db.monitoring import durations
 from storage.db.named_rows import Row, row_maker
 
 P = ParamSpec("P")
@@ -28,10 +33,21 @@ INSERT_BATCH: Final = 512
 # How long a call waits for the database by default.
 TIMEOUT_SECONDS: Final = 10.0
 
+_NO_SPAN: Final = nullcontext()
+
 # By SQL: the columns as the cursor names them.
-_ROW_MAKERS: dict[str, Callable[[Iterable[Any]], Row]] = {}
-_INSERTS: dict[Any, Statement] = {}
-_UPDATES: dict[Any, Statement] = {}
+_row_makers: Final[FIFOCache[str, Callable[[Iterable[Any]], Row]]] = FIFOCache("row_makers", 4_096)
+_inserts: Final[FIFOCache[Any, Statement]] = FIFOCache("inserts", 512)
+_updates: Final[FIFOCache[Any, Statement]] = FIFOCache("updates", 512)
+
+_MAX_CONFIGS: Final = 512
+
+
+def keep_configs(cache: dict[str, Any], read: Mapping[str, Any]) -> None:
+    """Add organisations' configurations to a cache, which is emptied when it is full."""
+    if len(cache) + len(read) > limited(_MAX_CONFIGS):
+        cache.clear()
+    cache.update(read)
 
 
 def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
@@ -44,10 +60,10 @@ def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
 
 
 def _row_maker(sql: str, cursor: Any) -> Callable[[Iterable[Any]], Row]:
-    maker = _ROW_MAKERS.get(sql)
+    maker = _row_makers.get(sql)
     if maker is None:
         columns = [column[0] for column in cursor.description]
-        maker = _ROW_MAKERS[sql] = row_maker(columns)
+        maker = _row_makers.put(sql, row_maker(columns))
     return maker
 
 
@@ -83,26 +99,32 @@ class Transaction:
     def all(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> list[Row]:
         """Every row; the query bounds how many there can be."""
         sql, values = query.bind(self.engine, args, params)
-        cursor = self._execute(sql, values)
-        return [*map(_row_maker(sql, cursor), cursor.fetchall())]
+        self.flush()
+        started = perf_counter()
+        try:
+            cursor = self._execute(sql, values)
+            rows = cursor.fetchall()
+        finally:
+            durations.end_statement(self.engine, sql, started)
+        return [*map(_row_maker(sql, cursor), rows)]
 
     def first(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> Row | None:
         """The first row or None."""
         sql, values = query.bind(self.engine, args, params)
-        cursor = self._execute(sql, values)
+        cursor = self._timed(sql, values)
         row = cursor.fetchone()
         return None if row is None else _row_maker(sql, cursor)(row)
 
     def change(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
         sql, values = query.bind(self.engine, args, params)
-        changed: int = self._execute(sql, values).rowcount
+        changed: int = self._timed(sql, values).rowcount
         return changed
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
         """Add one row. Raises DuplicateRow where a unique index refuses it."""
         statement = self._insertion(table, values)
-        self._execute(statement.sql, statement.bound(values))
+        self._timed(statement.sql, statement.bound(values))
 
     def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
         """Add one row with a new id, before the next statement or the commit.
@@ -115,11 +137,14 @@ class Transaction:
         """As ``change``, sent together with enqueued inserts; for changes that cannot fail."""
         self.change(query, *args, **params)
 
+    def flush(self) -> None:
+        """Send enqueued changes."""
+
     def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
         key = (table, self.engine, *values)
-        statement = _INSERTS.get(key)
+        statement = _inserts.get(key)
         if statement is None:
-            statement = _INSERTS[key] = insert_of(table, list(values), self.engine)
+            statement = _inserts.put(key, insert_of(table, list(values), self.engine))
         return statement
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
@@ -135,7 +160,7 @@ class Transaction:
                 for index, row in enumerate(batch)
                 for name, value in row.items()
             }
-            self._execute(statement.sql, statement.bound(values))
+            self._timed(statement.sql, statement.bound(values))
             start += size
 
     def update(self, table: type[peewee.Model], changes: dict[str, Any], **where: Any) -> int:
@@ -144,12 +169,21 @@ class Transaction:
         Every status change uses this, with the previous status in ``where``.
         """
         key = (table, self.engine, *changes, None, *where)
-        statement = _UPDATES.get(key)
+        statement = _updates.get(key)
         if statement is None:
-            statement = _UPDATES[key] = update_of(table, list(changes), list(where), self.engine)
+            statement = _updates.put(key, update_of(table, list(changes), list(where), self.engine))
         params = changes | {f"where_{name}": value for name, value in where.items()}
-        changed: int = self._execute(statement.sql, statement.bound(params)).rowcount
+        changed: int = self._timed(statement.sql, statement.bound(params)).rowcount
         return changed
+
+    def _timed(self, sql: str, values: Any) -> Any:
+        """Run a statement; its cursor."""
+        self.flush()
+        started = perf_counter()
+        try:
+            return self._execute(sql, values)
+        finally:
+            durations.end_statement(self.engine, sql, started)
 
     def notify(self, name: str) -> None:
         """Notify the dispatchers of that name once this transaction is committed."""
@@ -167,20 +201,25 @@ class Database(ABC):
 
     def __init__(self, secrets: Secrets) -> None:
         self.secrets = secrets
+        # The handle of a standby, which may lag; None without one.
+        self.standby: Database | None = None
         self.config_cache: dict[str, Any] = {}
+        self._measured = MeasuredCache(
+            "organisation_configs", _MAX_CONFIGS, lambda: len(self.config_cache)
+        )
         self._listeners: dict[str, Callable[[], None]] = {}
 
     async def read(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run a short reading use case without blocking the event loop for long."""
-        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "read", is_long=False)
+        return await self._run(use_case, args, kwargs, "read", is_long=False)
 
     async def read_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run a reading use case that may take many milliseconds, always on a thread."""
-        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "read", is_long=True)
+        return await self._run(use_case, args, kwargs, "read", is_long=True)
 
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -190,7 +229,7 @@ class Database(ABC):
         Raises what the use case raises, or DatabaseUnavailable; then nothing has changed.
         Raises OutcomeUnknown where the connection was lost during COMMIT.
         """
-        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "write", is_long=False)
+        return await self._run(use_case, args, kwargs, "write", is_long=False)
 
     async def write_long(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -199,7 +238,7 @@ class Database(ABC):
 
         On PostgreSQL each of its statements has the time-out, not the use case as a whole.
         """
-        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "write", is_long=True)
+        return await self._run(use_case, args, kwargs, "write", is_long=True)
 
     async def dry_run(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -209,32 +248,60 @@ class Database(ABC):
         Nothing that the use case did remains or is seen by others: no rows, no cached config
         data, no notifications. Its locks are held until it returns.
         """
-        return await self._run(lambda tx: use_case(tx, *args, **kwargs), "dry_run", is_long=True)
+        return await self._run(use_case, args, kwargs, "dry_run", is_long=True)
 
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """As ``read``, for callers without an event loop."""
-        return self._run_now(lambda tx: use_case(tx, *args, **kwargs), "read")
+        return self._run_now(use_case, args, kwargs, "read")
 
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """As ``write_long``, for callers without an event loop."""
-        return self._run_now(lambda tx: use_case(tx, *args, **kwargs), "write")
+        return self._run_now(use_case, args, kwargs, "write")
 
     def dry_run_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """As ``dry_run``, for callers without an event loop."""
-        return self._run_now(lambda tx: use_case(tx, *args, **kwargs), "dry_run")
+        return self._run_now(use_case, args, kwargs, "dry_run")
+
+    async def _run(
+        self, use_case: Callable[..., T], args: Any, kwargs: Any, mode: Mode, *, is_long: bool
+    ) -> T:
+        started = perf_counter()
+        try:
+            with self._span(use_case, mode):
+                return await self._transact(
+                    lambda tx: use_case(tx, *args, **kwargs), mode, is_long=is_long
+                )
+        finally:
+            durations.TRANSACTIONS[mode].observe(perf_counter() - started)
+
+    def _run_now(self, use_case: Callable[..., T], args: Any, kwargs: Any, mode: Mode) -> T:
+        started = perf_counter()
+        try:
+            with self._span(use_case, mode):
+                return self._transact_now(lambda tx: use_case(tx, *args, **kwargs), mode)
+        finally:
+            durations.TRANSACTIONS[mode].observe(perf_counter() - started)
+
+    def _span(self, use_case: Any, mode: Mode) -> AbstractContextManager[object]:
+        if tracing.active is None:
+            return _NO_SPAN
+        function = getattr(use_case, "func", use_case)
+        name = f"{function.__module__}.{function.__qualname__}"
+        attributes = {"db.system.name": self.engine, "code.function.name": name}
+        return tracing.active.inner_span(f"transaction {mode}", attributes)
 
     @abstractmethod
-    async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
+    async def _transact(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
         """Run ``work`` in a transaction of its own; only a short read may stay on the loop."""
 
     @abstractmethod
-    def _run_now(self, work: Work[T], mode: Mode) -> T:
+    def _transact_now(self, work: Work[T], mode: Mode) -> T:
         """Run ``work`` in a transaction of its own and wait for it."""
 
     @abstractmethod

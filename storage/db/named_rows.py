@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from storage.base.caches import cached
 
 
 class Row(tuple[Any, ...]):
@@ -23,8 +25,7 @@ def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Row]:
     return _row_maker(tuple(columns))
 
 
-# As many as there are lists of columns in the statements of this project.
-@cache
+@cached("row_types", 2_048)
 def _row_maker(columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Row]:
     # An expression without an alias gets a name like ``_3``.
     names: Any = namedtuple("Names", columns, rename=True)  # type: ignore[misc]

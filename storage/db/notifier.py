@@ -16,20 +16,14 @@ from typing import Final
 import psycopg
 import structlog
 
-from storage.db.connections import (
-    Connection,
-    Parameters,
-    connect,
-    connect_async,
-    is_pooled_async,
-)
+from storage.db.connections import Connection, Hosts
 
 CHANNEL: Final = "hiatus_wake"
 # A name is sent once for all commits within this time.
 DEBOUNCE_SECONDS: Final = 0.01
 RECONNECT_SECONDS: Final = 1.0
 # How often an idle connection is checked.
-CHECK_SECONDS: Final = 30.0
+CHECK_SECONDS: Final = 5.0
 POOLED: Final = (
     "DATABASE_URL leads to a connection pooler, so statements are not prepared, and what other "
     "processes leave to this one begins up to a second later."
@@ -41,9 +35,8 @@ _log = structlog.stdlib.get_logger("hiatus.database")
 class Notifier:
     """Notifies other processes from its own thread, which starts with the first notification."""
 
-    def __init__(self, parameters: Parameters, timeout_seconds: float) -> None:
-        self._parameters = parameters
-        self._timeout_seconds = timeout_seconds
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
         self._names: set[str] = set()
         self._lock = threading.Lock()
         self._has_names = threading.Event()
@@ -77,23 +70,26 @@ class Notifier:
             is_last = self._is_closed
             with self._lock:
                 names, self._names = self._names, set()
+            if connection is not None and not self._hosts.is_current(connection):
+                connection.close()
+                connection = None
             try:
                 for name in names:
                     if connection is None:
-                        connection = connect(self._parameters, self._timeout_seconds)
+                        connection = self._hosts.connect()
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, name))
             except psycopg.Error:
                 # This notification is lost; the dispatcher's next run finds the work.
                 if connection is not None:
                     connection.close()
+                    self._hosts.lost(connection)
                 connection = None
         if connection is not None:
             connection.close()
 
 
 async def listen(
-    parameters: Parameters,
-    timeout_seconds: float,
+    hosts: Hosts,
     notify: Callable[[str], None],
     names: list[str],
 ) -> None:
@@ -103,20 +99,25 @@ async def listen(
     connection pooler is in between, which passes on no notifications.
     """
     while True:
+        connection = None
         try:
-            connection = await connect_async(parameters, timeout_seconds)
-            async with connection:
-                if await is_pooled_async(connection):
-                    _log.info("database.pooled", reason=POOLED)
-                    return
-                await connection.execute(f"LISTEN {CHANNEL}")
-                for name in names:
-                    notify(name)
-                while True:
-                    async for notification in connection.notifies(timeout=CHECK_SECONDS):
-                        notify(notification.payload)
-                    # A server that was stopped or replaced sends nothing either.
-                    await connection.execute("SELECT 1")
+            connection = await hosts.connect_async()
+            if connection.is_pooled:
+                _log.info("database.pooled", reason=POOLED)
+                return
+            await connection.execute(f"LISTEN {CHANNEL}")
+            for name in names:
+                notify(name)
+            while hosts.is_current(connection):
+                async for notification in connection.notifies(timeout=CHECK_SECONDS):
+                    notify(notification.payload)
+                # A server that was stopped or replaced sends nothing either.
+                await connection.execute("SELECT 1")
         except psycopg.Error as error:
             _log.warning("database.not_listening", reason=str(error))
+            if connection is not None:
+                hosts.lost(connection)
+        finally:
+            if connection is not None:
+                await connection.close()
         await asyncio.sleep(RECONNECT_SECONDS)

@@ -18,14 +18,16 @@ from storage.base.errors import DatabaseUnavailable, OutcomeUnknown
 from storage.base.secrets import Secrets
 from storage.db import connections, notifier
 from storage.db.compiled import Engine
-from storage.db.connections import Connection, NoAnswer
+from storage.db.connections import Connection, Hosts, NoAnswer
 from storage.db.database import (
     TIMEOUT_SECONDS,
     Database,
     Mode,
     Work,
     in_callers_context,
+    keep_configs,
 )
+from storage.db.monitoring import durations, failures
 from storage.db.postgresql_transaction import PostgresqlTransaction
 
 T = TypeVar("T")
@@ -52,29 +54,37 @@ class PostgresqlDatabase(Database):
     engine: Engine = "postgresql"
 
     def __init__(
-        self, url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS
+        self,
+        url: str,
+        secrets: Secrets,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        *,
+        session_attrs: str = "read-write",
     ) -> None:
         super().__init__(secrets)
         self._timeout_seconds = timeout_seconds
-        self._parameters = connections.parameters_of(url, timeout_seconds)
-        self._notifier = notifier.Notifier(self._parameters, timeout_seconds)
+        parameters = connections.parameters_of(url, timeout_seconds, session_attrs)
+        self._hosts = Hosts(parameters, timeout_seconds)
+        self._notifier = notifier.Notifier(self._hosts)
         self._local = threading.local()
         self._connections: list[Connection] = []
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
 
-    async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
+    async def _transact(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
         """Run ``work`` on a thread; waiting for a thread counts towards the time-out.
 
         Work that no thread has begun by then is dropped. Short work ends within the time-out as a
         whole. Long work must only have a connection by then: each of its statements has the
         time-out for itself.
         """
+        queued_at = time.perf_counter()
         ends_at = time.monotonic() + self._timeout_seconds
-        future = self._executor.submit(
-            in_callers_context(
-                partial(self._retry, self._attempt_of(work, mode), ends_at, is_short=not is_long)
-            )
-        )
+
+        def begin() -> T:
+            durations.THREAD_WAITS.observe(time.perf_counter() - queued_at)
+            return self._retry(self._attempt_of(work, mode), ends_at, is_short=not is_long)
+
+        future = self._executor.submit(in_callers_context(begin))
         is_timed_out = False
 
         def time_out() -> None:
@@ -88,11 +98,14 @@ class PostgresqlDatabase(Database):
         except asyncio.CancelledError:
             if not is_timed_out:
                 raise
-            raise DatabaseUnavailable("No thread became free: the database is too slow.") from None
+            durations.THREAD_WAITS.observe(self._timeout_seconds)
+            failures.count("no_thread")
+            text = "No thread became free: the database is too slow."
+            raise DatabaseUnavailable(text, kind="no_thread") from None
         finally:
             timer.cancel()
 
-    def _run_now(self, work: Work[T], mode: Mode) -> T:
+    def _transact_now(self, work: Work[T], mode: Mode) -> T:
         return self._retry(self._attempt_of(work, mode))
 
     def _attempt_of(self, work: Work[T], mode: Mode) -> Callable[[], T]:
@@ -111,27 +124,29 @@ class PostgresqlDatabase(Database):
 
     async def listen(self) -> None:
         # Other processes listen themselves, so nothing is passed on to them.
-        await notifier.listen(
-            self._parameters, self._timeout_seconds, self._notify_here, list(self._listeners)
-        )
+        await notifier.listen(self._hosts, self._notify_here, list(self._listeners))
 
     def _notify_here(self, name: str) -> None:
         super()._notify({name})
 
     def close(self) -> None:
+        if self.standby is not None:
+            self.standby.close()
         self._notifier.close()
         self._executor.shutdown()
         for connection in self._connections:
             connection.close()
 
     def _attempt_read(self, work: Work[T]) -> T:
-        return work(self._transaction(self.config_cache))
+        # The cache before the connection: what a lost server answers must not get into a new one.
+        cache = self.config_cache
+        return work(self._transaction(self._connection(), cache))
 
     def _attempt_write(self, work: Work[T]) -> T:
         # Other transactions see what this one caches only once it is committed.
         cache = self.config_cache
-        tx = self._transaction(cache.copy())
         connection = self._connection()
+        tx = self._transaction(connection, cache.copy())
         connection.execute("BEGIN")
         try:
             result = work(tx)
@@ -148,18 +163,20 @@ class PostgresqlDatabase(Database):
                 raise
             # No retry: the transaction may be committed.
             self._forget_connection()
-            raise OutcomeUnknown("The connection was lost during COMMIT.") from error
+            kind = failures.counted(error)
+            raise OutcomeUnknown("The connection was lost during COMMIT.", kind=kind) from error
         if committed.statusmessage != "COMMIT":
             raise RuntimeError(
                 "The use case continued after an error that rolled back its transaction."
             )
-        cache.update(tx.config_cache)
+        keep_configs(cache, tx.config_cache)
         self._notify(tx.notified)
         return result
 
     def _attempt_dry_run(self, work: Work[T]) -> T:
-        tx = self._transaction(self.config_cache.copy())
+        cache = self.config_cache.copy()
         connection = self._connection()
+        tx = self._transaction(connection, cache)
         connection.execute("BEGIN")
         try:
             result = work(tx)
@@ -192,51 +209,62 @@ class PostgresqlDatabase(Database):
                 if not attempts_left:
                     raise
             except _ROLLED_BACK_BY_SERVER as error:
+                kind = failures.counted(error)
                 if not attempts_left:
-                    raise DatabaseUnavailable(str(error)) from error
+                    raise DatabaseUnavailable(str(error), kind=kind) from error
             except _LOST as error:
+                kind = failures.counted(error)
                 self._forget_connection()
                 is_too_late = not is_short and isinstance(error, NoAnswer)
                 if is_too_late or not attempts_left:
-                    raise DatabaseUnavailable(str(error)) from error
+                    raise DatabaseUnavailable(str(error), kind=kind) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _connection(self) -> Connection:
         """This thread's connection, which ends its waits in time for this attempt."""
         ends_at: float | None = self._local.ends_at
         connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is not None:
+        if connection is not None and self._hosts.is_current(connection):
             connection.ends_at = ends_at
             return connection
-        connection = connections.connect(
-            self._parameters, self._timeout_seconds, ends_at=self._local.connects_by
-        )
+        self._close_connection()
+        started = time.perf_counter()
+        try:
+            connection = self._hosts.connect(ends_at=self._local.connects_by)
+        finally:
+            durations.CONNECTION_WAITS.observe(time.perf_counter() - started)
         connection.ends_at = ends_at
         # Ids and dates as text, as SQLite returns them.
         for name in ("uuid", "date"):
             connection.adapters.register_loader(name, TextLoader)
         self._local.connection = connection
-        self._local.host = connection.info.host, connection.info.port
         self._connections.append(connection)
-        if not connections.is_pooled(connection):
+        if not connection.is_pooled:
             # Every query is written for one plan; planning it again takes longer than running it.
             connection.execute("SET plan_cache_mode = force_generic_plan")
             connection.prepare_threshold = PREPARE_AFTER
         return connection
 
     def _forget_connection(self) -> None:
+        """Close this thread's connection, which does not work any more, if it has one."""
+        connection = self._close_connection()
+        if connection is not None:
+            self._hosts.lost(connection)
+            # A new cache: transactions that have begun still fill the old one.
+            self.config_cache = {}
+
+    def _close_connection(self) -> Connection | None:
         connection: Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
-            # A new cache: transactions that have begun still fill the old one.
-            self.config_cache = {}
             self._connections.remove(connection)
             connection.close()
-            # Another host may have taken over: try the lost one last.
-            self._parameters = connections.with_last(self._parameters, *self._local.host)
+        return connection
 
-    def _transaction(self, config_cache: dict[str, Any]) -> PostgresqlTransaction:
-        return PostgresqlTransaction(self._connection().cursor(), self.secrets, config_cache)
+    def _transaction(
+        self, connection: Connection, config_cache: dict[str, Any]
+    ) -> PostgresqlTransaction:
+        return PostgresqlTransaction(connection.cursor(), self.secrets, config_cache)
 
 
 def _half_way(ends_at: float | None) -> float | None:

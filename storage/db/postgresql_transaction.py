@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from typing import Any, Final, ParamSpec
 
 import peewee
 import psycopg
 
+from storage.base.caches import cached
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled
 from storage.db.database import DuplicateRow, Transaction
@@ -22,7 +23,7 @@ _KEY: Final = re.compile(r"\(([^()]*)\)=\(")
 class PostgresqlTransaction(Transaction):
     """Queues changes whose result is not needed, and sends them as one statement."""
 
-    __slots__ = ("_queued", "_run")
+    __slots__ = ("_queued",)
 
     def __init__(
         self,
@@ -30,8 +31,7 @@ class PostgresqlTransaction(Transaction):
         secrets: Secrets,
         config_cache: dict[str, Any],
     ) -> None:
-        super().__init__(self._flush_and_run, "postgresql", secrets, config_cache)
-        self._run = partial(_execute, cursor)
+        super().__init__(partial(_execute, cursor), "postgresql", secrets, config_cache)
         self._queued: list[tuple[str, Any]] = []
 
     def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
@@ -49,23 +49,23 @@ class PostgresqlTransaction(Transaction):
         if self._queued:
             statements, values = zip(*self._queued, strict=True)
             self._queued = []
-            self._run(_combined(statements), tuple(chain.from_iterable(values)))
-
-    def _flush_and_run(self, sql: str, values: Any) -> Any:
-        self.flush()
-        return self._run(sql, values)
+            self._timed(_combined(statements), tuple(chain.from_iterable(values)))
 
 
 def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Cursor[Any]:
     try:
         return cursor.execute(sql, values)
-    except psycopg.errors.UniqueViolation as error:
+    except psycopg.Error as error:
+        # The other lines contain values of rows, and tracebacks end up in logs.
+        error.args = (str(error).partition("\n")[0],)
+        if not isinstance(error, psycopg.errors.UniqueViolation):
+            raise
         # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
         key = _KEY.search(error.diag.message_detail or "")
         raise DuplicateRow(str(error), key.group(1).split(", ") if key else ()) from error
 
 
-@lru_cache(maxsize=256)
+@cached("combined_statements", 256)
 def _combined(statements: tuple[str, ...]) -> str:
     """Several changes as one statement; foreign keys are checked at its end."""
     *first, last = statements

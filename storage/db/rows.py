@@ -7,27 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 import orjson
-from peewee import Select
+from peewee import SQL, NodeList, Select
 
 from storage.base.amounts import days_of
+from storage.base.caches import cached
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import (
+    Amendment,
     ApiKey,
     Department,
+    Employment,
+    EmploymentRecord,
     LeaveRequest,
     LeaveType,
     Organisation,
     User,
     field_names,
 )
+from storage.db.compiled import Expr
 from storage.db.named_rows import Row
 from storage.db.tables import (
+    AmendmentRow,
     ApiKeyRow,
     DepartmentRow,
     LeaveRequestRow,
@@ -45,13 +50,13 @@ day = date.fromisoformat
 
 
 # The instants of one row are often equal, and rows are read far more often than written.
-@lru_cache(maxsize=16_384)
+@cached("instants", 8_192)
 def instant(milliseconds: int) -> datetime:
     """A column's milliseconds as an aware UTC datetime."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-@lru_cache(maxsize=16_384)
+@cached("instants", 8_192)
 def _instant_in_json(milliseconds: int) -> Any:
     return orjson.dumps(instant(milliseconds), option=orjson.OPT_UTC_Z).decode().strip('"')
 
@@ -72,6 +77,30 @@ def _texts_or_none(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else _texts(text)
 
 
+def employment_or_none(text: str | None) -> Employment | None:
+    """The records in JSON, as ``json_text`` wrote them."""
+    if text is None:
+        return None
+    value = orjson.loads(text)
+    return Employment(
+        id=value["id"],
+        valid_from=day_or_none(value["valid_from"]),
+        others=tuple(map(_employment_record, value["others"])),
+    )
+
+
+def _employment_record(value: dict[str, Any]) -> EmploymentRecord:
+    working_days = value["working_days"]
+    return EmploymentRecord(
+        id=value["id"],
+        valid_from=day_or_none(value["valid_from"]),
+        working_days=None if working_days is None else tuple(working_days),
+        leave_allowance_half_days=value["leave_allowance_half_days"],
+        public_holiday_country_code=value["public_holiday_country_code"],
+        department_id=value["department_id"],
+    )
+
+
 # How a column becomes a field of such a type; of any other type it stays as it is.
 _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     bool: bool,
@@ -82,11 +111,12 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     tuple[str, ...]: _texts,
     tuple[str, ...] | None: _texts_or_none,
     dict[str, dict[str, object]]: orjson.loads,
+    Employment | None: employment_or_none,
 }
 
 
 def json_text(value: Any) -> str:
-    """A list or dict as JSON text, for a TextField."""
+    """A list, dict or dataclass as JSON text, for a TextField."""
     return orjson.dumps(value).decode()
 
 
@@ -100,6 +130,7 @@ USER: Final = columns_of(UserRow, User)
 DEPARTMENT: Final = columns_of(DepartmentRow, Department)
 LEAVE_TYPE: Final = columns_of(LeaveTypeRow, LeaveType)
 LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
+AMENDMENT: Final = columns_of(AmendmentRow, Amendment)
 API_KEY: Final = columns_of(ApiKeyRow, ApiKey)
 WEBHOOK: Final = columns_of(WebhookRow, Webhook)
 
@@ -115,6 +146,25 @@ def with_names(leave: Select) -> Select:
         on=(LeaveTypeRow.organisation_id == LeaveRequestRow.organisation_id)
         & (LeaveTypeRow.id == LeaveRequestRow.leave_type_id),
     )
+
+
+def is_undecided(leave: Expr) -> Expr:
+    """Whether a leave request or its amendment awaits a decision, as SQL.
+
+    It reads like the condition of the index ``leave_requests_undecided``, or SQLite would not use
+    that. The names of the columns are of the table, or of its alias. During an upgrade, processes
+    without amendments cancel and decline leave that keeps its ``amendment_id``.
+    """
+    indexed = NodeList(
+        (
+            leave.status,
+            SQL("= 'pending' OR"),
+            leave.amendment_id,
+            SQL("IS NOT NULL"),
+        ),
+        parens=True,
+    )
+    return indexed & NodeList((leave.status, SQL("IN ('pending', 'approved')")), parens=True)
 
 
 def mapper(value: type[T], prefix: str = "") -> Callable[[Row], T]:
@@ -141,13 +191,17 @@ user: Final = mapper(User)
 department: Final = mapper(Department)
 leave_type: Final = mapper(LeaveType)
 leave_request: Final = mapper(LeaveRequest)
+amendment: Final = mapper(Amendment)
 api_key: Final = mapper(ApiKey)
 webhook: Final = mapper(Webhook)
 holiday_set: Final = mapper(HolidaySet)
 
 
 def leave_request_record(row: Row) -> LeaveRequestRecord:
-    """The public shape at once: what `records.leave_request` makes of the value."""
+    """The public shape at once: what `records.leave_request` makes of the value.
+
+    Without its amendment, which the caller adds.
+    """
     return {
         "id": row.id,
         "user_id": row.user_id,
@@ -167,4 +221,10 @@ def leave_request_record(row: Row) -> LeaveRequestRecord:
         "created_at": _instant_in_json(row.created_at),
         "updated_at": _instant_in_json(row.updated_at),
         "version": row.version,
+        "recorded_by": row.recorded_by,
+        "override_reason": row.override_reason,
+        "split_from": row.split_from,
+        "interrupts": row.interrupts,
+        "amendment": None,
+        "cover_user_id": row.cover_user_id,
     }

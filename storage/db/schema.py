@@ -1,74 +1,182 @@
-"""Migrate a database to the schema of this code, and check that it has that schema."""
+"""Migrate a database to the schema of this code, and check that this code can use its schema.
+
+Each migration records the oldest version that still works after it, as the number of the last
+migration that this version has. So old processes keep serving while newer ones take over.
+"""
 
 from __future__ import annotations
 
-import os
+import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import peewee
+import structlog
 from playhouse.migrations import Runner
 
-from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.base.errors import SchemaOutOfDate, SchemaTooNew
 from storage.db.compiled import compiled
 from storage.db.database import TIMEOUT_SECONDS, Transaction
+from storage.db.migrations.connections import (
+    connected,
+    is_lock_timeout,
+    is_pooled_database,
+    locked,
+)
+from storage.db.migrations.history import (
+    COMPATIBLE_FROM,
+    HISTORY,
+    compatibility,
+    extend_history,
+    history_model,
+    number_of,
+)
 from storage.db.migrations.trial_history import TRIAL_MIGRATIONS, adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK_KEY = 4_852_613
-_HISTORY = "schema_migration"
-# How long to wait for another process's lock on a SQLite file: it may be migrating.
-_BUSY_SECONDS = 60
+# ANALYZE samples the first organisations of an index. If these have more undecided requests than
+# others have leave, SQLite would read all leave instead; it prefers an index without statistics.
+FORGET_MISLEADING_STATISTICS = "DELETE FROM sqlite_stat1 WHERE idx = 'leave_requests_undecided'"
+_LOCK_PAUSE_SECONDS = 1.0
+# How long to repeat that before giving up.
+LOCK_SECONDS = 60.0
+
+_log = structlog.stdlib.get_logger("hiatus.database")
 
 
 def migrate(
-    url: str, timeout_seconds: float = TIMEOUT_SECONDS, *, migrations: Path = MIGRATIONS
+    url: str,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+    *,
+    migrations: Path = MIGRATIONS,
+    lock_seconds: float = LOCK_SECONDS,
 ) -> list[str]:
     """Apply the missing migrations, oldest first, and return their names.
 
     Processes take turns. A statement may take as long as it needs while the server still accepts
-    connections. Through a connection pooler all migrations are one transaction. Raises
-    SchemaOutOfDate or DatabaseUnavailable.
+    connections, but never waits long for a lock: it is repeated for ``lock_seconds``. Through a
+    connection pooler all migrations are one transaction. Raises SchemaOutOfDate or
+    DatabaseUnavailable.
     """
-    with _locked(url, timeout_seconds) as database:
-        runner = Runner(database, str(migrations), table_name=_HISTORY)
-        return [*adopt_trial(runner), *runner.up()]
+    ends_at = time.monotonic() + lock_seconds
+    done: list[str] = []
+    with connected(url, timeout_seconds) as database:
+        while True:
+            try:
+                with locked(database):
+                    _apply(database, migrations, done)
+                return done
+            except peewee.OperationalError as error:
+                if not is_lock_timeout(error):
+                    raise
+                if time.monotonic() > ends_at:
+                    raise SchemaOutOfDate(
+                        "Other transactions kept a table locked, so a migration could not begin: "
+                        "it changed nothing. Wait for the end of a backup, or look in "
+                        "pg_stat_activity for transactions that are open for long. Then run "
+                        "`hiatus migrate` again."
+                    ) from error
+                if is_pooled_database(database):
+                    done.clear()
+            time.sleep(random.uniform(0.5, 1.5) * _LOCK_PAUSE_SECONDS)
 
 
-def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-    """Raise SchemaOutOfDate, with what to do, unless the database has exactly these migrations."""
-    with _connected(url, timeout_seconds) as database:
-        applied = set(Runner(database, str(MIGRATIONS), table_name=_HISTORY).applied())
-    _require_equal(applied)
+def _apply(database: Any, folder: Path, done: list[str]) -> None:
+    """Apply the missing migrations, and add the name of each to ``done`` after it."""
+    runner = Runner(database, str(folder), table_name=HISTORY)
+    modules = {migration.name: migration.load() for migration in runner.migrations()}
+    runner.History = history_model(runner, modules)
+    applied = runner.applied() if extend_history(database) else {}
+    newer = sorted(set(applied) - set(modules) - set(TRIAL_MIGRATIONS))
+    if newer and set(modules) - set(applied):
+        raise _too_new(newer[0])
+    _require_usable(compatibility(database) if newer else {}, set(modules))
+    done += adopt_trial(runner)
+    for name in modules:
+        done += runner.up(target=name)
+    if isinstance(database, peewee.SqliteDatabase) and database.table_exists("sqlite_stat1"):
+        # Of all indexes or none: SQLite prefers a new index without statistics to any with them.
+        database.execute_sql("PRAGMA analysis_limit=400")
+        database.execute_sql("ANALYZE")
+        database.execute_sql(FORGET_MISLEADING_STATISTICS)
 
 
-def check_schema_again(tx: Transaction) -> None:
+def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
+    """Raise SchemaOutOfDate, with what to do, unless this version can use the database's schema.
+
+    Returns the migrations of newer versions, with which this version works.
+    """
+    with connected(url, timeout_seconds) as database:
+        applied = set(Runner(database, str(MIGRATIONS), table_name=HISTORY).applied())
+        newer = _newer(applied)
+        if newer:
+            _require_usable(compatibility(database), set(_migrations()))
+    return newer
+
+
+def check_schema_again(tx: Transaction) -> list[str]:
     """As ``check_schema``, on the connection of a running process."""
-    _require_equal({name for (name,) in tx.all(_applied_names)})
+    newer = _newer({name for (name,) in tx.all(_applied_names)})
+    if newer:
+        rows = tx.all(_applied_compatibility)
+        _require_usable(dict(rows), set(_migrations()))
+    return newer
+
+
+def log_newer(names: Collection[str]) -> None:
+    """Log, once in this process, that a newer version has migrated the database."""
+    for name in names:
+        _log_newer(name)
+
+
+@cache
+def _log_newer(name: str) -> None:
+    _log.info(
+        "database.newer",
+        migration=name,
+        reason="a newer version has migrated the database; this version works with its schema",
+    )
 
 
 @compiled
 def _applied_names() -> peewee.Select:
-    history = peewee.Table(_HISTORY, ("name",))
+    history = peewee.Table(HISTORY, ("name",))
     return history.select(history.name)
 
 
-def _require_equal(applied: set[str]) -> None:
+@compiled
+def _applied_compatibility() -> peewee.Select:
+    history = peewee.Table(HISTORY, ("name", COMPATIBLE_FROM))
+    return history.select(history.name, history.compatible_from)
+
+
+def _newer(applied: set[str]) -> list[str]:
+    """The applied migrations that this version does not know. Raises if it lacks some."""
     needed = set(_migrations())
     missing = sorted(needed - applied)
     if missing:
         raise SchemaOutOfDate(
             f"The database lacks the migration {missing[0]}: run `hiatus migrate` first."
         )
-    unknown = sorted(applied - needed)
-    if unknown:
-        raise SchemaOutOfDate(
-            f"The database has the migration {unknown[0]}, which this version does not know: "
-            "run a newer version of Hiatus."
-        )
+    return sorted(applied - needed)
+
+
+def _require_usable(oldest: Mapping[str, int | None], known: Collection[str]) -> None:
+    """Raise SchemaTooNew if an applied migration needs a version with later ones than ``known``."""
+    last = max(map(number_of, known))
+    for name, since in sorted(oldest.items()):
+        if name not in known and (since is None or since > last):
+            raise _too_new(name)
+
+
+def _too_new(name: str) -> SchemaTooNew:
+    return SchemaTooNew(
+        f"The database has the migration {name}, which this version does not know and cannot work "
+        "with: run a newer version of Hiatus."
+    )
 
 
 def latest_migration() -> str:
@@ -83,91 +191,3 @@ def is_known(migration: str) -> bool:
 
 def _migrations() -> list[str]:
     return sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
-
-
-@contextmanager
-def _connected(url: str, timeout_seconds: float) -> Iterator[Any]:
-    """Peewee's own connection, for schema work only. Raises DatabaseUnavailable without one."""
-    database: Any
-    if url.startswith("sqlite:"):
-        _make_private(url.removeprefix("sqlite:///"))
-        database = peewee.SqliteDatabase(
-            url.removeprefix("sqlite:///"),
-            pragmas={"journal_mode": "wal"},
-            timeout=_BUSY_SECONDS,
-        )
-    else:
-        database = _postgresql(url, timeout_seconds)
-    try:
-        _connect(database)
-        yield database
-    except peewee.DatabaseError as error:
-        # SQLite raises the plain DatabaseError for a damaged file.
-        if isinstance(error, peewee.OperationalError) or type(error) is peewee.DatabaseError:
-            raise DatabaseUnavailable(str(error)) from error
-        if isinstance(error, peewee.IntegrityError):
-            raise SchemaOutOfDate(
-                "A row of the database breaks a rule of the new schema. Correct it, then run "
-                f"`hiatus migrate` again. {error}"
-            ) from error
-        raise
-    finally:
-        database.close()
-
-
-def _make_private(path: str) -> None:
-    """Create the SQLite file readable by its owner only; -wal and -shm get its permissions."""
-    # If it cannot be created, SQLite's own message says why.
-    with suppress(OSError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
-    # Imported here: a process on SQLite does not need psycopg.
-    from storage.db.connections import connect_patiently, parameters_of
-
-    class Postgresql(peewee.PostgresqlDatabase):  # type: ignore[misc]
-        def _connect(self) -> Any:
-            return connect_patiently(parameters_of(url, timeout_seconds), timeout_seconds)
-
-    return Postgresql(url, prefer_psycopg3=True)
-
-
-def _is_pooled(database: peewee.PostgresqlDatabase) -> bool:
-    from storage.db.connections import is_pooled
-
-    return is_pooled(database.connection())
-
-
-def _connect(database: Any) -> None:
-    """Connect, and wait while another process locks the SQLite file.
-
-    Switching a new file to WAL fails at once while it is locked, despite any timeout.
-    """
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            database.connect()
-            return
-        except peewee.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-
-
-@contextmanager
-def _locked(url: str, timeout_seconds: float) -> Iterator[Any]:
-    with _connected(url, timeout_seconds) as database:
-        if isinstance(database, peewee.SqliteDatabase):
-            with database.atomic("IMMEDIATE"):
-                yield database
-            return
-        if _is_pooled(database):
-            # A session lock would stay with a server process that other clients use.
-            with database.atomic():
-                database.execute_sql("SELECT pg_advisory_xact_lock(%s)", (_LOCK_KEY,))
-                yield database
-            return
-        # The lock lasts until the connection closes, after the caller's work.
-        database.execute_sql("SELECT pg_advisory_lock(%s)", (_LOCK_KEY,))
-        yield database

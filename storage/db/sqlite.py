@@ -11,11 +11,12 @@ from typing import Final, TypeVar
 
 import orjson
 
-from storage.base.errors import DatabaseUnavailable
+from storage.base.caches import limited
 from storage.base.secrets import Secrets
 from storage.db.compiled import Engine
 from storage.db.database import Database, Mode, Transaction, Work, in_callers_context
-from storage.db.sqlite_writer import GROUP_SECONDS, SqliteWriter, raise_if_invalid_statement
+from storage.db.monitoring import failures
+from storage.db.sqlite_writer import GROUP_SECONDS, SqliteWriter
 
 T = TypeVar("T")
 
@@ -24,10 +25,14 @@ PRAGMAS: Final = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
-    "PRAGMA cache_size=-32000",
     # In pages. Four times the usual: a page that changes often is copied into the file less often.
     "PRAGMA wal_autocheckpoint=4000",
+    # How many rows of an index ANALYZE reads.
+    "PRAGMA analysis_limit=400",
 )
+# Of each connection: the writer, the event loop and the threads for long reads have one each.
+_CACHE_KIB: Final = 4_000
+_STATEMENTS: Final = 256
 LONG_READ_THREADS: Final = 2
 # How long a write waits for another process that has locked the file.
 BUSY_SECONDS: Final = 5.0
@@ -56,7 +61,7 @@ class SqliteDatabase(Database):
             self._connect, secrets, self.config_cache, self._notify, group_seconds
         )
 
-    async def _run(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
+    async def _transact(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
         if mode != "read":
             return await asyncio.wrap_future(
                 self._writer.submit(work, is_dry_run=mode == "dry_run")
@@ -68,7 +73,7 @@ class SqliteDatabase(Database):
         # Tens of microseconds: less than it costs to hand them to a thread.
         return self._read(work)
 
-    def _run_now(self, work: Work[T], mode: Mode) -> T:
+    def _transact_now(self, work: Work[T], mode: Mode) -> T:
         if mode == "read":
             return self._read(work)
         return self._writer.submit(work, is_dry_run=mode == "dry_run").result()
@@ -76,9 +81,10 @@ class SqliteDatabase(Database):
     def _read(self, work: Work[T]) -> T:
         try:
             return work(self._reader())
-        except sqlite3.OperationalError as error:
-            raise_if_invalid_statement(error)
-            raise DatabaseUnavailable(str(error)) from error
+        except sqlite3.Error as error:
+            if not failures.is_unavailable(error):
+                raise
+            raise failures.unavailable(error) from error
 
     def close(self) -> None:
         self._writer.close()
@@ -93,11 +99,12 @@ class SqliteDatabase(Database):
             timeout=self._busy_seconds,
             isolation_level=None,
             check_same_thread=False,
-            cached_statements=512,
+            cached_statements=limited(_STATEMENTS),
         )
         self._connections.append(connection)
         for pragma in PRAGMAS:
             connection.execute(pragma)
+        connection.execute(f"PRAGMA cache_size=-{limited(_CACHE_KIB)}")
         return connection
 
     def _reader(self) -> Transaction:

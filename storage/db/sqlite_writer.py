@@ -21,7 +21,8 @@ from typing import Any, Final, TypeVar
 
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
-from storage.db.database import DuplicateRow, Transaction, Work, in_callers_context
+from storage.db.database import DuplicateRow, Transaction, Work, in_callers_context, keep_configs
+from storage.db.monitoring import durations, failures
 
 T = TypeVar("T")
 
@@ -39,6 +40,8 @@ class _Job:
     work: Work[Any]
     future: Future[Any]
     is_dry_run: bool
+    # Of ``time.perf_counter``.
+    queued_at: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,10 +86,15 @@ class SqliteWriter:
         that is cancelled before its turn is skipped. Raises DatabaseUnavailable once closed.
         """
         future: Future[T] = Future()
-        job = _Job(work=in_callers_context(work), future=future, is_dry_run=is_dry_run)
+        job = _Job(
+            work=in_callers_context(work),
+            future=future,
+            is_dry_run=is_dry_run,
+            queued_at=time.perf_counter(),
+        )
         with self._changed:
             if self._is_closed:
-                raise DatabaseUnavailable("The database handle is closed.")
+                raise DatabaseUnavailable("The database handle is closed.", kind="closed")
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run_until_closed, name="sqlite-writer", daemon=True
@@ -115,7 +123,7 @@ class SqliteWriter:
                 _roll_back(connection)
                 # All that is queued: behind a lock, each would wait as long again.
                 group += iter(self._next_job, None)
-                unavailable = DatabaseUnavailable(str(error))
+                unavailable = failures.unavailable(error)
                 for job in group:
                     job.future.set_exception(unavailable)
             else:
@@ -129,7 +137,7 @@ class SqliteWriter:
                 outcome.job.future.set_exception(outcome.error)
                 continue
             if not outcome.job.is_dry_run:
-                self._config_cache.update(outcome.tx.config_cache)
+                keep_configs(self._config_cache, outcome.tx.config_cache)
                 notified |= outcome.tx.notified
             outcome.job.future.set_result(outcome.result)
         self._notify(notified)
@@ -143,6 +151,7 @@ class SqliteWriter:
     def _next_job(self) -> _Job | None:
         while self._jobs:
             job = self._jobs.popleft()
+            durations.WRITER_WAITS.observe(time.perf_counter() - job.queued_at)
             if job.future.set_running_or_notify_cancel():
                 return job
         return None
@@ -221,16 +230,10 @@ def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.C
             columns = [name.partition(".")[2] for name in names]
             raise DuplicateRow(str(error), columns) from error
         raise
-    except sqlite3.OperationalError as error:
-        raise_if_invalid_statement(error)
-        raise DatabaseUnavailable(str(error)) from error
-
-
-def raise_if_invalid_statement(error: sqlite3.Error) -> None:
-    """Raise the error where SQLite rejected the statement itself: a retry cannot succeed."""
-    # The low byte is the primary result code.
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_ERROR:
-        raise error
+    except sqlite3.Error as error:
+        if not failures.is_unavailable(error):
+            raise
+        raise failures.unavailable(error) from error
 
 
 def _roll_back(connection: sqlite3.Connection | None) -> None:

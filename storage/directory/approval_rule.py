@@ -210,33 +210,17 @@ def level_of(candidate: Expr, requester: Expr, department: Expr) -> Expr:
 def chains_of(organisation_id: Expr, user_ids: Expr) -> tuple[Expr, Expr, Expr, Expr]:
     """Each of these people joined with all people on the levels of their approval chains."""
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    managed, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
-    # As in `candidates`.
-    managers = managed.select(managed.manager_id).where(
-        managed.organisation_id == organisation_id, any_of(managed.id, user_ids)
-    )
-    heads = (
-        member.select(DepartmentRow.manager_id)
-        .join(
-            DepartmentRow,
-            on=(DepartmentRow.organisation_id == organisation_id)
-            & (DepartmentRow.id == member.department_id),
-        )
-        .where(member.organisation_id == organisation_id, any_of(member.id, user_ids))
-    )
-    seniors = senior.select(senior.id).where(
-        senior.organisation_id == organisation_id,
-        senior.role.in_(("approver", "admin", "owner")),
-    )
-    all_levels = managers.union_all(heads).union_all(seniors)
+    pairs = _pairs(organisation_id, user_ids).alias("pairs")
     query = (
         candidate.select(
             requester.id.alias("requester_id"),
             *(getattr(candidate, column.name) for column in rows.USER),
         )
+        .join(pairs, on=candidate.id == pairs.c.candidate_id)
         .join(
             requester,
-            on=(requester.organisation_id == organisation_id) & any_of(requester.id, user_ids),
+            on=(requester.organisation_id == organisation_id)
+            & (requester.id == pairs.c.requester_id),
         )
         .join(
             department,
@@ -244,6 +228,28 @@ def chains_of(organisation_id: Expr, user_ids: Expr) -> tuple[Expr, Expr, Expr, 
             on=(department.organisation_id == organisation_id)
             & (department.id == requester.department_id),
         )
-        .where(candidate.organisation_id == organisation_id, candidate.id.in_(all_levels))
+        .where(candidate.organisation_id == organisation_id)
     )
     return candidate, requester, department, query
+
+
+def _pairs(organisation_id: Expr, user_ids: Expr) -> Expr:
+    """Each of these people with everyone on their approval chain, by id."""
+    requester, candidate = UserRow.alias(), UserRow.alias()
+
+    def pairs(candidate_id: Expr, joined: Expr = None, condition: Expr = None) -> Expr:
+        query = requester.select(
+            requester.id.alias("requester_id"), candidate_id.alias("candidate_id")
+        ).where(requester.organisation_id == organisation_id, any_of(requester.id, user_ids))
+        if joined is None:
+            return query
+        return query.join(joined, on=(joined.organisation_id == organisation_id) & condition)
+
+    department = DepartmentRow.alias()
+    is_colleague = candidate.department_id == requester.department_id
+    return (
+        pairs(requester.manager_id)
+        .union(pairs(department.manager_id, department, department.id == requester.department_id))
+        .union(pairs(candidate.id, candidate, (candidate.role == "approver") & is_colleague))
+        .union(pairs(candidate.id, candidate, candidate.role.in_(("admin", "owner"))))
+    )

@@ -16,7 +16,7 @@ from peewee import SQL, Case, Select
 
 from storage.base.values import User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Expr, Param, any_of_few, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.directory import approval_rule
@@ -136,17 +136,19 @@ def _approvers(
 ) -> Select:
     candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
     columns = [getattr(candidate, column.name) for column in rows.USER]
-    level = approval_rule.level_of(candidate, requester, department)
     is_shown = approval_rule.is_assigned_to(candidate, requester, department, today)
-    order, limit = [candidate.id], MAX_APPROVERS
+    # psycopg parses a statement of more than 4,096 characters on every call.
+    level_of_unreachable: Expr = SQL("0")
+    limit = MAX_APPROVERS
     if is_with_unreachable:
+        level = approval_rule.level_of(candidate, requester, department)
         is_unreachable = (candidate.status == "pending") & candidate.slack_user_id.is_null()
         is_shown |= is_unreachable & (candidate.id != requester.id) & (level > 0)
-        order = [Case(None, ((is_unreachable, level),), SQL("0")), *order]
+        level_of_unreachable = Case(None, ((is_unreachable, level),), SQL("0"))
         limit += MAX_NAMED
     return (
         approval_rule.with_other_and_department(
-            candidate.select(level.alias("level"), *columns),
+            candidate.select(level_of_unreachable.alias("level"), *columns),
             organisation_id,
             requester,
             user_id,
@@ -156,10 +158,10 @@ def _approvers(
         .where(
             candidate.organisation_id == organisation_id,
             # Redundant, but the planner then reads only these people.
-            candidate.id.in_(approval_rule.candidates(organisation_id, user_id)),
+            any_of_few(candidate.id, approval_rule.candidates(organisation_id, user_id)),
             is_shown,
         )
-        .order_by(*order)
+        .order_by(SQL("level"), candidate.id)
         .limit(limit)
     )
 

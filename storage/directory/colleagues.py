@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from peewee import Select
+from peewee import SQL, Select, fn
 
 from storage.base.values import HalfDay, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Expr, Param, any_of_few, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
@@ -129,7 +129,7 @@ def _team_off(
         )
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.user_id.in_(team(organisation_id, user_id, department_id)),
+            any_of_few(LeaveRequestRow.user_id, team(organisation_id, user_id, department_id)),
             LeaveRequestRow.user_id != user_id,
             LeaveRequestRow.status.in_(("pending", "approved")),
             LeaveRequestRow.start_date <= last_day,
@@ -138,6 +138,20 @@ def _team_off(
         # No order and no earliest start: for either, SQLite would read all leave.
         .limit(limit)
     )
+
+
+def is_between(first_day: Expr, last_day: Expr, short_until: Expr, long_until: Expr) -> Expr:
+    """Whether leave overlaps the days, so that SQLite reads little of the index by last days.
+
+    The latter two are ``spans.latest_short_end`` and ``latest_end`` of the last day.
+    """
+    leave = LeaveRequestRow
+    begins = leave.start_date <= last_day
+    ends_soon = (leave.end_date >= first_day) & (leave.end_date <= short_until) & begins
+    # The number is not a parameter: only then the index of long leave serves the condition.
+    is_long = fn.LENGTH(leave.counted_halves) > SQL(str(spans.LONG_SPAN_DAYS))
+    ends_later = (leave.end_date > short_until) & (leave.end_date <= long_until) & begins
+    return ends_soon | (ends_later & is_long)
 
 
 def team(

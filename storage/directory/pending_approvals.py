@@ -1,4 +1,6 @@
-"""Which pending requests are assigned to an approver, and who may decide on a request.
+"""Which undecided requests are assigned to an approver, and who may decide on a request.
+
+Undecided requests are pending ones, and approved ones with an open amendment.
 
 A request is assigned by the approval chain (``approval_rule.is_assigned_to``) and by escalation
 (``_escalated``). Decisions, buttons and lists use these two expressions. Admins and owners may
@@ -9,11 +11,11 @@ from __future__ import annotations
 
 from datetime import date
 
-from peewee import Select, fn
+from peewee import Select
 
 from storage.base.values import LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, compiled
+from storage.db.compiled import Expr, Param, any_of_few, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
 from storage.directory import approval_rule, approvers
@@ -86,9 +88,14 @@ def is_assigned(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each
         )
     )
     if for_each:
-        return fn.EXISTS(query.where(requester.id == LeaveRequestRow.user_id)) | is_escalated
+        # Not EXISTS: PostgreSQL could then check the chains of all people of the organisation.
+        requester_id = query.where(requester.id == LeaveRequestRow.user_id)
+        return (LeaveRequestRow.user_id == requester_id) | is_escalated
     requesters = approval_rule.potential_requesters(organisation_id, viewer_id)
-    return LeaveRequestRow.user_id.in_(query.where(requester.id.in_(requesters))) | is_escalated
+    return (
+        LeaveRequestRow.user_id.in_(query.where(any_of_few(requester.id, requesters)))
+        | is_escalated
+    )
 
 
 def potential_requests(organisation_id: Expr, viewer_id: Expr) -> Expr:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
+from storage.base.amounts import days_or_none
 from storage.base.errors import Conflict, EmailTaken
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
@@ -17,6 +18,7 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
 from storage.events import audit, feed_changes
+from storage.rules.employment import records
 
 # The fields of a person in other people's calendars, and the person's team.
 _IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
@@ -147,7 +149,20 @@ def record_updates(
 
 def audited(user: User) -> dict[str, object]:
     """What the audit trail shows of a person."""
-    return {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
+    shown = {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
+    if user.employment is not None:
+        shown["employment"] = [
+            {
+                "id": record.id,
+                "valid_from": record.valid_from or user.start_date,
+                "working_days": record.working_days,
+                "leave_allowance": days_or_none(record.leave_allowance_half_days),
+                "public_holiday_country_code": record.public_holiday_country_code,
+                "department_id": record.department_id,
+            }
+            for record in records.of_user(user)
+        ]
+    return shown
 
 
 def _columns(user: User) -> dict[str, object]:
@@ -160,13 +175,20 @@ def _columns(user: User) -> dict[str, object]:
         "department_id": user.department_id,
         "manager_id": user.manager_id,
         "job_title": user.job_title,
-        "start_date": None if user.start_date is None else user.start_date.isoformat(),
+        "start_date": _iso_or_none(user.start_date),
+        "end_date": _iso_or_none(user.end_date),
         "working_days": None if user.working_days is None else rows.json_text(user.working_days),
         "public_holiday_country_code": user.public_holiday_country_code,
         "leave_allowance_half_days": user.leave_allowance_half_days,
+        "employment": None if user.employment is None else rows.json_text(user.employment),
+        "employment_due_on": _iso_or_none(records.due_on(user)),
         "avatar_url": user.avatar_url,
         "timezone": user.timezone,
         "slack_user_id": user.slack_user_id,
         "updated_at": user.updated_at,
         "version": user.version,
     }
+
+
+def _iso_or_none(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()

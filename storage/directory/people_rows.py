@@ -71,30 +71,47 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
 
 
 def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:
-    """Whether an active owner would remain without this one."""
-    owners = tx.all(active_owners, organisation_id=organisation_id, limit=2)
+    """Whether another active owner would remain, one whose employment does not end."""
+    owners = tx.all(staying_owners, organisation_id=organisation_id, limit=2)
     return any(owner_id != user_id for (owner_id,) in owners)
+
+
+def pattern_of_records(word: str) -> str:
+    """For LIKE: employment records other than today's that have this id or country code."""
+    return f'%"{word}"%'
 
 
 def not_archived(
     tx: Transaction, organisation_id: str, *, department_id: str | None = None, limit: int
 ) -> list[User]:
-    """The people who are not archived, of the organisation or of one department, by id."""
+    """The people who are not archived, by id; at most ``limit``.
+
+    Of the organisation, or of one department, people with past or future records in it included.
+    """
     users = tx.all(
-        _not_archived, organisation_id=organisation_id, department_id=department_id, limit=limit
+        _not_archived,
+        organisation_id=organisation_id,
+        department_id=department_id,
+        records_like=None if department_id is None else pattern_of_records(department_id),
+        limit=limit,
     )
     return [rows.user(row) for row in users]
 
 
 @compiled
 def _not_archived(
-    organisation_id: Param[str], department_id: Param[str] | None, limit: Param[int]
+    organisation_id: Param[str],
+    department_id: Param[str] | None,
+    records_like: Param[str] | None,
+    limit: Param[int],
 ) -> Select:
     query = UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, UserRow.status != "archived"
     )
     if department_id is not None:
-        query = query.where(UserRow.department_id == department_id)
+        query = query.where(
+            (UserRow.department_id == department_id) | (UserRow.employment**records_like)
+        )
     return query.order_by(UserRow.id).limit(limit)
 
 
@@ -154,6 +171,21 @@ def active_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
             UserRow.organisation_id == organisation_id,
             UserRow.role == "owner",
             UserRow.status == "active",
+        )
+        .limit(limit)
+    )
+
+
+@compiled
+def staying_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
+    """Ids of the organisation's active owners whose employment does not end."""
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.role == "owner",
+            UserRow.status == "active",
+            UserRow.end_date.is_null(),
         )
         .limit(limit)
     )

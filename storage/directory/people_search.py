@@ -11,7 +11,7 @@ from storage.db import rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.directory import people_rows
+from storage.directory import approval_rule, people_rows
 from storage.rules import roles
 
 # As many as a Slack menu takes, less one for "None".
@@ -26,15 +26,30 @@ def find(tx: Transaction, words: str, *, by: Caller) -> list[User]:
     99. Raises InsufficientRole.
     """
     roles.check_role(by.role, "admin")
-    typed = " ".join(words.split())
+    return _find(tx, words, by, only_reachable=False)
+
+
+def reachable(tx: Transaction, words: str, *, by: Caller) -> list[User]:
+    """As ``find``, for any caller: only active people, and pending ones with a Slack account."""
+    return _find(tx, words, by, only_reachable=True)
+
+
+def _find(tx: Transaction, words: str, by: Caller, *, only_reachable: bool) -> list[User]:
+    typed = normalised(words)
     users = tx.all(
         _matching,
         organisation_id=by.organisation_id,
         typed=typed,
         lowered=typed.lower(),
+        only_reachable=only_reachable,
         limit=MAX_OPTIONS,
     )
     return [rows.user(row) for row in users]
+
+
+def normalised(words: str) -> str:
+    """The typed text with single spaces."""
+    return " ".join(words.split())
 
 
 def option(tx: Transaction, user_id: str | None, *, by: Caller) -> User | None:
@@ -48,8 +63,19 @@ def _matching(
     organisation_id: Param[str],
     typed: Param[str],
     lowered: Param[str],
+    only_reachable: bool,
     limit: Param[int],
 ) -> Select:
+    query = matching(engine, organisation_id, typed, lowered)
+    if only_reachable:
+        query = query.where(approval_rule.is_reachable_sql(UserRow))
+    return query.limit(limit)
+
+
+def matching(
+    engine: Engine, organisation_id: Expr, typed: Param[str], lowered: Param[str]
+) -> Select:
+    """The people of ``find``, for queries that narrow them down; call in a compiled function."""
     user = UserRow
     name = user.first_name.concat(" ").concat(user.last_name)
     return (
@@ -63,7 +89,6 @@ def _matching(
             | (_position(user.email_key, lowered, engine) == 1),
         )
         .order_by(user.first_name, user.last_name, user.id)
-        .limit(limit)
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from storage.base.calendar_values import HolidayOnDate
 from storage.base.errors import InvalidInput
-from storage.base.values import HalfDay, User
+from storage.base.values import EmploymentRecord, HalfDay, User
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 from storage.rules.days import Holiday
@@ -82,9 +82,12 @@ def year_of(config: OrganisationConfig, country_code: str, year: int) -> list[Ho
     return sorted(dates, key=lambda on_date: on_date.date)
 
 
-def country_code_of(config: OrganisationConfig, user: User) -> str:
-    """The country whose public holidays the person has: their choice, else the organisation's."""
-    return user.public_holiday_country_code or config.organisation.country_code
+def country_code_of(config: OrganisationConfig, person: User | EmploymentRecord) -> str:
+    """The country whose public holidays a person has: their choice, else the organisation's.
+
+    Of a person, that of today; of a record, that of its days.
+    """
+    return person.public_holiday_country_code or config.organisation.country_code
 
 
 def holidays_between(

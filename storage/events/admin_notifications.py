@@ -39,6 +39,11 @@ def notify_of_refused_digest(tx: Transaction, organisation_id: str, *, now: date
     _notify_admins(tx, organisation_id, "digest_refused", DIGEST_REFUSED, None, now)
 
 
+def admin_ids(tx: Transaction, organisation_id: str) -> list[str]:
+    """The ids of the active admins and owners whom a message is for, at most 50."""
+    return [user_id for (user_id,) in tx.all(_admins, organisation_id=organisation_id)]
+
+
 def _notify_admins(
     tx: Transaction,
     organisation_id: str,
@@ -49,13 +54,12 @@ def _notify_admins(
 ) -> None:
     if not of_organisation(tx, organisation_id).is_in_slack:
         return
-    admins = tx.all(_admins, organisation_id=organisation_id)
     tx.insert_all(
         NotificationRow,
         [
             notification_row(organisation_id, kind, user_id, None, event_type, now)
             | {"webhook_id": webhook_id}
-            for (user_id,) in admins
+            for user_id in admin_ids(tx, organisation_id)
         ],
     )
     tx.notify(NOTIFICATIONS)

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from storage.base import records
 from storage.base.event_values import EventType
 from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
-from storage.base.values import LeaveRequest, User
+from storage.base.values import CountedAmendment, LeaveRequest, User
 from storage.events.organisation_config import OrganisationConfig
 
 # The event that needs no subscription: an admin sends it to one endpoint.
@@ -55,10 +55,11 @@ def event_body(
     requester: User,
     config: OrganisationConfig,
     now: datetime,
+    amendment: CountedAmendment | None,
 ) -> EventBody:
     leave_type = config.leave_types[request.leave_type_id]
     data: EventData = {
-        **records.leave_request(request),
+        **records.leave_request(request, amendment),
         "organisation_id": config.organisation.id,
         "sequence": request.version,
         "user": records.user_summary(requester),

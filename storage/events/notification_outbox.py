@@ -32,12 +32,15 @@ NotificationKind = Literal[
     "reminder_summary",
     "cover_changed",
     "approver_notice",
+    "cover_notice",
 ]
 # The dispatcher that a commit notifies.
-NOTIFICATIONS: Final = "notices"
+NOTIFICATIONS: Final = "notifications"
 # The reversal window of a decision has ended: its button is removed.
 REVERSAL_WINDOW_ENDED: Final = "leave_request.settled"
 REMINDER: Final = "approval.reminder"
+# The requester's message shows other days; they get no new one.
+OWN_REFRESH: Final = "own_message.refresh"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
 
@@ -62,7 +65,7 @@ def notify(
         return
     organisation_id = config.organisation.id
     card_holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
-    is_own = by.source == "slack" and by.user_id == request.user_id
+    is_own = (by.source == "slack" and by.user_id == request.user_id) or event_type == OWN_REFRESH
     people: list[tuple[NotificationKind, str]] = [
         ("own_message" if is_own else "requester_notice", request.user_id)
     ]

@@ -1,4 +1,4 @@
-"""Finds the open approval cards: of pending requests, in Slack or about to be posted."""
+"""Finds the open approval cards: of undecided requests, in Slack or about to be posted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Final
 
-from peewee import Select
+from peewee import Select, fn
 
 from storage.base.values import User
+from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import (
+    AmendmentRow,
     DepartmentRow,
     LeaveRequestRow,
     NotificationRow,
@@ -46,7 +48,7 @@ def of_requesters(
 def listing(
     tx: Transaction, organisation_id: str, colleague: User, first_day: date, last_day: date
 ) -> Sequence[Card]:
-    """The cards that list this colleague's leave between two days, both included."""
+    """The cards that list this colleague's leave, or show them as cover, between two days."""
     return tx.all(
         _listing,
         organisation_id=organisation_id,
@@ -87,15 +89,27 @@ def _listing(
     last_day: Param[str],
     limit: Param[int],
 ) -> Select:
+    listing = _people_listing(organisation_id, user_id, manager_id, department_id)
+    lists_leave = LeaveRequestRow.user_id.in_(listing) & (LeaveRequestRow.user_id != user_id)
     conditions = [
-        LeaveRequestRow.user_id.in_(
-            _people_listing(organisation_id, user_id, manager_id, department_id)
-        ),
-        LeaveRequestRow.user_id != user_id,
-        LeaveRequestRow.start_date <= last_day,
-        LeaveRequestRow.end_date >= first_day,
+        lists_leave | (LeaveRequestRow.cover_user_id == user_id),
+        _is_asked_between(first_day, last_day),
     ]
     return _cards(organisation_id, conditions).limit(limit)
+
+
+def _is_asked_between(first_day: Param[str], last_day: Param[str]) -> Expr:
+    """Whether the request, or its amendment, is about days between two days."""
+    asked = (LeaveRequestRow.start_date <= last_day) & (LeaveRequestRow.end_date >= first_day)
+    amendment = fn.EXISTS(
+        AmendmentRow.select(AmendmentRow.id).where(
+            AmendmentRow.organisation_id == LeaveRequestRow.organisation_id,
+            AmendmentRow.id == LeaveRequestRow.amendment_id,
+            AmendmentRow.start_date <= last_day,
+            AmendmentRow.end_date >= first_day,
+        )
+    )
+    return asked | amendment
 
 
 def _people_listing(
@@ -124,14 +138,14 @@ def _people_listing(
 
 def _cards(organisation_id: Param[str], conditions: Sequence[Expr]) -> Select:
     """Cards in Slack and queued ones: a queued card may have been rendered before the change."""
-    posted = _of_pending_requests(
+    posted = _of_undecided_requests(
         SlackMessageRow,
         organisation_id,
         # A requester's own message is not a card.
         SlackMessageRow.user_id != LeaveRequestRow.user_id,
         *conditions,
     )
-    queued = _of_pending_requests(
+    queued = _of_undecided_requests(
         NotificationRow,
         organisation_id,
         NotificationRow.kind == "approval_card",
@@ -141,8 +155,8 @@ def _cards(organisation_id: Param[str], conditions: Sequence[Expr]) -> Select:
     return posted.union(queued)
 
 
-def _of_pending_requests(row: Expr, organisation_id: Param[str], *conditions: Expr) -> Select:
-    """Request and recipient of the rows about pending requests that meet the conditions."""
+def _of_undecided_requests(row: Expr, organisation_id: Param[str], *conditions: Expr) -> Select:
+    """Request and recipient of the rows about undecided requests that meet the conditions."""
     return (
         row.select(row.leave_request_id, row.user_id)
         .join(
@@ -153,7 +167,7 @@ def _of_pending_requests(row: Expr, organisation_id: Param[str], *conditions: Ex
         .where(
             row.organisation_id == organisation_id,
             LeaveRequestRow.organisation_id == organisation_id,
-            LeaveRequestRow.status == "pending",
+            rows.is_undecided(LeaveRequestRow),
             *conditions,
         )
     )

@@ -19,7 +19,7 @@ from storage.base.event_values import Webhook
 from storage.base.values import Department, HalfDay, LeaveType, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
-from storage.db.database import Transaction
+from storage.db.database import Transaction, keep_configs
 from storage.db.tables import (
     DepartmentRow,
     HolidayOverrideRow,
@@ -31,7 +31,6 @@ from storage.db.tables import (
 )
 
 # Organisations whose configuration a process caches.
-MAX_CACHED: Final = 1_000
 MAX_CODES_NAMED: Final = 20
 _MAX_VERSION: Final = 2**31 - 1
 
@@ -89,9 +88,7 @@ def of_organisation(
     if cached is not None and cached.organisation.reference_version == version:
         return cached
     loaded = _load(tx, organisation_id)
-    if len(tx.config_cache) >= MAX_CACHED:
-        tx.config_cache.clear()
-    tx.config_cache[organisation_id] = loaded
+    keep_configs(tx.config_cache, {organisation_id: loaded})
     return loaded
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 import orjson
 
 from storage.base.event_values import EventType
 from storage.base.ids import new_id
-from storage.base.values import LeaveRequest, User
+from storage.base.values import CountedAmendment, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
 from storage.events import event_bodies
@@ -32,6 +33,7 @@ def enqueue(
     tx: Transaction,
     event_type: EventType,
     request: LeaveRequest,
+    amendment: CountedAmendment | None = None,
     *,
     requester: User,
     config: OrganisationConfig,
@@ -39,8 +41,9 @@ def enqueue(
 ) -> None:
     """Queue an event for every webhook that subscribes to it; nothing when none does.
 
-    A disabled webhook gets a failed delivery, which an admin can send later. Call it in the
-    transaction that changes the request, with the changed request.
+    ``amendment`` is the request's open one. A disabled webhook gets a failed delivery, which an
+    admin can send later. Call it in the transaction that changes the request, with the changed
+    request.
     """
     receivers = _receivers(config, event_type)
     if not receivers:
@@ -49,7 +52,7 @@ def enqueue(
     _enqueue(
         tx,
         organisation_id,
-        event_bodies.event_body(event_type, request, requester, config, now),
+        event_bodies.event_body(event_type, request, requester, config, now, amendment),
         receivers,
         leave_request_id=request.id,
         sequence=request.version,
@@ -61,11 +64,15 @@ def enqueue_all(
     tx: Transaction,
     event_type: EventType,
     changed: Sequence[tuple[LeaveRequest, User]],
+    amendments: Mapping[str, CountedAmendment] = MappingProxyType({}),
     *,
     config: OrganisationConfig,
     now: datetime,
 ) -> None:
-    """As ``enqueue`` for many requests, each with its requester, in a few statements."""
+    """As ``enqueue`` for many requests, each with its requester, in a few statements.
+
+    ``amendments`` are the open ones by the requests' ids.
+    """
     receivers = _receivers(config, event_type)
     if not receivers:
         return
@@ -76,7 +83,8 @@ def enqueue_all(
         queued: list[dict[str, object]] = []
         missed: list[dict[str, object]] = []
         for request, requester in changed[start : start + _BATCH_SIZE]:
-            body = event_bodies.event_body(event_type, request, requester, config, now)
+            amendment = amendments.get(request.id)
+            body = event_bodies.event_body(event_type, request, requester, config, now, amendment)
             event = _event_row(
                 organisation_id,
                 body,

@@ -2,6 +2,6 @@
 
 ``leave_requests`` and ``decisions`` change requests with ``request_steps``. ``drafts`` checks what
 may be requested, and ``previews`` shows it before. ``leave_reading`` says which requests a caller
-may see; ``leave_lists`` and ``caller_leave`` list them. ``balances`` and ``ledgers`` have what
-remains of the allowance.
+may see, and ``lists`` lists them. ``changes`` changes approved leave, ``amendments`` has what
+awaits a decision then. ``balances`` and ``ledgers`` have what remains of the allowance.
 """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
 
 from storage.base.clock import local_day
 from storage.base.values import LeaveRequest, Organisation, User
 from storage.db.database import Transaction
+from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
 from storage.leave.bookings import BookedAdjustment, BookedLeave
@@ -17,15 +17,12 @@ from storage.rules import leave_years, year_balances
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction
 
-AllowanceSource = Literal["user", "department", "organisation"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BalanceInputs:
     """All that a person's balances depend on. ``leave``: earliest first, of any type."""
 
     account: Account
-    source: AllowanceSource
     leave: list[BookedLeave]
     adjustments: list[BookedAdjustment]
 
@@ -39,16 +36,6 @@ def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
         day=organisation.leave_year_start_day,
         start_date=user.start_date,
     )
-
-
-def granted_half_days(config: OrganisationConfig, user: User) -> tuple[int, AllowanceSource]:
-    """The allowance of a whole leave year: the person's, the department's or the organisation's."""
-    if user.leave_allowance_half_days is not None:
-        return user.leave_allowance_half_days, "user"
-    department = config.departments.get(user.department_id or "")
-    if department is not None and department.default_leave_allowance_half_days is not None:
-        return department.default_leave_allowance_half_days, "department"
-    return config.organisation.default_leave_allowance_half_days, "organisation"
 
 
 def read_inputs(
@@ -67,10 +54,8 @@ def read_inputs(
     booked = bookings.of_person(
         tx, organisation.id, user.id, accrual_start(config, user, first_day), last_read
     )
-    _, source = granted_half_days(config, user)
     return BalanceInputs(
         account=account(config, user, booked.adjustments),
-        source=source,
         leave=booked.leave,
         adjustments=booked.adjustments,
     )
@@ -80,15 +65,13 @@ def account(
     config: OrganisationConfig, user: User, adjustments: Iterable[BookedAdjustment]
 ) -> Account:
     """The inputs of the person's balances besides leave."""
-    granted, _ = granted_half_days(config, user)
     sums: dict[int, int] = {}
     for adjustment in adjustments:
         year = adjustment.leave_year
         sums[year] = sums.get(year, 0) + adjustment.half_days
-    rule = leave_year_rule(config, user)
     return Account(
-        rule=rule,
-        granted_half_days=granted,
+        rule=leave_year_rule(config, user),
+        entitlement=by_date.entitlement(config, user),
         adjusted_half_days=sums,
         carry_over=_carry_over(config.organisation, user),
     )

@@ -9,16 +9,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
-from storage.base import texts
+from storage.base import fields, texts
 from storage.base.errors import (
+    AmendmentEnded,
     Forbidden,
     InvalidTransition,
+    NotFound,
     OwnRequest,
 )
-from storage.base.values import Caller, LeaveRequest
+from storage.base.values import Amendment, Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
 from storage.leave import drafts, leave_rows, request_steps
+from storage.leave.amendments import amendment_rows
+from storage.leave.changes import amendment_decisions
 from storage.rules import halves, lifecycle
 
 Decision = Literal["approved", "declined"]
@@ -36,21 +40,66 @@ class NotYourApproval(Forbidden):
         super().__init__("The request does not await your approval.")
 
 
-def approve(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
-    """Approve a pending request.
+def approve(
+    tx: Transaction,
+    request_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    is_pending_only: bool = False,
+) -> LeaveRequest:
+    """Approve a pending request, or the open amendment of approved leave.
+
+    ``is_pending_only``: no amendment, which the caller has not seen.
 
     By its approvers, admins and owners; never by its requester. Raises NotFound, OwnRequest,
-    NotYourApproval or InvalidTransition; then nothing has changed.
+    NotYourApproval or InvalidTransition, and for an amendment the errors of a change; then nothing
+    has changed.
     """
-    return _decide(tx, request_id, "approve", None, by=by, now=now)
+    return _decide(tx, request_id, "approve", None, by=by, now=now, is_pending_only=is_pending_only)
 
 
 def decline(
-    tx: Transaction, request_id: str, *, reason: str | None, by: Caller, now: datetime
+    tx: Transaction,
+    request_id: str,
+    *,
+    reason: str | None,
+    by: Caller,
+    now: datetime,
+    is_pending_only: bool = False,
 ) -> LeaveRequest:
-    """Decline a pending request, with or without a reason. As ``approve`` otherwise."""
+    """Decline a pending request or an amendment, with or without a reason. As ``approve``."""
     reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
-    return _decide(tx, request_id, "decline", reason, by=by, now=now)
+    return _decide(
+        tx, request_id, "decline", reason, by=by, now=now, is_pending_only=is_pending_only
+    )
+
+
+def approve_amendment(
+    tx: Transaction, amendment_id: str, *, by: Caller, now: datetime
+) -> LeaveRequest:
+    """As ``approve``, for this amendment only. Raises AmendmentEnded if it is no longer open."""
+    amendment = find_amendment(tx, amendment_id, by=by)
+    return _decide(tx, amendment.leave_request_id, "approve", None, amendment, by=by, now=now)
+
+
+def decline_amendment(
+    tx: Transaction, amendment_id: str, *, reason: str | None, by: Caller, now: datetime
+) -> LeaveRequest:
+    """As ``decline``, for this amendment only. Raises AmendmentEnded if it is no longer open."""
+    reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
+    amendment = find_amendment(tx, amendment_id, by=by)
+    return _decide(tx, amendment.leave_request_id, "decline", reason, amendment, by=by, now=now)
+
+
+def find_amendment(tx: Transaction, amendment_id: str, *, by: Caller) -> Amendment:
+    """An amendment, open or ended. Raises NotFound. Who may see its leave is not checked."""
+    amendment = None
+    if fields.is_id(amendment_id):
+        amendment = amendment_rows.find(tx, by.organisation_id, amendment_id)
+    if amendment is None:
+        raise NotFound("leave request")
+    return amendment
 
 
 def change_decision(
@@ -83,7 +132,8 @@ def change_decision(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
-    if not lifecycle.is_reversible(before, now):
+    is_amended = amendment_rows.is_decided(tx, by.organisation_id, before)
+    if is_amended or not lifecycle.is_reversible(before, now):
         name = request_steps.decider_name(tx, before, by)
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status, name)
     after = replace(
@@ -106,12 +156,15 @@ def change_decision(
 def _decide(
     tx: Transaction,
     request_id: str,
-    action: lifecycle.Action,
+    action: Literal["approve", "decline"],
     reason: str | None,
+    amendment: Amendment | None = None,
     *,
     by: Caller,
     now: datetime,
+    is_pending_only: bool = False,
 ) -> LeaveRequest:
+    """``amendment``: decide on nothing else."""
     subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest
@@ -124,6 +177,13 @@ def _decide(
         today=subject.today,
     ):
         raise NotYourApproval
+    if amendment is not None and before.amendment_id != amendment.id:
+        ended = find_amendment(tx, amendment.id, by=by)
+        raise AmendmentEnded(ended.status)
+    if lifecycle.is_undecided(before) and before.status == "approved" and not is_pending_only:
+        if action == "approve":
+            return amendment_decisions.approve(tx, subject, before, by=by, now=now)
+        return amendment_decisions.decline(tx, subject, before, reason, by=by, now=now)
     request_steps.check_transition(tx, action, before, by)
     after = replace(
         before,

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeGuard, TypeVar
 
 from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import public_holidays
+from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
 from storage.leave.balances import BalanceInputs
 from storage.leave.bookings import BookedLeave
-from storage.rules import days, request_rules, spans, working_week, year_balances
+from storage.leave.cover import choice
+from storage.rules import (
+    changed_leave,
+    days,
+    halves,
+    request_rules,
+    spans,
+    year_balances,
+)
 from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB.
@@ -37,6 +45,7 @@ class Draft:
     start_half_day: HalfDay | None = None
     end_half_day: HalfDay | None = None
     note: str | None = None
+    cover_user_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +58,7 @@ class Assessment:
     counted_halves: str
     note: str | None
     inputs: BalanceInputs
+    cover: User | None
 
 
 def assess(
@@ -58,15 +68,31 @@ def assess(
     draft: Draft,
     *,
     today: date,
-    replaces: str | None = None,
+    replaces: LeaveRequest | None = None,
+    is_by_admin: bool = False,
+    is_override: bool = False,
 ) -> Assessment:
-    """The counted draft. ``replaces`` is the id of the request that it edits.
+    """The counted draft. ``replaces`` is the request that it edits or changes.
 
-    Raises the error of the first broken rule: InvalidInput, OverlappingLeave or
+    A change of approved leave is checked for what it adds (``check_rules_of_change``);
+    ``is_by_admin`` as there. ``is_override`` ignores the allowance and the type's notice, length
+    and note rules. Raises the error of the first broken rule: InvalidInput, OverlappingLeave or
     InsufficientAllowance.
     """
-    span, leave_type = _span_and_type(config, draft, today)
-    return _check_rules(tx, config, user, draft, span, leave_type, _raising, today, replaces)
+    span, leave_type = _span_and_type(config, draft, today, replaces)
+    return _check_rules(
+        tx,
+        config,
+        user,
+        draft,
+        span,
+        leave_type,
+        _raising,
+        today,
+        replaces,
+        is_by_admin=is_by_admin,
+        is_override=is_override,
+    )
 
 
 def examine(
@@ -76,14 +102,16 @@ def examine(
     draft: Draft,
     *,
     today: date,
-    replaces: str | None = None,
+    replaces: LeaveRequest | None = None,
+    is_by_admin: bool = False,
+    is_override: bool = False,
 ) -> tuple[Assessment | None, list[DomainError]]:
     """As ``assess``, with the errors of all broken rules; ``assess`` raises the first.
 
     The assessment is None if the dates or the type are invalid: then nothing can be counted.
     """
     try:
-        span, leave_type = _span_and_type(config, draft, today)
+        span, leave_type = _span_and_type(config, draft, today, replaces)
     except DomainError as error:
         return None, [error]
     errors: list[DomainError] = []
@@ -96,7 +124,17 @@ def examine(
             return None
 
     assessment = _check_rules(
-        tx, config, user, draft, span, leave_type, collecting, today, replaces
+        tx,
+        config,
+        user,
+        draft,
+        span,
+        leave_type,
+        collecting,
+        today,
+        replaces,
+        is_by_admin=is_by_admin,
+        is_override=is_override,
     )
     return assessment, errors
 
@@ -112,12 +150,18 @@ def _raising(rule: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def _span_and_type(
-    config: OrganisationConfig, draft: Draft, today: date
+    config: OrganisationConfig, draft: Draft, today: date, replaces: LeaveRequest | None
 ) -> tuple[spans.Span, LeaveType]:
     span = spans.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
-    request_rules.check_dates_in_reach(span, today)
+    if not _is_change(replaces) or span != spans.of_request(replaces):
+        request_rules.check_dates_in_reach(span, today)
+    return span, leave_type_of(config, draft)
+
+
+def leave_type_of(config: OrganisationConfig, draft: Draft) -> LeaveType:
+    """Raises InvalidInput ``unknown_leave_type``."""
     leave_type = config.leave_types.get(draft.leave_type_id)
     if leave_type is None:
         raise InvalidInput.of(
@@ -127,7 +171,7 @@ def _span_and_type(
             "({codes}).",
             codes=config.leave_type_codes,
         )
-    return span, leave_type
+    return leave_type
 
 
 def _check_rules(
@@ -139,16 +183,56 @@ def _check_rules(
     leave_type: LeaveType,
     run: _RunRule,
     today: date,
-    replaces: str | None,
+    replaces: LeaveRequest | None,
+    *,
+    is_by_admin: bool,
+    is_override: bool,
 ) -> Assessment:
     """``run`` calls each rule; their order decides which error ``assess`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
-    day_counts = count(config, user, span)
-    run(request_rules.check_working_time, day_counts)
-    run(request_rules.check_type_rules, leave_type, span, day_counts, draft.note, today)
-    counted_halves = days.counted_halves(day_counts)
+    run(request_rules.check_end_date, span, user.end_date)
+    day_counts = by_date.count(config, user, span)
+    adds_leave = True
+    if _is_change(replaces):
+        counted_halves = changed_leave.counted_halves(replaces, span, day_counts)
+        changed = changed_request(replaces, draft, counted_halves, note)
+        first_added_day = changed_leave.first_added_day(replaces, changed)
+        adds_leave = first_added_day is not None
+        run(request_rules.check_working_time, counted_halves)
+        run(
+            request_rules.check_rules_of_change,
+            leave_type,
+            replaces,
+            changed,
+            first_added_day=first_added_day,
+            is_by_admin=is_by_admin,
+            today=today,
+        )
+    else:
+        counted_halves = days.counted_halves(day_counts)
+        run(request_rules.check_working_time, counted_halves)
+        run(
+            request_rules.check_type_rules,
+            leave_type,
+            span,
+            day_counts,
+            draft.note,
+            today,
+            is_override=is_override,
+        )
+    is_same_cover = replaces is not None and replaces.cover_user_id == draft.cover_user_id
+    if not is_override and (adds_leave or not is_same_cover):
+        run(request_rules.check_cover_given, leave_type, draft.cover_user_id)
+    cover = run(choice.check, tx, config.organisation.id, user, draft.cover_user_id, replaces)
     inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
-    _check_other_leave(config, leave_type, inputs, span, counted_halves, replaces, run)
+    if adds_leave:
+        replaces_id = None if replaces is None else replaces.id
+        _check_other_leave(
+            config, leave_type, inputs, span, counted_halves, replaces_id, run, is_override
+        )
+    elif replaces is not None and not spans.lies_within(span, spans.of_request(replaces)):
+        # Days that do not count may count after a change of working days or holidays.
+        run(_check_overlap, span, [other for other in inputs.leave if other.id != replaces.id])
     return Assessment(
         span=span,
         leave_type=leave_type,
@@ -156,6 +240,40 @@ def _check_rules(
         counted_halves=counted_halves,
         note=note,
         inputs=inputs,
+        cover=cover,
+    )
+
+
+def check_same_type(before: LeaveRequest, draft: Draft) -> None:
+    """Refuses another leave type for a pending request. Raises InvalidInput ``read_only``."""
+    if draft.leave_type_id != before.leave_type_id:
+        raise InvalidInput.of(
+            "leave_type_id",
+            "read_only",
+            "The leave type of a pending request cannot be changed. Create a new request instead.",
+        )
+
+
+def _is_change(replaces: LeaveRequest | None) -> TypeGuard[LeaveRequest]:
+    """Whether approved leave is changed, not a pending request edited."""
+    return replaces is not None and replaces.status == "approved"
+
+
+def changed_request(
+    request: LeaveRequest, draft: Draft, counted_halves: str, note: str | None
+) -> LeaveRequest:
+    """The request with a draft's type, time, note and cover."""
+    return replace(
+        request,
+        leave_type_id=draft.leave_type_id,
+        start_date=draft.start_date,
+        end_date=draft.end_date,
+        start_half_day=draft.start_half_day,
+        end_half_day=draft.end_half_day,
+        total_half_days=halves.total_half_days(counted_halves),
+        counted_halves=counted_halves,
+        note=note,
+        cover_user_id=draft.cover_user_id,
     )
 
 
@@ -163,16 +281,41 @@ def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: Le
     """The counted halves of a stored request by today's working days and holidays.
 
     The rules of its type were checked when it was requested. Raises InvalidInput
-    ``no_working_time``, OverlappingLeave or InsufficientAllowance.
+    ``after_end_date`` or ``no_working_time``, OverlappingLeave or InsufficientAllowance.
     """
     span = spans.of_request(request)
-    day_counts = count(config, user, span)
-    request_rules.check_working_time(day_counts)
+    request_rules.check_end_date(span, user.end_date)
+    day_counts = by_date.count(config, user, span)
     counted_halves = days.counted_halves(day_counts)
-    inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
-    leave_type = config.leave_types[request.leave_type_id]
-    _check_other_leave(config, leave_type, inputs, span, counted_halves, request.id, _raising)
+    check_other_leave(
+        tx,
+        config,
+        user,
+        config.leave_types[request.leave_type_id],
+        span,
+        counted_halves,
+        request.id,
+        is_override=request.override_reason is not None,
+    )
     return counted_halves
+
+
+def check_other_leave(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    leave_type: LeaveType,
+    span: spans.Span,
+    counted_halves: str,
+    replaces: str | None = None,
+    *,
+    is_override: bool = False,
+) -> None:
+    """Raises OverlappingLeave or InsufficientAllowance for counted leave of a type."""
+    inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    _check_other_leave(
+        config, leave_type, inputs, span, counted_halves, replaces, _raising, is_override
+    )
 
 
 def _check_other_leave(
@@ -183,10 +326,11 @@ def _check_other_leave(
     counted_halves: str,
     replaces: str | None,
     run: _RunRule,
+    is_override: bool,
 ) -> None:
     others = [other for other in inputs.leave if other.id != replaces]
     run(_check_overlap, span, others)
-    if leave_type.deducts_allowance:
+    if leave_type.deducts_allowance and not is_override:
         requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
@@ -215,12 +359,3 @@ def _check_allowance(
     request_rules.check_allowance(demands, allow_overdraft=leave_type.allow_overdraft)
     later = year_balances.later_demands(account, others, requested)
     request_rules.check_allowance(later, allow_overdraft=leave_type.allow_overdraft)
-
-
-def count(config: OrganisationConfig, user: User, span: spans.Span) -> list[days.DayCount]:
-    country_code = public_holidays.country_code_of(config, user)
-    return days.count_days(
-        span,
-        working_week.working_week(user.working_days or config.organisation.working_days),
-        public_holidays.holidays_between(config, country_code, span.start_date, span.end_date),
-    )

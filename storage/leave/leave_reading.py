@@ -1,32 +1,21 @@
-"""Which leave requests a caller may see: one request, or a page of them."""
+"""Which leave requests a caller may see, one by one; ``lists.visible_leave`` lists them."""
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from typing import TypedDict
-
-from peewee import Select
+from datetime import datetime
+from typing import Literal, get_args
 
 from storage.base import fields
 from storage.base.clock import local_day
 from storage.base.errors import NotFound
-from storage.base.values import Caller, LeaveRequest, LeaveStatus
-from storage.db import rows
-from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
+from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import LeaveRequestRow
 from storage.directory import pending_approvals
 from storage.events import audit_log, organisation_config
 from storage.leave import leave_rows
-from storage.leave.leave_lists import KEYS, check_user, sorted_after
 
-
-class _VisibleFilters(TypedDict):
-    status: str | None
-    user_id: str | None
-    starts_after: str | None
-    starts_before: str | None
+# Sick leave took its last day, or an end of employment before it was set.
+CancellationCause = Literal["interrupted", "employment_ends"]
 
 
 def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -47,49 +36,12 @@ def check_visible(tx: Transaction, request: LeaveRequest, *, by: Caller, now: da
     """Raises NotFound for a caller to whom ``get`` does not show the request."""
     if by.is_admin or by.user_id in (request.user_id, request.decided_by):
         return
-    today = _today(tx, by, now)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
     if not pending_approvals.may_decide(
         tx, by.organisation_id, request.id, by.user_id, is_admin=False, today=today
     ):
         raise NotFound("leave request")
-
-
-def visible(
-    tx: Transaction,
-    page: PageOf,
-    *,
-    by: Caller,
-    now: datetime,
-    user_id: str | None = None,
-    status: LeaveStatus | None = None,
-    starts_after: date | None = None,
-    starts_before: date | None = None,
-) -> Page[LeaveRequest]:
-    """The requests that ``get`` shows to the caller, newest first.
-
-    ``starts_after`` and ``starts_before`` exclude the day itself. Raises NotFound for an unknown
-    ``user_id``, UnusableCursor.
-    """
-    check_user(tx, user_id, by)
-    filters = _VisibleFilters(
-        status=status,
-        user_id=user_id,
-        starts_after=None if starts_after is None else starts_after.isoformat(),
-        starts_before=None if starts_before is None else starts_before.isoformat(),
-    )
-    bound_to = ("leave", by.organisation_id, by.user_id, by.is_admin, *filters.values())
-    after = position(tx, page, *bound_to)
-    request_rows = tx.all(
-        _visible,
-        organisation_id=by.organisation_id,
-        viewer_id=None if by.is_admin else by.user_id,
-        today=None if by.is_admin else _today(tx, by, now).isoformat(),
-        after_key=after[0] if after else None,
-        after_id=after[1] if after else None,
-        limit=page.limit + 1,
-        **filters,
-    )
-    return page_of(tx, page, request_rows, rows.leave_request, KEYS["-created_at"], *bound_to)
 
 
 def cancelled_by(tx: Transaction, organisation_id: str, request: LeaveRequest) -> str | None:
@@ -99,59 +51,14 @@ def cancelled_by(tx: Transaction, organisation_id: str, request: LeaveRequest) -
     return audit_log.last_actor(tx, organisation_id, "leave_request.cancelled", request.id)
 
 
-def _today(tx: Transaction, by: Caller, now: datetime) -> date:
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    return local_day(now, config.organisation.timezone)
-
-
-@compiled_per_engine
-def _visible(
-    engine: Engine,
-    organisation_id: Param[str],
-    viewer_id: Param[str] | None,
-    today: Param[str] | None,
-    status: Param[str] | None,
-    user_id: Param[str] | None,
-    starts_after: Param[str] | None,
-    starts_before: Param[str] | None,
-    after_key: Param[str] | None,
-    after_id: Param[str] | None,
-    limit: Param[int],
-) -> Select:
-    leave = LeaveRequestRow
-    query = leave.select(*rows.LEAVE_REQUEST).where(leave.organisation_id == organisation_id)
-    for column, param in ((leave.status, status), (leave.user_id, user_id)):
-        if param is not None:
-            query = query.where(column == param)
-    if starts_after is not None:
-        query = query.where(leave.start_date > starts_after)
-    if starts_before is not None:
-        query = query.where(leave.start_date < starts_before)
-    if viewer_id is not None:
-        # SQLite is far quicker with the subquery for each person, PostgreSQL plans it badly.
-        for_each = engine == "postgresql"
-        is_assigned = pending_approvals.is_assigned(
-            organisation_id, viewer_id, today, for_each=for_each
-        )
-        query = query.where(
-            # Redundant, but it saves a scan of the organisation's leave.
-            leave.id.in_(_ever_visible(organisation_id, viewer_id)),
-            (leave.user_id == viewer_id) | (leave.decided_by == viewer_id) | is_assigned,
-        )
-    few_on = engine if viewer_id is not None else None
-    return sorted_after(query, "-created_at", after_key, after_id, few_on=few_on).limit(limit)
-
-
-def _ever_visible(organisation_id: Expr, viewer_id: Expr) -> Expr:
-    """The ids of all requests that can be visible to a caller who is not an admin."""
-    own, decided = LeaveRequestRow.alias(), LeaveRequestRow.alias()
-    return (
-        own.select(own.id)
-        .where(own.organisation_id == organisation_id, own.user_id == viewer_id)
-        .union_all(pending_approvals.potential_requests(organisation_id, viewer_id))
-        .union_all(
-            decided.select(decided.id).where(
-                decided.organisation_id == organisation_id, decided.decided_by == viewer_id
-            )
-        )
+def cancelled_because(
+    tx: Transaction, organisation_id: str, request: LeaveRequest
+) -> CancellationCause | None:
+    """What cancelled the request; None if not cancelled, or by a person who meant to."""
+    if request.status != "cancelled" or request.cancelled_at is None:
+        return None
+    changes = audit_log.changes_at(
+        tx, organisation_id, "leave_request.cancelled", request.id, request.cancelled_at
     )
+    why = (changes or {}).get("why", {}).get("after")
+    return next((cause for cause in get_args(CancellationCause) if cause == why), None)

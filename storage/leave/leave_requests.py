@@ -11,21 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from storage.base.clock import local_day
 from storage.base.errors import (
     InsufficientRole,
     InvalidInput,
     Unauthenticated,
 )
-from storage.base.event_values import NotificationEvent
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
 from storage.directory import approvers, slack_syncs
-from storage.events import notification_outbox, webhook_outbox
-from storage.events.organisation_config import OrganisationConfig
-from storage.leave import drafts, leave_reading, leave_rows, request_steps
-from storage.leave.drafts import Draft
+from storage.events import notification_outbox, organisation_config
+from storage.leave import drafts, leave_reading, request_steps
+from storage.leave.changes import approved_leave
+from storage.leave.drafts import Assessment, Draft
+from storage.leave.interruptions import restoring
 from storage.rules import halves
 
 
@@ -43,35 +42,8 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     assessment = drafts.assess(tx, subject.config, subject.user, draft, today=subject.today)
     leave_type = assessment.leave_type
     recipients = request_steps.card_recipients(tx, subject) if leave_type.requires_approval else []
-    request = LeaveRequest(
-        id=new_id(now),
-        user_id=by.user_id,
-        leave_type_id=leave_type.id,
-        status="pending",
-        start_date=draft.start_date,
-        end_date=draft.end_date,
-        start_half_day=draft.start_half_day,
-        end_half_day=draft.end_half_day,
-        total_half_days=halves.total_half_days(assessment.counted_halves),
-        counted_halves=assessment.counted_halves,
-        note=assessment.note,
-        decided_by=None,
-        decided_at=None,
-        decision_reason=None,
-        cancelled_at=None,
-        created_at=now,
-        updated_at=now,
-        version=1,
-    )
-    leave_rows.add(tx, request, by=by, now=now)
-    webhook_outbox.enqueue(
-        tx,
-        "leave_request.created",
-        request,
-        requester=subject.user,
-        config=subject.config,
-        now=now,
-    )
+    request = new_request(draft, assessment, by.user_id, now=now)
+    request_steps.add(tx, request, subject, by=by, now=now)
     needs_decision = leave_type.requires_approval and (
         has_admin or bool(recipients or request_steps.approvers_of(tx, subject))
     )
@@ -91,41 +63,15 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     return request
 
 
-def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
-    """The request, if the caller could edit it now.
-
-    Raises NotFound, InsufficientRole or InvalidTransition.
-    """
-    request = leave_reading.get(tx, request_id, by=by, now=now)
-    request_steps.check_own_or_managed(request, by)
-    request_steps.check_transition(tx, "edit", request, by)
-    return request
-
-
-def edit(
-    tx: Transaction, request_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
+def new_request(
+    draft: Draft, assessment: Assessment, user_id: str, *, now: datetime
 ) -> LeaveRequest:
-    """Change a pending request's dates, halves or note; its days are counted and checked again.
-
-    ``changes`` has only the fields that were sent; without a difference nothing is written. By
-    its requester, admins and owners. Raises NotFound, InvalidTransition and the errors of
-    ``submit``; then nothing has changed.
-    """
-    unknown = changes.keys() - {"start_date", "end_date", "start_half_day", "end_half_day", "note"}
-    if unknown:
-        raise InvalidInput.of(min(unknown), "unknown_field", "This cannot be changed.")
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
-    request_steps.check_own_or_managed(before, by)
-    request_steps.check_transition(tx, "edit", before, by)
-    draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
-    if draft.start_date is None or draft.end_date is None:
-        field = "start_date" if draft.start_date is None else "end_date"
-        raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
-    assessment = drafts.assess(
-        tx, subject.config, subject.user, draft, today=subject.today, replaces=before.id
-    )
-    after = replace(
-        before,
+    """The pending request of a checked draft."""
+    return LeaveRequest(
+        id=new_id(now),
+        user_id=user_id,
+        leave_type_id=assessment.leave_type.id,
+        status="pending",
         start_date=draft.start_date,
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
@@ -133,7 +79,57 @@ def edit(
         total_half_days=halves.total_half_days(assessment.counted_halves),
         counted_halves=assessment.counted_halves,
         note=assessment.note,
+        decided_by=None,
+        decided_at=None,
+        decision_reason=None,
+        cancelled_at=None,
+        created_at=now,
+        updated_at=now,
+        version=1,
+        cover_user_id=draft.cover_user_id,
     )
+
+
+def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
+    """The request, if the caller could edit it, or change it as approved leave, now.
+
+    Raises NotFound, InsufficientRole or InvalidTransition.
+    """
+    request = leave_reading.get(tx, request_id, by=by, now=now)
+    request_steps.check_own_or_managed(request, by)
+    if request.status != "approved":
+        request_steps.check_transition(tx, "edit", request, by)
+    return request
+
+
+def edit(
+    tx: Transaction, request_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
+) -> LeaveRequest:
+    """Change a request's dates, halves, note or cover, which are checked again.
+
+    Approved leave is changed at once or gets an amendment (``approved_leave``); its leave type can
+    be changed, too. ``changes`` has only the fields that were sent; without a difference nothing
+    is written. By its requester, admins and owners. Raises NotFound, InvalidTransition and the
+    errors of ``submit``; then nothing has changed.
+    """
+    unknown = changes.keys() - set(field_names(Draft))
+    if unknown:
+        raise InvalidInput.of(min(unknown), "unknown_field", "This cannot be changed.")
+    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    request_steps.check_own_or_managed(before, by)
+    if before.status != "approved":
+        request_steps.check_transition(tx, "edit", before, by)
+    draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
+    for field in ("leave_type_id", "start_date", "end_date"):
+        if getattr(draft, field) is None:
+            raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
+    if before.status == "approved":
+        return approved_leave.change(tx, subject, before, draft, by=by, now=now)
+    drafts.check_same_type(before, draft)
+    assessment = drafts.assess(
+        tx, subject.config, subject.user, draft, today=subject.today, replaces=before
+    )
+    after = drafts.changed_request(before, draft, assessment.counted_halves, assessment.note)
     if after == before:
         return before
     return request_steps.apply(tx, "edit", before, after, subject, by=by, now=now)
@@ -145,16 +141,30 @@ def lock(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None
 
 
 def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
-    """Cancel a pending or approved request, as its requester, an admin or an owner.
+    """Cancel a pending or approved request: its requester, its recorder, admins and owners.
 
-    Raises NotFound, InsufficientRole or InvalidTransition; then nothing has changed.
+    The days of an interruption go back to the leave that it interrupted. Raises NotFound,
+    InsufficientRole or InvalidTransition, and OverlappingLeave or DaysNoLongerFit if they cannot;
+    then nothing has changed.
     """
     subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
-    request_steps.check_own_or_managed(before, by)
+    if before.recorded_by is None or before.recorded_by != by.user_id:
+        request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
+    goes_back = False
+    if before.interrupts is not None:
+        # The requester is locked: a change of settings is either committed, and read here, or
+        # recounts this leave afterwards.
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        goes_back = restoring.check_fit(tx, config, subject.user, before)
     after = replace(before, status="cancelled", cancelled_at=now)
-    after = request_steps.apply(tx, "cancel", before, after, subject, by=by, now=now)
-    notify_approvers(
+    after = request_steps.apply(
+        tx, "cancel", before, after, subject, by=by, now=now, tells_cover=not goes_back
+    )
+    if goes_back:
+        restoring.give_back(tx, subject, before, by=by, now=now)
+        return after
+    request_steps.notify_approvers(
         tx,
         subject.config,
         subject.user,
@@ -164,43 +174,6 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
         now=now,
     )
     return after
-
-
-def notify_approvers(
-    tx: Transaction,
-    config: OrganisationConfig,
-    user: User,
-    leave_before: Sequence[LeaveRequest],
-    event: NotificationEvent,
-    *,
-    by: Caller,
-    now: datetime,
-) -> None:
-    """Notify approvers in Slack that a person's approved leave was cancelled or shortened.
-
-    ``leave_before`` is the leave before the change. The person who approved it and the current
-    approvers are notified, except the actor. Leave that never needed an approval is left out.
-    """
-    approved = [
-        request
-        for request in leave_before
-        if request.status == "approved"
-        and (
-            request.decided_by is not None
-            or config.leave_types[request.leave_type_id].requires_approval
-        )
-    ]
-    if not approved or not config.is_in_slack:
-        return
-    today = local_day(now, config.organisation.timezone)
-    current = approvers.of_person(tx, config.organisation.id, user.id, today=today)
-    notified: dict[str, set[str]] = {}
-    for request in approved:
-        recipients = {approver.id for approver in current} | {request.decided_by or ""}
-        notified[request.id] = recipients - {by.user_id, user.id, ""}
-    notification_outbox.notify_approvers(
-        tx, event, notified, organisation_id=config.organisation.id, now=now
-    )
 
 
 def _look_for_approvers(

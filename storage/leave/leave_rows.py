@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
-from peewee import Select, Update
+from peewee import Select, Update, fn
 
 from storage.base.amounts import days_of
 from storage.base.event_values import AuditAction
@@ -21,6 +21,7 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, feed_changes
+from storage.leave.amendments import amendment_rows
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
@@ -51,9 +52,13 @@ def save(
     what differs: SQLite rewrites every index of a column that is set.
     """
     columns_before = _columns(before)
+    changed = {
+        name: value for name, value in _columns(after).items() if value != columns_before[name]
+    }
     updated = tx.update(
         LeaveRequestRow,
-        {name: value for name, value in _columns(after).items() if value != columns_before[name]},
+        # Feeds show this version.
+        changed | {"shown_updated_at": None},
         organisation_id=by.organisation_id,
         id=before.id,
         status=before.status,
@@ -61,6 +66,43 @@ def save(
     )
     if updated:
         _record(tx, action, _audited(before), after, by=by, now=now, why=why)
+    return bool(updated)
+
+
+def save_amendment_only(
+    tx: Transaction,
+    action: AuditAction,
+    before: LeaveRequest,
+    after: LeaveRequest,
+    audited: tuple[Mapping[str, object], Mapping[str, object]],
+    *,
+    by: Caller,
+    now: datetime,
+) -> bool:
+    """As ``save``, for a step of an amendment, of which calendar feeds show nothing.
+
+    ``audited`` is the amendment before and after.
+    """
+    updated = tx.change(
+        _save_amendment,
+        organisation_id=by.organisation_id,
+        request_id=before.id,
+        version_before=before.version,
+        amendment_id=after.amendment_id,
+        version=after.version,
+        updated_at=after.updated_at,
+    )
+    if updated:
+        audit.record(
+            tx,
+            action,
+            "leave_request",
+            after.id,
+            by=by,
+            now=now,
+            before=audited[0],
+            after=audited[1],
+        )
     return bool(updated)
 
 
@@ -102,12 +144,20 @@ def save_all(
             else milliseconds(after.cancelled_at),
             "updated_at": milliseconds(after.updated_at),
             "version": after.version,
+            "amendment_id": after.amendment_id,
+            "cover_user_id": after.cover_user_id,
         }
         for before, after in changes
     ]
     updated = tx.change(_save_all, columns=rows.json_text(columns))
     if updated != len(changes):
         raise RuntimeError("A leave request changed although its requester was locked.")
+    ended = [
+        before.amendment_id
+        for before, after in changes
+        if before.amendment_id is not None and after.amendment_id is None
+    ]
+    amendment_rows.end_all(tx, by.organisation_id, ended, by_id=by.user_id, now=now)
     audited = [
         (
             after.id,
@@ -134,6 +184,12 @@ def current_of(
     return sorted(requests, key=lambda request: (request.start_date, request.id))
 
 
+def amended_of(tx: Transaction, organisation_id: str, user_id: str) -> list[LeaveRequest]:
+    """A person's leave with an open amendment."""
+    request_rows = tx.all(_amended, organisation_id=organisation_id, user_id=user_id)
+    return [rows.leave_request(row) for row in request_rows]
+
+
 def pending_of(
     tx: Transaction,
     organisation_id: str,
@@ -142,7 +198,7 @@ def pending_of(
     department_id: str | None = None,
     limit: int,
 ) -> list[LeaveRequest]:
-    """Pending requests of a person, or of a department's members; up to a limit."""
+    """What awaits a decision, of a person or a department's members; up to a limit."""
     request_rows = tx.all(
         _pending,
         organisation_id=organisation_id,
@@ -191,6 +247,12 @@ def _audited(request: LeaveRequest) -> dict[str, object]:
         "total_days": days_of(request.total_half_days),
         "note": request.note,
         "decision_reason": request.decision_reason,
+        "recorded_by": request.recorded_by,
+        "override_reason": request.override_reason,
+        "amendment_id": request.amendment_id,
+        "cover_user_id": request.cover_user_id,
+        "split_from": request.split_from,
+        "interrupts": request.interrupts,
     }
 
 
@@ -211,6 +273,8 @@ _SAVED_COLUMNS: Final = {
     "cancelled_at": "bigint",
     "updated_at": "bigint",
     "version": "integer",
+    "amendment_id": "uuid",
+    "cover_user_id": "uuid",
 }
 
 
@@ -221,6 +285,7 @@ def _save_all(columns: Param[str]) -> Update:
     return (
         LeaveRequestRow.update(
             {getattr(LeaveRequestRow, name): new.column(name) for name in _SAVED_COLUMNS}
+            | {LeaveRequestRow.shown_updated_at: None}
         )
         .from_(new)
         .where(
@@ -230,6 +295,32 @@ def _save_all(columns: Param[str]) -> Update:
             LeaveRequestRow.id == new.column("id"),
             LeaveRequestRow.version == new.column("version_before"),
         )
+    )
+
+
+@compiled
+def _save_amendment(
+    organisation_id: Param[str],
+    request_id: Param[str],
+    version_before: Param[int],
+    amendment_id: Param[str | None],
+    version: Param[int],
+    updated_at: Param[datetime],
+) -> Update:
+    leave = LeaveRequestRow
+    return leave.update(
+        {
+            leave.amendment_id: amendment_id,
+            leave.version: version,
+            leave.updated_at: updated_at,
+            leave.hidden_versions: fn.COALESCE(leave.hidden_versions, 0) + 1,
+            leave.shown_updated_at: fn.COALESCE(leave.shown_updated_at, leave.updated_at),
+        }
+    ).where(
+        leave.organisation_id == organisation_id,
+        leave.id == request_id,
+        leave.status == "approved",
+        leave.version == version_before,
     )
 
 
@@ -244,6 +335,15 @@ def _current(organisation_id: Param[str], user_id: Param[str], today: Param[str]
 
 
 @compiled
+def _amended(organisation_id: Param[str], user_id: Param[str]) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.user_id == user_id,
+        LeaveRequestRow.amendment_id.is_null(False),
+    )
+
+
+@compiled
 def _pending(
     organisation_id: Param[str],
     user_id: Param[str] | None,
@@ -251,7 +351,8 @@ def _pending(
     limit: Param[int],
 ) -> Select:
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.status == "pending"
+        LeaveRequestRow.organisation_id == organisation_id,
+        rows.is_undecided(LeaveRequestRow),
     )
     if user_id is not None:
         query = query.where(LeaveRequestRow.user_id == user_id)

@@ -19,7 +19,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import LeaveRequestRow, LeaveTypeRow
+from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
 from storage.directory import people_changes
 from storage.events import audit, feed_changes, organisation_config
 from storage.events.organisation_config import OrganisationConfig
@@ -123,10 +123,8 @@ def delete(tx: Transaction, leave_type_id: str, *, by: Caller, now: datetime) ->
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
     leave_type = get(tx, leave_type_id, by=by, for_update=True)
-    if (
-        tx.first(_any_request, organisation_id=by.organisation_id, leave_type_id=leave_type.id)
-        is None
-    ):
+    key = {"organisation_id": by.organisation_id, "leave_type_id": leave_type.id}
+    if tx.first(_any_request, **key) is None and tx.first(_any_amendment, **key) is None:
         if not tx.change(_delete, organisation_id=by.organisation_id, leave_type_id=leave_type.id):
             raise people_changes.ChangedMeanwhile
         _record(tx, "leave_type.deleted", leave_type, None, by=by, now=now)
@@ -294,6 +292,18 @@ def _any_request(organisation_id: Param[str], leave_type_id: Param[str]) -> Sele
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
             LeaveRequestRow.leave_type_id == leave_type_id,
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _any_amendment(organisation_id: Param[str], leave_type_id: Param[str]) -> Select:
+    return (
+        AmendmentRow.select(AmendmentRow.id)
+        .where(
+            AmendmentRow.organisation_id == organisation_id,
+            AmendmentRow.leave_type_id == leave_type_id,
         )
         .limit(1)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, Literal
@@ -17,12 +18,15 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import approvers, people_rows
+from storage.directory.employment import by_date
+from storage.directory.employment.by_date import AllowanceSource
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
-from storage.leave.balances import AllowanceSource, BalanceInputs
+from storage.leave.balances import BalanceInputs
 from storage.leave.bookings import BookedLeave
 from storage.rules import leave_years, year_balances
+from storage.rules.employment.allowances import StepKind
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance
 
@@ -32,17 +36,30 @@ REACH_YEARS: Final = 20
 MAX_ADJUSTMENTS: Final = 200
 
 LineType = Literal[
-    "allowance", "pro_rata", "carry_over", "adjustment", "leave", "carry_over_expired"
+    "allowance",
+    "pro_rata",
+    "allowance_change",
+    "employment_end",
+    "carry_over",
+    "adjustment",
+    "leave",
+    "carry_over_expired",
 ]
+_LINE_OF_STEP: Final[Mapping[StepKind, LineType]] = {
+    "start": "pro_rata",
+    "change": "allowance_change",
+    "end": "employment_end",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
     """One line; deductions are negative.
 
-    ``source`` is whose setting an allowance is. ``day`` is the person's first day (pro rata) or the
-    last day on which carried-over days could be taken (expired). ``from_year`` is the leave year
-    that days are carried over from.
+    ``source`` is whose setting an allowance is. ``day`` is the person's first day (pro rata), the
+    first day of another allowance, the last day of employment, or the last day on which
+    carried-over days could be taken (expired). ``from_year`` is the leave year that days are
+    carried over from.
     """
 
     type: LineType
@@ -98,7 +115,7 @@ def balance(
     return Balance(
         user_id=user.id,
         on=day,
-        working_days=user.working_days or config.organisation.working_days,
+        working_days=by_date.working_days(config, by_date.of_day(user, day)),
         year=year_balance.year,
         lines=lines,
         entitled_half_days=remaining + taken + pending,
@@ -177,16 +194,14 @@ def _lines(
 ) -> list[Line]:
     """In the order in which a person would explain them, without zero amounts."""
     year = year_balance.year
-    granted = year_balance.granted_half_days
-    lines = [Line(type="allowance", half_days=granted, source=inputs.source)]
-    if year_balance.prorated_half_days != granted:
-        lines.append(
-            Line(
-                type="pro_rata",
-                half_days=year_balance.prorated_half_days - granted,
-                day=user.start_date,
-            )
-        )
+    allowance = year_balance.allowance
+    first_day = max(year.first_day, user.start_date or date.min)
+    _, source = by_date.granted_half_days(config, by_date.of_day(user, first_day))
+    lines = [Line(type="allowance", half_days=allowance.granted_half_days, source=source)]
+    lines += [
+        Line(type=_LINE_OF_STEP[step.kind], half_days=step.half_days, day=step.day)
+        for step in allowance.steps
+    ]
     if year_balance.carried_half_days:
         before = leave_years.leave_year_before(inputs.account.rule, year)
         lines.append(

@@ -7,19 +7,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from storage.base.clock import local_day
-from storage.base.errors import DomainError, InsufficientRole, InvalidInput, NotFound
+from storage.base.errors import (
+    DomainError,
+    FieldError,
+    InsufficientRole,
+    InvalidInput,
+    LeaveTypeNotRecordable,
+    NotFound,
+)
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import approvers, colleagues, people_rows
 from storage.directory.colleagues import ColleagueOff
+from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, drafts, leave_reading, request_steps
+from storage.leave.changes import approved_leave
+from storage.leave.cover import away
 from storage.leave.drafts import Assessment, Draft
+from storage.leave.recorded import permissions
 from storage.leave.request_steps import AutoApprovalReason
-from storage.rules import day_lines, halves, lifecycle, spans, year_balances
+from storage.rules import changed_leave, day_lines, days, halves, lifecycle, spans, year_balances
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Deduction
@@ -44,10 +56,13 @@ class Preview:
 
     ``leave_type`` is None, and nothing is counted, if the dates or the type are invalid.
     ``approved_because`` is why it would be approved at once; None if an approver decides.
-    ``colleagues``: at most ten of ``colleagues_count`` with approved leave, by first day.
+    ``effect``: what a change of approved leave does; None for other drafts, for one that changes
+    nothing, and for days that the caller cannot change. ``replaced`` is the request that is
+    changed. ``colleagues``: at most ten of ``colleagues_count`` with approved leave, by first day.
     ``pending_colleagues_count``: colleagues' pending requests for these days, never named.
     ``unreachable``: pending people without a known Slack account, whom the approval chain skips.
-    ``refusals``: empty if the draft can be submitted; submitting raises the first.
+    ``refusals``: empty if the draft can be submitted; submitting raises the first. ``warnings``
+    stop nothing.
     """
 
     user: User
@@ -62,6 +77,9 @@ class Preview:
     colleagues_count: int
     pending_colleagues_count: int
     refusals: list[DomainError]
+    warnings: list[FieldError]
+    effect: Literal["at_once", "amendment"] | None = None
+    replaced: LeaveRequest | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,25 +97,71 @@ def preview(
     draft: Draft,
     now: datetime,
     replaces: str | None = None,
+    user_id: str | None = None,
+    override_reason: str | None = None,
     reference_version: int | None = None,
 ) -> Preview:
-    """Preview a new request, or an edit of the request ``replaces``.
+    """Preview a request, an edit or change of the request ``replaces``, or recorded leave.
 
-    For the caller; admins and owners also for requests of others. Raises NotFound or
-    InsufficientRole; errors of the draft are in the preview.
+    For the caller; admins and owners also for requests of others. Raises NotFound,
+    InsufficientRole and the errors of ``permissions``, but for that of the leave type, which is in
+    the preview like all errors of the draft.
     """
     if by.user_id is None:
         raise InsufficientRole("member")
     config = organisation_config.of_organisation(tx, by.organisation_id, reference_version)
     today = local_day(now, config.organisation.timezone)
+    override_reason = permissions.checked_override(override_reason, user_id=user_id, by=by)
     replaced = None if replaces is None else _replaced(tx, replaces, by, now)
-    user_id = by.user_id if replaced is None else replaced.user_id
-    user = people_rows.find(tx, by.organisation_id, user_id)
-    if user is None:
-        raise NotFound("user")
-    assessment, errors = drafts.examine(tx, config, user, draft, today=today, replaces=replaces)
+    is_recorded = user_id is not None and user_id != by.user_id
     if replaced is not None:
-        errors = _errors_of_edit(replaced, draft) + errors
+        if user_id is not None:
+            raise _not_with_replaces()
+        user_id = replaced.user_id
+    user = people_rows.find(tx, by.organisation_id, user_id or by.user_id)
+    if user is None:
+        raise permissions.unknown_user() if is_recorded else NotFound("user")
+    if is_recorded:
+        permissions.check_person(tx, user, by=by, today=today)
+    deciders: list[User] = []
+    unreachable: list[User] = []
+    effect: changed_leave.Effect | None = None
+    if replaced is not None and replaced.status == "approved":
+        deciders, unreachable = approvers.with_unreachable(
+            tx, by.organisation_id, user.id, today=today
+        )
+        plan = approved_leave.plan(
+            tx,
+            config,
+            user,
+            replaced,
+            draft,
+            by=by,
+            has_approver=bool(deciders),
+            today=today,
+        )
+        assessment, errors, effect = plan.assessment, list(plan.refusals), plan.effect
+        if effect != "amendment":
+            deciders, unreachable = [], []
+    else:
+        assessment, errors = drafts.examine(
+            tx,
+            config,
+            user,
+            draft,
+            today=today,
+            replaces=replaced,
+            is_override=override_reason is not None,
+        )
+        if replaced is not None:
+            errors = _errors_of_edit(replaced, draft) + errors
+    leave_type = config.leave_types.get(draft.leave_type_id)
+    if (
+        is_recorded
+        and leave_type is not None
+        and not permissions.may_record_type(leave_type, by=by)
+    ):
+        errors.insert(0, LeaveTypeNotRecordable(leave_type.name))
     if assessment is None:
         return Preview(
             user=user,
@@ -112,22 +176,26 @@ def preview(
             colleagues_count=0,
             pending_colleagues_count=0,
             refusals=errors,
+            replaced=replaced,
+            warnings=[],
         )
-    deciders: list[User] = []
-    unreachable: list[User] = []
     reason: AutoApprovalReason | None = None
+    is_change = replaced is not None and replaced.status == "approved"
     # An edited request stays pending.
-    if replaced is not None or assessment.leave_type.requires_approval:
+    needs_decision = replaced is not None or assessment.leave_type.requires_approval
+    if not is_change and not is_recorded and needs_decision:
         deciders, unreachable = approvers.with_unreachable(
             tx, by.organisation_id, user.id, today=today
         )
-    if replaced is None and not deciders:
+    if is_recorded:
+        reason = "recorded"
+    elif replaced is None and not deciders:
         reason = request_steps.auto_approval_reason(assessment.leave_type)
     off = colleagues.off_with(tx, by.organisation_id, user, assessment.span, includes_pending=False)
     return Preview(
         user=user,
         leave_type=assessment.leave_type,
-        lines=day_lines.lines(assessment.day_counts),
+        lines=day_lines.stored_lines(assessment.day_counts, assessment.counted_halves),
         total_half_days=halves.total_half_days(assessment.counted_halves),
         years=_years(config, assessment, replaces),
         approvers=deciders,
@@ -137,6 +205,9 @@ def preview(
         colleagues_count=off.count,
         pending_colleagues_count=off.pending_count,
         refusals=errors,
+        effect=None if effect == "nothing" else effect,
+        replaced=replaced,
+        warnings=_warnings(tx, config, assessment),
     )
 
 
@@ -150,10 +221,28 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     if user is None:
         raise NotFound("leave request")
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    counts = drafts.count(config, user, spans.of_request(request))
+    counts = by_date.count(config, user, spans.of_request(request))
     return ExplainedRequest(
         request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
     )
+
+
+def _warnings(
+    tx: Transaction, config: OrganisationConfig, assessment: Assessment
+) -> list[FieldError]:
+    cover, span = assessment.cover, assessment.span
+    if cover is None:
+        return []
+    # Pending leave of colleagues is never named to a requester.
+    days_off = away.days_off(
+        tx,
+        config.organisation.id,
+        cover,
+        start_date=span.start_date,
+        counted_halves=assessment.counted_halves,
+        worked_halves=days.counted_halves(by_date.count(config, cover, span)),
+    )
+    return [away.warning(cover, days_off)] if days_off else []
 
 
 def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> LeaveRequest:
@@ -163,20 +252,24 @@ def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> Le
     return replaced
 
 
+def _not_with_replaces() -> InvalidInput:
+    return InvalidInput.of(
+        "user_id",
+        "not_with_replaces",
+        "The request that is replaced says whose leave it is: omit user_id.",
+    )
+
+
 def _errors_of_edit(replaced: LeaveRequest, draft: Draft) -> list[DomainError]:
     errors: list[DomainError] = []
     try:
         lifecycle.check_transition("edit", replaced.status)
     except DomainError as error:
         errors.append(error)
-    if draft.leave_type_id != replaced.leave_type_id:
-        errors.append(
-            InvalidInput.of(
-                "leave_type_id",
-                "unknown_field",
-                "The leave type of a request cannot be changed. Create a new request instead.",
-            )
-        )
+    try:
+        drafts.check_same_type(replaced, draft)
+    except DomainError as error:
+        errors.append(error)
     return errors
 
 

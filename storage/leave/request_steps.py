@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final, Literal
@@ -30,9 +30,11 @@ from storage.directory import approval_rule, approvers, people_rows
 from storage.events import notification_outbox, organisation_config, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_reading, leave_rows
+from storage.leave.amendments import amendment_rows
+from storage.leave.cover import cover_notices
 from storage.rules import lifecycle
 
-AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve"]
+AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve", "recorded"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +44,21 @@ class Subject:
     user: User
     config: OrganisationConfig
     today: date
+
+
+def add(
+    tx: Transaction, request: LeaveRequest, subject: Subject, *, by: Caller, now: datetime
+) -> None:
+    """Store a new request with its audit entry and event."""
+    leave_rows.add(tx, request, by=by, now=now)
+    webhook_outbox.enqueue(
+        tx,
+        "leave_request.created",
+        request,
+        requester=subject.user,
+        config=subject.config,
+        now=now,
+    )
 
 
 def approve_at_once(
@@ -77,11 +94,15 @@ _EVENTS: Mapping[lifecycle.Action, EventType] = {
     "approve": "leave_request.approved",
     "decline": "leave_request.declined",
     "cancel": "leave_request.cancelled",
+    "change": "leave_request.updated",
+    "amend": "leave_request.updated",
+    "interrupt": "leave_request.updated",
     "reverse_to_approved": "leave_request.approved",
     "reverse_to_declined": "leave_request.declined",
 }
 # The requester's notification, where it differs from the event.
 _NOTIFICATIONS: Mapping[lifecycle.Action, NotificationEvent] = {
+    "amend": "leave_request.amendment_approved",
     "reverse_to_approved": "leave_request.decision_changed",
     "reverse_to_declined": "leave_request.decision_changed",
 }
@@ -98,24 +119,77 @@ def apply(
     now: datetime,
     why: str | None = None,
     is_new: bool = False,
+    notification: NotificationEvent | None = None,
+    tells_cover: bool = True,
 ) -> LeaveRequest:
     """Save the changed request and write the audit entry, events and notifications of the step.
 
-    ``is_new``: the request was created in this transaction. Raises InvalidTransition when another
+    Every step ends an open amendment. ``is_new``: the request was created in this transaction.
+    ``notification``: the requester's, if not the action's. Raises InvalidTransition when another
     step came first.
     """
-    after = replace(after, updated_at=now, version=before.version + 1)
+    after = replace(after, updated_at=now, version=before.version + 1, amendment_id=None)
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status)
+    if before.amendment_id is not None:
+        amendment_rows.end(
+            tx,
+            by.organisation_id,
+            before.amendment_id,
+            "approved" if action == "amend" else "ended",
+            by_id=by.user_id,
+            now=now,
+        )
     webhook_outbox.enqueue(tx, event, after, requester=subject.user, config=subject.config, now=now)
     recipients = card_recipients(tx, subject) if action == "edit" else []
-    notification = _NOTIFICATIONS.get(action, event)
+    notification = notification or _NOTIFICATIONS.get(action, event)
     notification_outbox.notify(
         tx, notification, after, by=by, approvers=recipients, config=subject.config, now=now
     )
+    if tells_cover:
+        cover_notices.enqueue(
+            tx, [(before, after)], config=subject.config, today=subject.today, now=now
+        )
     refresh_cards(tx, None if is_new else before, after, subject, now)
     return after
+
+
+def notify_approvers(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    leave_before: Sequence[LeaveRequest],
+    event: NotificationEvent,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Notify approvers in Slack that approved leave was cancelled, shortened or changed.
+
+    ``leave_before`` is the leave before the change. The person who approved it and the current
+    approvers are notified, except the actor. Leave that never needed an approval is left out.
+    """
+    approved = [
+        request
+        for request in leave_before
+        if request.status == "approved"
+        and (
+            request.decided_by is not None
+            or config.leave_types[request.leave_type_id].requires_approval
+        )
+    ]
+    if not approved or not config.is_in_slack:
+        return
+    today = local_day(now, config.organisation.timezone)
+    current = approvers.of_person(tx, config.organisation.id, user.id, today=today)
+    notified: dict[str, set[str]] = {}
+    for request in approved:
+        recipients = {approver.id for approver in current} | {request.decided_by or ""}
+        notified[request.id] = recipients - {by.user_id, user.id, ""}
+    notification_outbox.notify_approvers(
+        tx, event, notified, organisation_id=config.organisation.id, now=now
+    )
 
 
 def refresh_cards(

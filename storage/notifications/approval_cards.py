@@ -9,17 +9,26 @@ from peewee import Select
 
 from storage.base import fields
 from storage.base.clock import local_day
-from storage.base.values import LeaveRequest, LeaveType, User
+from storage.base.errors import NotFound
+from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.directory import approval_rule, colleagues, pending_approvals, people_rows
 from storage.directory.colleagues import ColleagueOff
+from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, leave_reading
-from storage.rules import lifecycle, spans, year_balances
+from storage.leave.amendments import amendment_rows
+from storage.leave.cover import away
+from storage.leave.interruptions import offering
+from storage.leave.leave_reading import CancellationCause
+from storage.leave.recorded import objections
+from storage.notifications import card_amendments
+from storage.notifications.card_amendments import CardAmendment
+from storage.rules import days, lifecycle, spans, year_balances
 from storage.rules.year_balances import Deduction
 
 
@@ -32,14 +41,29 @@ class YearBalance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CardCover:
+    """The cover of a request. ``days_off``: those of pending leave on which the cover is off.
+
+    Unlike in a preview, pending leave of the cover counts: approvers see colleagues' anyway.
+    """
+
+    name: str
+    days_off: tuple[date, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ApprovalCard:
     """A request as one person may see it.
 
-    ``awaited_names`` are the approvers of a pending request. ``may_decide``: whether the viewer
-    could approve or decline it now; ``may_reverse``: whether they could reverse the decision.
-    ``balances`` has the leave years of a pending or approved request, oldest first, unless its type
-    does not deduct. ``colleagues``: at most ten, by first day, of ``colleagues_count``.
-    ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it.
+    ``awaited_names`` are the approvers of a pending request or an open amendment. ``may_decide``:
+    whether the viewer could approve or decline it now; ``may_reverse``: whether they could reverse
+    the decision. ``balances`` has the leave years of a pending or approved request, oldest first,
+    unless its type does not deduct. ``colleagues``: at most ten, by first day, of
+    ``colleagues_count``. With an open amendment, both are about the proposed leave.
+    ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it;
+    ``cancelled_because`` is what else they did that cancelled it.
+    ``recorded_by_name`` and ``has_objected`` are about leave recorded for the requester.
+    ``can_be_interrupted``: whether sick leave, or another such type, could replace days of it.
     """
 
     request: LeaveRequest
@@ -54,6 +78,21 @@ class ApprovalCard:
     colleagues_count: int
     timezone: str
     cancelled_by_name: str | None = None
+    cancelled_because: CancellationCause | None = None
+    recorded_by_name: str | None = None
+    has_objected: bool = False
+    can_be_interrupted: bool = False
+    cover: CardCover | None = None
+    amendment: CardAmendment | None = None
+
+    @property
+    def open_amendment(self) -> CardAmendment | None:
+        return self.amendment if self.amendment is not None and self.amendment.is_open else None
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the request or its amendment awaits a decision."""
+        return self.request.status == "pending" or self.open_amendment is not None
 
     @property
     def ended_by_name(self) -> str | None:
@@ -85,10 +124,12 @@ def card(
     config = organisation_config.of_organisation(tx, organisation_id)
     today = local_day(now, config.organisation.timezone)
     pending_approvers = []
-    if request.status == "pending":
+    if lifecycle.is_undecided(request):
         pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
+    amendment = card_amendments.newest(tx, config, requester, request)
+    shown = card_amendments.amended(request, amendment)
     off = colleagues.off_with(
-        tx, organisation_id, requester, spans.of_request(request), includes_pending=True
+        tx, organisation_id, requester, spans.of_request(shown), includes_pending=True
     )
     return ApprovalCard(
         request=request,
@@ -98,20 +139,35 @@ def card(
         awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reverse=_may_reverse(tx, organisation_id, request, viewer, today=today, now=now),
-        balances=_balances(tx, config, request, requester),
+        balances=_balances(tx, config, shown, requester),
         colleagues=tuple(off.named),
         colleagues_count=off.count,
         timezone=viewer.timezone or config.organisation.timezone,
         cancelled_by_name=_name_of(
             tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)
         ),
+        cancelled_because=leave_reading.cancelled_because(tx, organisation_id, request),
+        recorded_by_name=_name_of(tx, organisation_id, request.recorded_by),
+        has_objected=objections.is_sent(tx, organisation_id, request),
+        can_be_interrupted=offering.can_be_interrupted(config, request),
+        cover=_cover(tx, config, shown),
+        amendment=amendment,
     )
+
+
+def visible_card(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
+    """As ``card``. Raises NotFound for a request that the caller cannot see."""
+    leave_reading.get(tx, request_id, by=by, now=now)
+    found = card(tx, by.organisation_id, request_id, viewer_id=str(by.user_id), now=now)
+    if found is None:
+        raise NotFound("leave request")
+    return found
 
 
 def _may_decide(
     tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
 ) -> bool:
-    if request.status != "pending" or viewer.id == request.user_id:
+    if not lifecycle.is_undecided(request) or viewer.id == request.user_id:
         return False
     if not approval_rule.is_reachable(viewer):
         return False
@@ -130,7 +186,10 @@ def _may_reverse(
     today: date,
     now: datetime,
 ) -> bool:
-    if not lifecycle.is_reversible(request, now):
+    # Of leave with an open amendment, the reversal would end that.
+    if lifecycle.is_undecided(request) or not lifecycle.is_reversible(request, now):
+        return False
+    if amendment_rows.is_decided(tx, organisation_id, request):
         return False
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
@@ -143,6 +202,28 @@ def _may_reverse(
 def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str | None:
     user = None if user_id is None else people_rows.find(tx, organisation_id, user_id)
     return None if user is None else user.name
+
+
+def _cover(tx: Transaction, config: OrganisationConfig, request: LeaveRequest) -> CardCover | None:
+    if request.cover_user_id is None:
+        return None
+    organisation_id = config.organisation.id
+    cover = people_rows.find(tx, organisation_id, request.cover_user_id)
+    if cover is None:
+        return None
+    days_off: list[date] = []
+    if lifecycle.is_undecided(request):
+        worked = by_date.count(config, cover, spans.of_request(request))
+        days_off = away.days_off(
+            tx,
+            organisation_id,
+            cover,
+            start_date=request.start_date,
+            counted_halves=request.counted_halves,
+            worked_halves=days.counted_halves(worked),
+            includes_pending=True,
+        )
+    return CardCover(name=cover.name, days_off=tuple(days_off))
 
 
 def _balances(

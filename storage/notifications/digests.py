@@ -6,6 +6,7 @@ shows, so changes of leave need no events.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
@@ -15,11 +16,11 @@ from peewee import Delete, Select, fn
 
 from storage.base.values import HalfDay, Organisation
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DigestRow, LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.directory import people_rows, public_holidays, slack_locales
+from storage.directory import colleagues, people_rows, public_holidays, slack_locales
 from storage.events import digest_queue, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import spans, working_week
@@ -34,12 +35,13 @@ _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonOut:
     """A person's approved leave today. ``type_name`` is None for a private type, ``half`` for the
-    whole day."""
+    whole day, ``cover_name`` without a cover."""
 
     name: str
     type_name: str | None
     half: HalfDay | None
     last_day: date
+    cover_name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,17 +96,19 @@ def load(tx: Transaction, organisation_id: str, *, now: datetime) -> Digest | No
         _out,
         organisation_id=organisation.id,
         today=today.isoformat(),
-        starts_from=spans.earliest_start(today).isoformat(),
-        ends_until=spans.latest_end(today).isoformat(),
+        short_until=spans.latest_short_end(today).isoformat(),
+        long_until=spans.latest_end(today).isoformat(),
         limit=MAX_SHOWN,
     )
+    cover_ids = {row.cover_user_id for row in out_rows if row.cover_user_id is not None}
+    covers = people_rows.names(tx, organisation.id, cover_ids)
     return Digest(
         organisation_id=organisation.id,
         team_id=team_id,
         channel=channel,
         locale=_locale(tx, organisation.id),
         day=today,
-        out=tuple(_person_out(row, today) for row in out_rows),
+        out=tuple(_person_out(row, today, covers) for row in out_rows),
         total=out_rows[0].total if out_rows else 0,
         ts=(row.ts or None) if is_todays else None,
         shown_sha256=(row.shown_sha256 or None) if is_todays else None,
@@ -158,13 +162,14 @@ def _locale(tx: Transaction, organisation_id: str) -> str | None:
     return next((locales[user_id] for user_id in owners if user_id in locales), None)
 
 
-def _person_out(row: Row, today: date) -> PersonOut:
+def _person_out(row: Row, today: date, covers: Mapping[str, str]) -> PersonOut:
     mask = int(row.counted_halves[(today - rows.day(row.start_date)).days])
     return PersonOut(
         name=f"{row.first_name} {row.last_name}".strip(),
         type_name=None if row.is_private else row.type_name,
         half=_HALVES.get(mask),
         last_day=rows.day(row.end_date),
+        cover_name=covers.get(row.cover_user_id),
     )
 
 
@@ -185,13 +190,12 @@ def _digest(organisation_id: Param[str]) -> Select:
     ).where(DigestRow.organisation_id == organisation_id)
 
 
-@compiled_per_engine
+@compiled
 def _out(
-    engine: Engine,
     organisation_id: Param[str],
     today: Param[str],
-    starts_from: Param[str],
-    ends_until: Param[str],
+    short_until: Param[str],
+    long_until: Param[str],
     limit: Param[int],
 ) -> Select:
     """Approved leave on a day, by name; each row has the number of rows without the limit."""
@@ -204,6 +208,7 @@ def _out(
                 LeaveRequestRow.start_date,
                 LeaveRequestRow.end_date,
                 LeaveRequestRow.counted_halves,
+                LeaveRequestRow.cover_user_id,
                 LeaveTypeRow.name.alias("type_name"),
                 LeaveTypeRow.is_private,
             )
@@ -211,12 +216,7 @@ def _out(
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
             LeaveRequestRow.status == "approved",
-            LeaveRequestRow.start_date <= today,
-            LeaveRequestRow.end_date >= today,
-            # Redundant: each engine is faster with the index of the other date.
-            LeaveRequestRow.end_date <= ends_until
-            if engine == "sqlite"
-            else LeaveRequestRow.start_date >= starts_from,
+            colleagues.is_between(today, today, short_until, long_until),
             UserRow.status << ("pending", "active"),
         )
         .order_by(UserRow.first_name, UserRow.last_name, LeaveRequestRow.id)

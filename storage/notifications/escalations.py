@@ -17,6 +17,7 @@ from storage.directory import approvers
 from storage.directory.approvers import MAX_APPROVERS
 from storage.events import audit, notification_outbox
 from storage.events.organisation_config import OrganisationConfig
+from storage.rules import lifecycle
 
 
 def escalate(
@@ -32,7 +33,9 @@ def escalate(
         _requests, organisation_id=organisation_id, request_ids=sorted(unanswered)
     )
     requests = [
-        request for request in map(rows.leave_request, request_rows) if request.status == "pending"
+        request
+        for request in map(rows.leave_request, request_rows)
+        if lifecycle.is_undecided(request)
     ]
     chains = approvers.chains(tx, organisation_id, set(unanswered.values()), today=today)
     assigned: dict[str, set[str]] = defaultdict(set)

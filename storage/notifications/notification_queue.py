@@ -25,8 +25,8 @@ from storage.events.notification_outbox import NotificationKind
 class Notification:
     """A notification for a person; ``attempts`` counts earlier ones.
 
-    Its subject is the webhook if it has one, the person's leave between two days if it has those,
-    else the leave request.
+    Its subject is the webhook if it has one, else the leave request, else the person's leave
+    between two days. With a request, the days are those that a cover knows of it.
     """
 
     organisation_id: str

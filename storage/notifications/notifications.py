@@ -30,6 +30,7 @@ RETRIED_FOR: Final = timedelta(hours=24)
 _DECISION_EVENTS: Final = (
     "leave_request.created",
     "leave_request.updated",
+    "leave_request.amendment_requested",
     "leave_request.rerouted",
 )
 
@@ -92,7 +93,9 @@ def record_results(
         )
         _save_message(tx, notification, outcome, now)
         if notification.event_type in _DECISION_EVENTS and notification.kind == "approval_card":
-            reminders.start(
+            is_amendment = notification.event_type == "leave_request.amendment_requested"
+            start = reminders.start_again if is_amendment else reminders.start
+            start(
                 tx,
                 notification.organisation_id,
                 notification.leave_request_id,

@@ -16,7 +16,16 @@ from peewee import Delete, Insert, Select, Update, fn
 from storage.base.clock import local_day
 from storage.base.values import User
 from storage.db import rows
-from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
+from storage.db.compiled import (
+    Engine,
+    Expr,
+    Param,
+    any_of,
+    compiled,
+    compiled_per_engine,
+    json_table,
+    milliseconds,
+)
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
@@ -24,15 +33,15 @@ from storage.directory import approval_rule, approvers
 from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import OrganisationConfig
-from storage.notifications import escalations, worktimes
-from storage.rules import lifecycle, reminder_schedule
-from storage.rules.reminder_schedule import Plan
+from storage.notifications import escalations, reminder_schedule, worktimes
+from storage.notifications.reminder_schedule import Plan
+from storage.rules import lifecycle
 from storage.rules.worktime import next_work_start
 
 # An approver of more requests than this gets one summary a working day instead.
 MAX_SINGLE: Final = 5
-# Rows of one organisation that one transaction checks.
-BATCH_SIZE: Final = 100
+# Rows of one organisation that one transaction checks: a few milliseconds.
+BATCH_SIZE: Final = 25
 # The wait where no next check is planned.
 IDLE_WAIT: Final = timedelta(days=7)
 
@@ -45,17 +54,30 @@ class _DueReminder:
     asked_at: datetime
     sent: int
     due_at: int
-    status: str
+    is_undecided: bool
     decided_at: datetime | None
     is_next_step: bool
     requester_id: str
     approver: User
 
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.request_id, self.approver.id
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Next:
+    """When a reminder is checked next, and how many were sent by then."""
+
+    reminder: _DueReminder
+    sent: int
+    at: datetime
+
 
 def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BATCH_SIZE) -> int:
     """Check a batch of an organisation's due rows and queue the reminders; the number of rows.
 
-    A conditional UPDATE reschedules each row in the transaction that queues its notification, so
+    A conditional UPDATE reschedules the rows in the transaction that queues its notification, so
     two processes or a restart never remind twice.
     """
     due = [
@@ -65,23 +87,29 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
     ended = [
         reminder
         for reminder in due
-        if reminder.status != "pending" or not approval_rule.is_reachable(reminder.approver)
+        if not reminder.is_undecided or not approval_rule.is_reachable(reminder.approver)
     ]
+    reversible: list[_Next] = []
     for reminder in ended:
         # An escalated request's row lets its approver reverse the decision, while that is possible.
         until = reminder.decided_at and reminder.decided_at + lifecycle.REVERSAL_WINDOW
         if reminder.is_next_step and until and now < until:
-            _reschedule(tx, organisation_id, reminder, reminder.sent, until)
+            reversible.append(_Next(reminder=reminder, sent=reminder.sent, at=until))
         else:
             _delete(tx, organisation_id, reminder)
+    _reschedule(tx, organisation_id, reversible)
     pending = [reminder for reminder in due if reminder not in ended]
     config = organisation_config.of_organisation(tx, organisation_id)
     if pending and config.is_in_slack:
         _check(tx, config, pending, now)
     elif pending:
         # Reminders need Slack; `reminders.restart` is called when the app is installed again.
-        for reminder in pending:
-            _reschedule(tx, organisation_id, reminder, reminder.sent, now + IDLE_WAIT)
+        later = now + IDLE_WAIT
+        _reschedule(
+            tx,
+            organisation_id,
+            [_Next(reminder=reminder, sent=reminder.sent, at=later) for reminder in pending],
+        )
     return len(due)
 
 
@@ -99,46 +127,61 @@ def _check(
     )
     first_day = min(local_day(reminder.asked_at, "UTC") for reminder in pending)
     worktimes_of = worktimes.of_people(tx, config, approvers_by_id.values(), first_day, today)
-    unanswered: dict[str, str] = {}
+    planned: list[tuple[_Next, Plan]] = []
     for reminder in pending:
         approver_id = reminder.approver.id
         is_assigned = reminder.is_next_step or approver_id in {
             user.id for user in assigned.get(reminder.requester_id, ())
         }
-        is_daily = counts.get(approver_id, 0) > MAX_SINGLE
         worktime = worktimes_of[approver_id]
         if is_assigned:
             plan = reminder_schedule.plan(
-                worktime, reminder.asked_at, reminder.sent, now=now, is_daily=is_daily
+                worktime,
+                reminder.asked_at,
+                reminder.sent,
+                now=now,
+                is_daily=counts.get(approver_id, 0) > MAX_SINGLE,
             )
         else:
             next_at = next_work_start(worktime, now)
             plan = Plan(is_due=False, sent=reminder.sent, next_at=next_at)
         next_at = plan.next_at or now + IDLE_WAIT
-        if not _reschedule(tx, organisation_id, reminder, plan.sent, next_at):
+        planned.append((_Next(reminder=reminder, sent=plan.sent, at=next_at), plan))
+    rescheduled = _reschedule(tx, organisation_id, [following for following, _ in planned])
+    unanswered: dict[str, str] = {}
+    for following, plan in planned:
+        reminder = following.reminder
+        if reminder.key not in rescheduled:
             continue
         if plan.is_escalated:
             unanswered[reminder.request_id] = reminder.requester_id
         if plan.is_due:
-            _remind(tx, organisation_id, reminder, worktime.local_day(now), now, is_daily=is_daily)
+            approver_id = reminder.approver.id
+            today_there = worktimes_of[approver_id].local_day(now)
+            is_daily = counts.get(approver_id, 0) > MAX_SINGLE
+            _remind(tx, organisation_id, reminder, today_there, now, is_daily=is_daily)
     if unanswered:
         escalations.escalate(tx, config, unanswered, today, now)
 
 
 def _reschedule(
-    tx: Transaction, organisation_id: str, reminder: _DueReminder, sent: int, next_at: datetime
-) -> bool:
-    """Set when the row is due again; False when another process has done so."""
-    changed = tx.change(
-        _set_next,
-        organisation_id=organisation_id,
-        request_id=reminder.request_id,
-        user_id=reminder.approver.id,
-        due_at=reminder.due_at,
-        sent=sent,
-        next_at=next_at,
-    )
-    return changed == 1
+    tx: Transaction, organisation_id: str, following: Sequence[_Next]
+) -> set[tuple[str, str]]:
+    """Set when the rows are due again; returns the keys of those that no other process has set."""
+    if not following:
+        return set()
+    changes = [
+        {
+            "request_id": one.reminder.request_id,
+            "user_id": one.reminder.approver.id,
+            "due_at": one.reminder.due_at,
+            "sent": one.sent,
+            "next_at": milliseconds(one.at),
+        }
+        for one in following
+    ]
+    changed = tx.all(_set_next, organisation_id=organisation_id, changes=rows.json_text(changes))
+    return {(request_id, user_id) for request_id, user_id in changed}
 
 
 def _remind(
@@ -177,7 +220,7 @@ def _due_reminder(row: Row) -> _DueReminder:
         asked_at=rows.instant(row.asked_at),
         sent=row.sent,
         due_at=row.due_at,
-        status=row.request_status,
+        is_undecided=bool(row.is_undecided),
         decided_at=rows.instant_or_none(row.decided_at),
         is_next_step=bool(row.is_next_step),
         requester_id=row.requester_id,
@@ -195,7 +238,7 @@ def _due(
             ReminderRow.asked_at,
             ReminderRow.sent,
             ReminderRow.due_at,
-            LeaveRequestRow.status.alias("request_status"),
+            rows.is_undecided(LeaveRequestRow).alias("is_undecided"),
             LeaveRequestRow.decided_at,
             ReminderRow.is_next_step,
             LeaveRequestRow.user_id.alias("requester_id"),
@@ -220,19 +263,25 @@ def _due(
 
 
 @compiled
-def _set_next(
-    organisation_id: Param[str],
-    request_id: Param[str],
-    user_id: Param[str],
-    due_at: Param[int],
-    sent: Param[int],
-    next_at: Param[datetime],
-) -> Update:
-    return ReminderRow.update(sent=sent, due_at=next_at).where(
-        ReminderRow.organisation_id == organisation_id,
-        ReminderRow.leave_request_id == request_id,
-        ReminderRow.user_id == user_id,
-        ReminderRow.due_at == due_at,
+def _set_next(organisation_id: Param[str], changes: Param[str]) -> Update:
+    columns = {
+        "request_id": "uuid",
+        "user_id": "uuid",
+        "due_at": "bigint",
+        "sent": "integer",
+        "next_at": "bigint",
+    }
+    new = json_table(changes, "new", columns)
+    return (
+        ReminderRow.update(sent=new.column("sent"), due_at=new.column("next_at"))
+        .from_(new)
+        .where(
+            ReminderRow.organisation_id == organisation_id,
+            ReminderRow.leave_request_id == new.column("request_id"),
+            ReminderRow.user_id == new.column("user_id"),
+            ReminderRow.due_at == new.column("due_at"),
+        )
+        .returning(ReminderRow.leave_request_id, ReminderRow.user_id)
     )
 
 
@@ -259,18 +308,26 @@ def _insert_summary(organisation_id: Param[str], user_id: Param[str], day: Param
 
 @compiled
 def _counts(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    """How many pending requests are assigned to each of these people."""
-    return (
-        ReminderRow.select(ReminderRow.user_id, fn.COUNT(ReminderRow.leave_request_id))
-        .join(
-            LeaveRequestRow,
-            on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
-            & (LeaveRequestRow.id == ReminderRow.leave_request_id),
+    """How many pending requests are assigned to each of these people, counted to one too many."""
+    # No join: SQLite may begin it with all leave of the organisation.
+    is_undecided = fn.EXISTS(
+        LeaveRequestRow.select(LeaveRequestRow.id).where(
+            LeaveRequestRow.organisation_id == ReminderRow.organisation_id,
+            LeaveRequestRow.id == ReminderRow.leave_request_id,
+            rows.is_undecided(LeaveRequestRow),
         )
+    )
+    assigned = (
+        ReminderRow.select(ReminderRow.leave_request_id)
         .where(
             ReminderRow.organisation_id == organisation_id,
-            any_of(ReminderRow.user_id, user_ids),
-            LeaveRequestRow.status == "pending",
+            ReminderRow.user_id == UserRow.id,
+            is_undecided,
         )
-        .group_by(ReminderRow.user_id)
+        .limit(MAX_SINGLE + 1)
+        .alias("assigned")
+    )
+    count = Select([assigned], [fn.COUNT(assigned.c.leave_request_id)])
+    return UserRow.select(UserRow.id, count.alias("count")).where(
+        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )

@@ -24,7 +24,7 @@ MAX_SUMMARISED: Final = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitingRequest:
-    """A pending request as a summary names it."""
+    """A pending request, or leave with an open amendment, as a summary names it."""
 
     requester_name: str
     leave_type_name: str
@@ -33,6 +33,7 @@ class WaitingRequest:
     start_half_day: HalfDay | None
     end_half_day: HalfDay | None
     total_half_days: int
+    is_amendment: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +73,7 @@ def load(
             start_half_day=row.start_half_day,
             end_half_day=row.end_half_day,
             total_half_days=row.total_half_days,
+            is_amendment=row.amendment_id is not None,
         )
         for row in request_rows
     )
@@ -103,6 +105,7 @@ def _waiting(
                 LeaveRequestRow.start_half_day,
                 LeaveRequestRow.end_half_day,
                 LeaveRequestRow.total_half_days,
+                LeaveRequestRow.amendment_id,
             ).join(
                 LeaveRequestRow,
                 on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
@@ -112,7 +115,7 @@ def _waiting(
         .where(
             ReminderRow.organisation_id == organisation_id,
             ReminderRow.user_id == user_id,
-            LeaveRequestRow.status == "pending",
+            rows.is_undecided(LeaveRequestRow),
             pending_approvals.is_assigned(organisation_id, user_id, today, for_each=True),
         )
         .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)

@@ -29,6 +29,20 @@ def start(
     )
 
 
+def start_again(
+    tx: Transaction, organisation_id: str, request_id: str, user_id: str, *, now: datetime
+) -> None:
+    """Remind the person of the request's new amendment; their row may be of an earlier decision."""
+    start(tx, organisation_id, request_id, user_id, now=now)
+    tx.update(
+        ReminderRow,
+        {"asked_at": now, "sent": 0, "due_at": now},
+        organisation_id=organisation_id,
+        leave_request_id=request_id,
+        user_id=user_id,
+    )
+
+
 def due_organisations(
     tx: Transaction, *, now: datetime, limit: int = MAX_ORGANISATIONS
 ) -> list[str]:

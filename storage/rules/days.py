@@ -70,15 +70,23 @@ class DayCount:
         return "public_holiday" if worked & self.holiday else "half_worked"
 
 
-def count_days(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> list[DayCount]:
-    """The count of every date of the span, in order.
+def count_days(
+    span: Span,
+    week: WorkingWeek,
+    holidays: Mapping[date, Holiday],
+    first_day: date = date.min,
+    last_day: date = date.max,
+) -> list[DayCount]:
+    """The count of every date of the span, in order; of those between two days, both included.
 
     ``holidays`` may hold dates outside the span.
     """
     first_slot, last_slot = span.first_slot, span.last_slot
     first_ordinal, last_ordinal = first_slot >> 1, last_slot >> 1
+    counted_from = max(first_ordinal, first_day.toordinal())
+    counted_until = min(last_ordinal, last_day.toordinal())
     days: list[DayCount] = []
-    for ordinal in range(first_ordinal, last_ordinal + 1):
+    for ordinal in range(counted_from, counted_until + 1):
         day = date.fromordinal(ordinal)
         requested = (
             WHOLE_DAY

@@ -68,9 +68,13 @@ CHECKS: Final[Mapping[str, fields.Check]] = {
     "is_paid": fields.boolean,
     "is_private": fields.boolean,
     "requires_note": fields.boolean,
+    "approvers_may_record": fields.boolean,
+    "requires_cover": fields.boolean,
+    "may_interrupt": fields.boolean,
     "min_notice_days": fields.whole_number(0, MAX_NOTICE_DAYS),
     "max_consecutive_days": fields.optional(fields.whole_number(1, MAX_CONSECUTIVE_DAYS)),
     "is_archived": fields.boolean,
+    "changes_need_approval": fields.boolean,
 }
 
 DEFAULTS: Final[Checked] = {
@@ -82,9 +86,13 @@ DEFAULTS: Final[Checked] = {
     "is_paid": True,
     "is_private": False,
     "requires_note": False,
+    "approvers_may_record": False,
+    "requires_cover": False,
+    "may_interrupt": False,
     "min_notice_days": 0,
     "max_consecutive_days": None,
     "is_archived": False,
+    "changes_need_approval": False,
 }
 
 # Only annual leave comes out of the allowance.
@@ -98,6 +106,8 @@ OF_NEW_ORGANISATION: Final[tuple[Mapping[str, object], ...]] = (
         "requires_approval": False,
         "deducts_allowance": False,
         "is_private": True,
+        "approvers_may_record": True,
+        "may_interrupt": True,
     },
     {
         "name": "Unpaid leave",

@@ -1,4 +1,4 @@
-"""Leave years: which one a date belongs to, and the prorated allowance of a first year."""
+"""Leave years: when they begin, and which one a date belongs to."""
 
 from __future__ import annotations
 
@@ -97,21 +97,6 @@ def leave_years_touched(rule: LeaveYearRule, first_day: date, last_day: date) ->
     while years[-1].last_day < last_day:
         years.append(leave_year_containing(rule, years[-1].last_day + timedelta(days=1)))
     return years
-
-
-def prorated_half_days(allowance_half_days: int, year: LeaveYear, start_date: date | None) -> int:
-    """The part of a year's allowance for a person who starts on ``start_date``.
-
-    By calendar days, the first included, rounded up to a half-day. Zero for years before the start
-    date, all of it without one.
-    """
-    if start_date is None or start_date <= year.first_day:
-        return allowance_half_days
-    if start_date > year.last_day:
-        return 0
-    days_of_year = (year.last_day - year.first_day).days + 1
-    days_present = (year.last_day - start_date).days + 1
-    return -(-allowance_half_days * days_present // days_of_year)
 
 
 def _anchor(rule: LeaveYearRule) -> tuple[int, int]:

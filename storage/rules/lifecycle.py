@@ -11,7 +11,15 @@ from storage.base.errors import InvalidTransition
 from storage.base.values import LeaveRequest, LeaveStatus
 
 Action = Literal[
-    "edit", "approve", "decline", "cancel", "reverse_to_approved", "reverse_to_declined"
+    "edit",
+    "approve",
+    "decline",
+    "cancel",
+    "change",
+    "amend",
+    "interrupt",
+    "reverse_to_approved",
+    "reverse_to_declined",
 ]
 
 # The reversal window: how long a decision can be changed in Slack.
@@ -33,6 +41,11 @@ LIFECYCLE: Final[Mapping[Action, Step]] = {
     "approve": Step(from_statuses=("pending",), to_status="approved", done="approved"),
     "decline": Step(from_statuses=("pending",), to_status="declined", done="declined"),
     "cancel": Step(from_statuses=("pending", "approved"), to_status="cancelled", done="cancelled"),
+    # Approved leave: at once, or with an approved amendment.
+    "change": Step(from_statuses=("approved",), to_status="approved", done="changed"),
+    "amend": Step(from_statuses=("approved",), to_status="approved", done="changed"),
+    # Halves leave the request, or come back to it.
+    "interrupt": Step(from_statuses=("approved",), to_status="approved", done="interrupted"),
     # Only in Slack, within the reversal window (`is_reversible`).
     "reverse_to_approved": Step(from_statuses=("declined",), to_status="approved", done="approved"),
     "reverse_to_declined": Step(from_statuses=("approved",), to_status="declined", done="declined"),
@@ -42,12 +55,22 @@ LIFECYCLE: Final[Mapping[Action, Step]] = {
 def is_reversible(request: LeaveRequest, now: datetime) -> bool:
     """Whether the approver can still reverse the decision.
 
-    Automatic approvals cannot be reversed.
+    Automatic approvals cannot be reversed. Interruptions are cancelled instead, which gives their
+    days back.
     """
+    if request.interrupts is not None:
+        return False
     is_decided = request.status in ("approved", "declined") and request.decided_by is not None
     if not is_decided or request.decided_at is None:
         return False
     return now < request.decided_at + REVERSAL_WINDOW
+
+
+def is_undecided(request: LeaveRequest) -> bool:
+    """Whether the request, or an amendment of the approved leave, awaits a decision."""
+    return request.status == "pending" or (
+        request.status == "approved" and request.amendment_id is not None
+    )
 
 
 def is_possible(action: Action, status: LeaveStatus) -> bool:

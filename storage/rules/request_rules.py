@@ -14,7 +14,7 @@ from storage.base.errors import (
     InvalidInput,
     Sentence,
 )
-from storage.base.values import LeaveType
+from storage.base.values import LeaveRequest, LeaveType
 from storage.rules.days import DayCount
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
@@ -41,20 +41,35 @@ def check_dates_in_reach(span: Span, today: date) -> None:
             )
 
 
+def check_end_date(span: Span, end_date: date | None) -> None:
+    """Raises InvalidInput ``after_end_date`` for leave after the last day of employment."""
+    if end_date is not None and span.end_date > end_date:
+        raise InvalidInput.of(
+            "end_date",
+            "after_end_date",
+            "Employment ends on {end_date}. Choose that day or an earlier one.",
+            end_date=end_date,
+        )
+
+
 def _years_from(day: date, years: int) -> date:
     if day.month == 2 and day.day == 29:
         day = day.replace(day=28)
     return day.replace(year=day.year + years)
 
 
-def check_working_time(days: Iterable[DayCount]) -> None:
+def check_working_time(counted_halves: str) -> None:
     """Raises InvalidInput ``no_working_time`` if no requested half-day counts."""
-    if not any(day.counted for day in days):
-        raise InvalidInput.of(
-            "start_date",
-            "no_working_time",
-            "You're not working on any of these days.",
-        )
+    if not counted_halves.strip("0"):
+        raise no_working_time()
+
+
+def no_working_time() -> InvalidInput:
+    return InvalidInput.of(
+        "start_date",
+        "no_working_time",
+        "You're not working on any of these days.",
+    )
 
 
 def check_type_rules(
@@ -63,14 +78,57 @@ def check_type_rules(
     days: Sequence[DayCount],
     note: str | None,
     today: date,
+    *,
+    is_override: bool = False,
 ) -> None:
-    """Checks the rules of the leave type.
+    """Checks the rules of the leave type; ``is_override``: only that it is in use.
 
     Raises InvalidInput with all broken rules: ``leave_type_archived`` (alone);
     ``too_little_notice`` (calendar days until the first day; types without notice may be requested
     afterwards); ``too_many_days`` (days of this request that count, so not weekends);
     ``note_required``.
     """
+    _check_not_archived(leave_type)
+    if is_override:
+        return
+    errors = [
+        *_too_little_notice(leave_type, span.start_date, today),
+        *_too_many_days(leave_type, sum(day.half_days for day in days)),
+        *_note_missing(leave_type, note),
+    ]
+    if errors:
+        raise InvalidInput(errors)
+
+
+def check_rules_of_change(
+    leave_type: LeaveType,
+    before: LeaveRequest,
+    after: LeaveRequest,
+    *,
+    first_added_day: date | None,
+    is_by_admin: bool,
+    today: date,
+) -> None:
+    """Checks the rules of the leave type for what a change of approved leave adds.
+
+    Notice counts until the first added day, and does not bind admins who change others' leave. What
+    stays as it was is never refused. Raises InvalidInput as ``check_type_rules``.
+    """
+    is_other_type = after.leave_type_id != before.leave_type_id
+    if is_other_type:
+        _check_not_archived(leave_type)
+    errors: list[FieldError] = []
+    if first_added_day is not None:
+        if not is_by_admin:
+            errors += _too_little_notice(leave_type, first_added_day, today)
+        errors += _too_many_days(leave_type, after.total_half_days)
+    if is_other_type or after.note != before.note:
+        errors += _note_missing(leave_type, after.note)
+    if errors:
+        raise InvalidInput(errors)
+
+
+def _check_not_archived(leave_type: LeaveType) -> None:
     if leave_type.is_archived:
         raise InvalidInput.of(
             "leave_type_id",
@@ -78,17 +136,10 @@ def check_type_rules(
             "{leave_type} is no longer in use.",
             leave_type=leave_type.name,
         )
-    errors = [
-        *_too_little_notice(leave_type, span, today),
-        *_too_many_days(leave_type, days),
-        *_note_missing(leave_type, note),
-    ]
-    if errors:
-        raise InvalidInput(errors)
 
 
-def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[FieldError]:
-    notice_days = (span.start_date - today).days
+def _too_little_notice(leave_type: LeaveType, first_day: date, today: date) -> list[FieldError]:
+    notice_days = (first_day - today).days
     if leave_type.min_notice_days == 0 or notice_days >= leave_type.min_notice_days:
         return []
     detail = Sentence(
@@ -99,9 +150,8 @@ def _too_little_notice(leave_type: LeaveType, span: Span, today: date) -> list[F
     return [FieldError(pointer="/start_date", code="too_little_notice", detail=detail)]
 
 
-def _too_many_days(leave_type: LeaveType, days: Sequence[DayCount]) -> list[FieldError]:
+def _too_many_days(leave_type: LeaveType, requested_half_days: int) -> list[FieldError]:
     max_days = leave_type.max_consecutive_days
-    requested_half_days = sum(day.half_days for day in days)
     if max_days is None or requested_half_days <= 2 * max_days:
         return []
     detail = Sentence(
@@ -118,6 +168,17 @@ def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
         return []
     detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
     return [FieldError(pointer="/note", code="note_required", detail=detail)]
+
+
+def check_cover_given(leave_type: LeaveType, cover_user_id: str | None) -> None:
+    """Raises InvalidInput ``cover_required`` if the leave type needs a cover and there is none."""
+    if leave_type.requires_cover and cover_user_id is None:
+        raise InvalidInput.of(
+            "cover_user_id",
+            "cover_required",
+            "{leave_type} needs a colleague who covers.",
+            leave_type=leave_type.name,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

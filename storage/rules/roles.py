@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from storage.base.errors import InsufficientRole, NotYourField
-from storage.base.values import ROLES, Role
+from storage.base.values import ROLES, Caller, LeaveType, Role
 
 # The fields that people may change themselves; only admins change the others.
 EDITABLE_BY_SELF: Final = frozenset({"first_name", "last_name", "job_title"})
@@ -37,6 +37,11 @@ def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None
 def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None = None) -> bool:
     """Whether the actor may create, change or archive that person."""
     return has_role(actor_role, role_needed_to_manage(target_role, new_role))
+
+
+def may_record_type(leave_type: LeaveType, *, by: Caller) -> bool:
+    """Whether the caller may record this type for people whose leave they decide on."""
+    return by.is_admin or leave_type.approvers_may_record
 
 
 def check_own_fields(fields: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from storage.base.errors import InvalidInput
 from storage.base.values import HalfDay, LeaveRequest
 
 MAX_SPAN_DAYS: Final = 366
+# Leave of more days than these is rare and has an index of its own.
+LONG_SPAN_DAYS: Final = 31
 
 
 def earliest_start(day: date) -> date:
@@ -21,6 +23,11 @@ def latest_end(day: date) -> date:
     """The latest last day of leave that begins by ``day``: it bounds an index scan."""
     last_day = min(day.toordinal() + MAX_SPAN_DAYS, date.max.toordinal())
     return date.fromordinal(last_day)
+
+
+def latest_short_end(day: date) -> date:
+    """As ``latest_end``, of leave that is not long."""
+    return date.fromordinal(min(day.toordinal() + LONG_SPAN_DAYS, date.max.toordinal()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +105,16 @@ def requested_span(
     )
 
 
+def of_slots(first_slot: int, last_slot: int) -> Span:
+    """The span of these halves, both included, numbered like `Span.first_slot`."""
+    return Span(
+        start_date=date.fromordinal(first_slot >> 1),
+        end_date=date.fromordinal(last_slot >> 1),
+        start_half_day="pm" if first_slot % 2 else None,
+        end_half_day=None if last_slot % 2 else "am",
+    )
+
+
 def of_request(request: LeaveRequest) -> Span:
     return Span(
         start_date=request.start_date,
@@ -110,3 +127,8 @@ def of_request(request: LeaveRequest) -> Span:
 def overlaps(first: Span, second: Span) -> bool:
     """Whether the two share a half-day."""
     return first.first_slot <= second.last_slot and second.first_slot <= first.last_slot
+
+
+def lies_within(inner: Span, outer: Span) -> bool:
+    """Whether all half-days of the first are half-days of the second."""
+    return outer.first_slot <= inner.first_slot and inner.last_slot <= outer.last_slot

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from storage.rules import halves, leave_years
+from storage.rules.employment import allowances
+from storage.rules.employment.allowances import Entitlement, YearAllowance
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.request_rules import YearDemand
 
@@ -32,14 +34,14 @@ class CarryOver:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """A person's entitlement.
+    """What a person's balances depend on besides leave.
 
     ``adjusted_half_days`` has the sum of adjustments by the calendar year in which a leave year
     begins. ``carry_over`` is None where nothing is carried over.
     """
 
     rule: LeaveYearRule
-    granted_half_days: int
+    entitlement: Entitlement
     adjusted_half_days: Mapping[int, int]
     carry_over: CarryOver | None
 
@@ -69,13 +71,12 @@ class Deduction:
 class LeaveYearBalance:
     """The balance of one leave year. Future leave counts as taken.
 
-    ``prorated_half_days`` is the person's part of the granted ones. ``lapsing_half_days`` are the
-    carried ones that are not taken by ``carried_until``, when they expire (None: never).
+    ``lapsing_half_days`` are the carried half-days that are not taken by ``carried_until``, when
+    they expire (None: never).
     """
 
     year: LeaveYear
-    granted_half_days: int
-    prorated_half_days: int
+    allowance: YearAllowance
     carried_half_days: int
     adjusted_half_days: int
     taken_half_days: int
@@ -95,7 +96,7 @@ class LeaveYearBalance:
     def final_half_days(self) -> int:
         """The half-days left at the end of the year if no more leave is taken."""
         return (
-            self.prorated_half_days
+            self.allowance.prorated_half_days
             + self.carried_half_days
             + self.adjusted_half_days
             - self.taken_half_days
@@ -202,10 +203,7 @@ def _balance_of(
         lapsing_half_days = max(carried_half_days - used, 0)
     return LeaveYearBalance(
         year=year,
-        granted_half_days=account.granted_half_days,
-        prorated_half_days=leave_years.prorated_half_days(
-            account.granted_half_days, year, account.rule.start_date
-        ),
+        allowance=allowances.of_year(account.entitlement, year),
         carried_half_days=carried_half_days,
         adjusted_half_days=account.adjusted_half_days.get(year.first_day.year, 0),
         taken_half_days=sum([leave.half_days_in_year(year) for leave in deductions]),

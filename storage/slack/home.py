@@ -11,14 +11,27 @@ from storage.access import absences
 from storage.base.calendar_values import Absence
 from storage.base.clock import end_of_week, local_day
 from storage.base.errors import NotFound, UnusableCursor
-from storage.base.values import Caller, LeaveRequest, LeaveType, Organisation, User
+from storage.base.values import (
+    Caller,
+    CountedAmendment,
+    LeaveRequest,
+    LeaveType,
+    Organisation,
+    User,
+)
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import caller_leave, ledgers
+from storage.leave import ledgers
+from storage.leave.amendments import counted_amendments
+from storage.leave.cover import covered
+from storage.leave.cover.covered import Covered
+from storage.leave.interruptions import offering
 from storage.leave.ledgers import Balance
+from storage.leave.lists import caller_leave
+from storage.leave.recorded import recordable_people
 from storage.slack import home_pages
 from storage.slack.home_pages import PageCursors
 
@@ -26,15 +39,31 @@ from storage.slack.home_pages import PageCursors
 MAX_OWN: Final = 8
 MAX_WAITING: Final = 10
 MAX_AWAY: Final = 12
+# One more is read, to say that there are others.
+MAX_COVERING: Final = 5
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """A request with its requester's name and its type."""
+    """A request with its requester's name, its type, its cover's name and its open amendment.
+
+    ``can_be_interrupted`` as in `ApprovalCard`.
+    """
 
     request: LeaveRequest
     person_name: str
+    leave_type: LeaveType
+    cover_name: str | None = None
+    amendment: ProposedLeave | None = None
+    can_be_interrupted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProposedLeave:
+    """An open amendment and the proposed leave type."""
+
+    counted: CountedAmendment
     leave_type: LeaveType
 
 
@@ -44,7 +73,9 @@ class Home:
 
     ``waiting``: requests that await the viewer's decision, oldest first. ``away``: leave between
     ``today`` and ``last_day``, by first day: approved, or pending if the viewer could decide on it.
-    ``cursors`` has the pages that are shown, and their scope, which is never None.
+    ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
+    ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
+    whether the viewer may record leave for anyone.
     """
 
     user: User
@@ -55,7 +86,9 @@ class Home:
     own: Page[Item]
     waiting: Page[Item]
     away: Page[Absence]
+    covering: list[Covered]
     cursors: PageCursors
+    may_record: bool = False
 
 
 def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
@@ -102,7 +135,9 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         own=_items(tx, config, own),
         waiting=_items(tx, config, waiting),
         away=away,
+        covering=covered.upcoming(tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1),
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
+        may_record=recordable_people.are_any(tx, by=by, now=now),
     )
 
 
@@ -129,13 +164,25 @@ def _page_after(
 
 def _items(tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest]) -> Page[Item]:
     user_ids = {request.user_id for request in page.items}
+    user_ids |= {request.cover_user_id for request in page.items if request.cover_user_id}
     names = people_rows.names(tx, config.organisation.id, user_ids)
+    amendments = counted_amendments.of_requests(tx, config.organisation.id, page.items)
     items = [
         Item(
             request=request,
             person_name=names[request.user_id],
             leave_type=config.leave_types[request.leave_type_id],
+            cover_name=names.get(request.cover_user_id or ""),
+            amendment=_proposed(config, amendments.get(request.id)),
+            can_be_interrupted=offering.can_be_interrupted(config, request),
         )
         for request in page.items
     ]
     return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _proposed(config: OrganisationConfig, counted: CountedAmendment | None) -> ProposedLeave | None:
+    if counted is None:
+        return None
+    leave_type = config.leave_types[counted.amendment.leave_type_id]
+    return ProposedLeave(counted=counted, leave_type=leave_type)

@@ -77,16 +77,16 @@ def find(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
         user_id=str(by.user_id),
         since=now - VIEWED_FOR,
     )
-    return None if row is None else PageCursors.unpacked(row.leafed)
+    return None if row is None else PageCursors.unpacked(row.cursors)
 
 
 @compiled
 def _save(
     organisation_id: Param[str], user_id: Param[str], cursors: Param[str], now: Param[datetime]
 ) -> Insert:
-    columns = {"opened_at": now, "leafed": cursors}
+    columns = {SlackHomeRow.opened_at: now, SlackHomeRow.cursors: cursors}
     return SlackHomeRow.insert(
-        organisation_id=organisation_id, user_id=user_id, **columns
+        {SlackHomeRow.organisation_id: organisation_id, SlackHomeRow.user_id: user_id, **columns}
     ).on_conflict(
         conflict_target=(SlackHomeRow.organisation_id, SlackHomeRow.user_id), update=columns
     )
@@ -96,7 +96,7 @@ def _save(
 def _opened_since(
     organisation_id: Param[str], user_id: Param[str], since: Param[datetime]
 ) -> Select:
-    return SlackHomeRow.select(SlackHomeRow.leafed).where(
+    return SlackHomeRow.select(SlackHomeRow.cursors.alias("cursors")).where(
         SlackHomeRow.organisation_id == organisation_id,
         SlackHomeRow.user_id == user_id,
         SlackHomeRow.opened_at > since,

@@ -15,6 +15,7 @@ from storage.webhooks import endpoint_queues
 
 # Due deliveries are counted up to this number for each endpoint.
 MAX_COUNTED: Final = 10_000
+MAX_LATE: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +45,39 @@ def oldest_due_at(tx: Transaction) -> int | None:
     """
     row = tx.first(_oldest_due)
     return None if row is None else row.due_at
+
+
+def late_webhooks(tx: Transaction, *, before: datetime) -> dict[str, bool]:
+    """The active webhooks with deliveries due before that moment, and whether each one is failing.
+
+    At most ``MAX_LATE``, the latest first.
+    """
+    rows = tx.all(_late_webhooks, before=before, limit=MAX_LATE)
+    return {str(row.webhook_id): row.failing_since_at is not None for row in rows}
+
+
+@compiled
+def _late_webhooks(before: Param[datetime], limit: Param[int]) -> Select:
+    queues = endpoint_queues.all_queues()
+    of_queue = (
+        Select(
+            [queues],
+            [
+                queues.c.webhook_id,
+                WebhookRow.failing_since_at,
+                endpoint_queues.earliest_due_at(queues).alias("due_at"),
+            ],
+        )
+        .join(WebhookRow, on=endpoint_queues.is_webhook_of(queues))
+        .alias("of_queue")
+    )
+    return (
+        Select([of_queue], [of_queue.c.webhook_id, of_queue.c.failing_since_at])
+        .where(of_queue.c.due_at < before)
+        .order_by(of_queue.c.due_at)
+        .limit(limit)
+        .with_cte(queues)
+    )
 
 
 @compiled

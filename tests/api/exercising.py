@@ -19,14 +19,17 @@ from api.http.operations import Operation
 from api.service.app import OPERATIONS
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
+from storage.leave import decisions, leave_requests
 from tests.api.conftest import Client, a_key
 from tests.builders import (
+    NOW,
     Acme,
     a_department,
     a_leave_type,
     a_person,
     a_request,
     an_organisation,
+    caller_for,
 )
 
 NEVER: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
@@ -35,9 +38,16 @@ WRITES: Final = [operation for operation in OPERATIONS if operation.method != "G
 
 # Where the documented example does not fit the organisation below.
 BODIES: Final[Mapping[str, Any]] = {
+    # The example counts from a later day, so the answer would not show it.
+    "users.update": {"job_title": "Analyst"},
     "webhooks.create": {"url": "https://203.0.114.9/hook", "events": ["*"]},
     "webhooks.update": {"events": ["leave_request.approved"]},
     "leave_requests.edit": {"note": "A note"},
+    "interruptions.interrupt": {
+        "leave_type_id": "",
+        "start_date": "2026-10-05",
+        "end_date": "2026-10-05",
+    },
     "leave.create": {"leave_type": "annual", "start_date": "2026-07-06", "end_date": "2026-07-06"},
 }
 # Fields that may hold an id and do not look like it.
@@ -55,6 +65,10 @@ class Things:
 
     def id_before(self, path: str, name: str) -> str:
         """The id that belongs at ``{name}`` of the path."""
+        if path.endswith("/amendment"):
+            return self.ids["amended"]
+        if path.endswith("/interruptions"):
+            return self.ids["interrupted"]
         return self.ids[path.partition("/{" + name)[0].rpartition("/")[2]]
 
 
@@ -67,8 +81,13 @@ def things(client: Client, database: Database) -> Things:
     ada = a_person(database, acme, manager_id=grace.id, department_id=department.id)
     requests = [
         a_request(database, acme, ada, start_date=date(2026, 9, 7) + timedelta(days=7 * week))
-        for week in range(3)
+        for week in range(5)
     ]
+    amended, interrupted = requests[3:]
+    for approved in (amended, interrupted):
+        database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
+    longer = {"end_date": amended.end_date + timedelta(days=1)}
+    database.write_now(leave_requests.edit, amended.id, longer, by=caller_for(acme, ada), now=NOW)
 
     def create(path: str, body: Any) -> str:
         response = client.post(f"/api/v1/{path}", key, json=body)
@@ -86,16 +105,19 @@ def things(client: Client, database: Database) -> Things:
         "adjustments": create(
             f"users/{hedy.id}/adjustments", {"days": 2, "reason": "Overtime", "leave_year": 2026}
         ),
+        "employment": create(f"users/{hedy.id}/employment", {"valid_from": "2026-09-01"}),
         "departments": a_department(database, acme, name="Empty").id,
         "leave-requests": requests[0].id,
         "leave": requests[1].id,
         "approvals": requests[2].id,
+        "amended": amended.id,
+        "interrupted": interrupted.id,
         "public-holiday-sets": holidays,
         "overrides": create(
             f"organisation/public-holiday-sets/{holidays}/overrides",
             {"date": "2026-10-01", "name": "Founders' day"},
         ),
-        "leave-types": a_leave_type(database, acme, name="Sabbatical").id,
+        "leave-types": a_leave_type(database, acme, name="Sabbatical", may_interrupt=True).id,
         "calendar-feeds": create("calendar-feeds", {"name": "Phone"}),
         "webhooks": webhook,
         "deliveries": ping["id"],
@@ -135,6 +157,7 @@ def id_for(field: str, there: Things) -> str:
     kind = field.removesuffix("_id")
     segment = {
         "user": "users",
+        "cover_user": "users",
         "manager": "users",
         "actor": "users",
         "subject": "users",
@@ -150,10 +173,10 @@ def call(
 ) -> httpx.Response:
     """The valid call; ``path``, ``json`` and ``params`` override its parts."""
     headers = {"X-Request-Id": REQUEST_ID}
-    sent = {"json": body_of(operation, there)} if operation.body is not None else {}
+    body = {"json": body_of(operation, there)} if operation.body is not None else {}
     path = more.pop("path", None) or path_of(operation, there)
     return client.request(
-        operation.method, path, key=key or there.key, headers=headers, **sent | more
+        operation.method, path, key=key or there.key, headers=headers, **body | more
     )
 
 

@@ -7,6 +7,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 
 def test_a_valid_request_id_is_kept_and_any_other_replaced(client: Client) -> None:
     def returned(sent: str) -> str:

@@ -12,6 +12,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, a_request, an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Team:
@@ -161,13 +163,13 @@ def test_a_wrong_adjustment_names_its_field(
 def test_an_adjustment_is_served_at_its_location(client: Client, team: Team) -> None:
     body = {"days": -1.5, "reason": "Mistake", "leave_year": 2025}
 
-    made = client.post(team.adjustments, team.owners_key, json=body)
+    adjustment = client.post(team.adjustments, team.owners_key, json=body)
 
-    assert made.status_code == 201
-    assert made.json().items() >= body.items()
-    assert client.get(made.headers["Location"], team.adas_key).json() == made.json()
-    assert client.get(team.adjustments, team.adas_key).json()["data"] == [made.json()]
-    own = made.headers["Location"].replace(team.ada.id, team.acme.owner.id)
+    assert adjustment.status_code == 201
+    assert adjustment.json().items() >= body.items()
+    assert client.get(adjustment.headers["Location"], team.adas_key).json() == adjustment.json()
+    assert client.get(team.adjustments, team.adas_key).json()["data"] == [adjustment.json()]
+    own = adjustment.headers["Location"].replace(team.ada.id, team.acme.owner.id)
     assert client.get(own, team.owners_key).status_code == 404
 
 
@@ -177,7 +179,7 @@ def test_only_admins_adjust_balances_and_approvers_see_them(
     stranger = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
     body = {"days": 1, "reason": "Overtime", "leave_year": 2026}
 
-    seen = [
+    statuses = [
         client.get(path, key).status_code
         for path in (team.balance, team.adjustments)
         for key in (team.adas_key, team.graces_key, team.owners_key, stranger)
@@ -187,7 +189,7 @@ def test_only_admins_adjust_balances_and_approvers_see_them(
         for key in (team.adas_key, team.graces_key, stranger, team.owners_key)
     ]
 
-    assert seen == [200, 200, 200, 403] * 2
+    assert statuses == [200, 200, 200, 403] * 2
     assert adjusted == [403, 403, 403, 201]
 
 

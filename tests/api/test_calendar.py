@@ -26,8 +26,10 @@ def test_each_scope_shows_its_own_leave(client: Client, database: Database) -> N
     owners_key = a_key(database, acme)
     for person in (ada, grace, hedy):
         body = {"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-03"}
-        made = client.post("/api/v1/leave", a_key(database, acme, person), json=body).json()
-        client.post(f"/api/v1/approvals/{made['id']}/approve", owners_key)
+        leave_request = client.post(
+            "/api/v1/leave", a_key(database, acme, person), json=body
+        ).json()
+        client.post(f"/api/v1/approvals/{leave_request['id']}/approve", owners_key)
     feeds = client.get("/api/v1/calendar-feeds/token", a_key(database, acme, ada)).json()["feeds"]
 
     def shown(feed: str) -> list[str]:
@@ -50,7 +52,7 @@ def test_a_feed_ends_in_ics_or_not_and_ignores_unknown_parameters(
     assert plain.headers["Content-Disposition"] == 'inline; filename="leave.ics"'
     assert plain.headers["Cache-Control"] == "private, no-cache"
     assert client.get(f"{path}.ics?utm_source=x").content == plain.content
-    assert client.get(f"{path}?scope=everybody").json()["code"] == "not_one_of"
+    assert client.get(f"{path}?scope=everything").json()["code"] == "not_one_of"
 
 
 def test_the_personal_feed_holds_public_holidays(client: Client, database: Database) -> None:

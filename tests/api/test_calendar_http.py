@@ -30,7 +30,7 @@ from tests.builders import (
     type_id,
 )
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 HOUR = timedelta(hours=1)
 
@@ -314,7 +314,7 @@ def test_a_reverted_change_restores_the_tag(world: World) -> None:
 
 def test_cancelled_leave_stays_marked_for_30_days(world: World) -> None:
     path = world.path(world.grace, "team")
-    shown = world.client.get(path).text
+    content = world.client.get(path).text
     cancels(world)
 
     marked = world.client.get(path)
@@ -323,8 +323,8 @@ def test_cancelled_leave_stays_marked_for_30_days(world: World) -> None:
     world.clock.now += timedelta(days=1)
     gone = world.client.get(path, headers={"If-Modified-Since": last.headers["Last-Modified"]})
 
-    assert "STATUS:CONFIRMED" in shown
-    assert f"SEQUENCE:{world.approved.version}\r\n" in shown
+    assert "STATUS:CONFIRMED" in content
+    assert f"SEQUENCE:{world.approved.version}\r\n" in content
     for response in (marked, last):
         assert "STATUS:CANCELLED" in response.text
         assert f"UID:{world.approved.id}\r\n" in response.text
@@ -356,14 +356,14 @@ def event_of(world: World, path: str, request: LeaveRequest) -> str:
 
 def test_declined_leave_is_marked_for_30_days_in_its_owners_feed(world: World) -> None:
     path = world.path(world.ada)
-    shown = event_of(world, path, world.pending)
+    tentative = event_of(world, path, world.pending)
     declines(world)
 
     marked = event_of(world, path, world.pending)
     world.clock.now += timedelta(days=31)
 
-    assert "STATUS:TENTATIVE" in shown
-    assert f"SEQUENCE:{world.pending.version}\r\n" in shown
+    assert "STATUS:TENTATIVE" in tentative
+    assert f"SEQUENCE:{world.pending.version}\r\n" in tentative
     assert "STATUS:CANCELLED" in marked
     assert f"SEQUENCE:{world.pending.version + 1}\r\n" in marked
     assert event_of(world, path, world.pending) == ""
@@ -373,7 +373,7 @@ def test_declined_leave_is_marked_for_30_days_in_its_owners_feed(world: World) -
 def test_a_reversed_approval_stays_marked_for_30_days(world: World, scope: str) -> None:
     path = world.path(world.grace, scope)
     world.clock.now = NOW + timedelta(minutes=5)
-    shown = event_of(world, path, world.approved)
+    confirmed = event_of(world, path, world.approved)
     world.write(decisions.change_decision, world.approved.id, "declined")
     declines(world)
 
@@ -381,7 +381,7 @@ def test_a_reversed_approval_stays_marked_for_30_days(world: World, scope: str) 
     never_shown = event_of(world, path, world.pending)
     world.clock.now += timedelta(days=31)
 
-    assert "STATUS:CONFIRMED" in shown
+    assert "STATUS:CONFIRMED" in confirmed
     assert "STATUS:CANCELLED" in marked
     assert f"SEQUENCE:{world.approved.version + 1}\r\n" in marked
     assert never_shown == ""
@@ -434,8 +434,8 @@ def test_a_feed_has_its_given_name(world: World) -> None:
     phone = world.database.write_now(feeds.create, "Phone; R&D", by=by, now=NOW)
 
     for scope in ("", "?scope=team", "?scope=org"):
-        shown = world.client.get(f"/cal/{phone.token}{scope}").text
-        assert "X-WR-CALNAME:Phone\\; R&D\r\n" in shown
+        content = world.client.get(f"/cal/{phone.token}{scope}").text
+        assert "X-WR-CALNAME:Phone\\; R&D\r\n" in content
 
 
 @pytest.mark.parametrize("word", ["", "Personal", "all", "org,team", "%00"])

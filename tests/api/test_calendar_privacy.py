@@ -28,6 +28,8 @@ from tests.builders import (
     caller_for,
 )
 
+pytestmark = pytest.mark.shared_database
+
 # Ada is away. Her team: Carl is of her department, which Head leads; Grace manages her.
 VIEWERS: Final = (
     "herself",
@@ -152,14 +154,14 @@ def expected(viewer: str, scope: FeedScope) -> dict[tuple[bool, str], tuple[str,
         statuses = SHOWN_TO_OTHERS if viewer in TEAM else {}
     else:
         statuses = SHOWN_TO_OTHERS
-    shown = {}
+    events = {}
     for is_private, fate in product((False, True), statuses):
         if is_own:
             summary = (PRIVATE if is_private else PUBLIC) + " (pending)" * (fate == "pending")
         else:
             summary = f"Ada Lovelace: {'Away' if is_private else PUBLIC}"
-        shown[is_private, fate] = statuses[fate], summary
-    return shown
+        events[is_private, fate] = statuses[fate], summary
+    return events
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
@@ -174,12 +176,12 @@ def test_each_viewer_sees_only_visible_details(
         content = client.get(f"{path}?scope={scope}").content
 
         events = {event.uid: event for event in calendars.by_icalendar(content)}
-        seen = {
+        visible = {
             kind: (events[request_id].status, events[request_id].summary)
             for kind, request_id in cast.requests.items()
             if request_id in events
         }
-        assert seen == expected(viewer, scope), scope
+        assert visible == expected(viewer, scope), scope
         for event in events.values():
             is_busy = viewer == "herself" and event.status != "CANCELLED"
             is_leave = not event.uid.startswith("holiday-")

@@ -28,6 +28,8 @@ from tests.builders import (
     type_id,
 )
 
+pytestmark = pytest.mark.shared_database
+
 PIECES = (
     "\r\n",
     "\n",

@@ -29,7 +29,7 @@ from tests.builders import (
 )
 from tests.refusals import overlapping
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 TAG = re.compile(r'"[0-9a-f]{32}"')
 NOON = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
@@ -80,13 +80,16 @@ class Things:
                 "/organisation/public-holiday-sets", country_code="DE"
             ),
             "/users/{id}/adjustments/{adjustment_id}": ada.id,
+            "/users/{id}/employment/{record_id}": ada.id,
         }
         self.adjustment_id = create(
             f"/users/{ada.id}/adjustments", days=1, reason="Moved house.", leave_year=2026
         )
+        self.record_id = create(f"/users/{ada.id}/employment", valid_from="2026-09-01")
 
     def path(self, operation: Operation) -> str:
         path = operation.path.replace("{adjustment_id}", self.adjustment_id)
+        path = path.replace("{record_id}", self.record_id)
         return "/api/v1" + path.replace("{id}", self.ids[operation.path])
 
 
@@ -147,22 +150,23 @@ def test_a_created_resource_keeps_its_tag_on_reading(
     for operation in app.OPERATIONS:
         if operation.method != "POST" or operation.status != 201 or "{" in operation.path:
             continue
-        made = client.post(f"/api/v1{operation.path}", key, json=bodies[operation.path])
-        response = client.get(made.headers["Location"], key)
+        created = client.post(f"/api/v1{operation.path}", key, json=bodies[operation.path])
+        response = client.get(created.headers["Location"], key)
 
-        assert (made.status_code, response.status_code) == (201, 200), operation.path
-        assert made.headers["ETag"] == response.headers["ETag"]
+        assert (created.status_code, response.status_code) == (201, 200), operation.path
+        assert created.headers["ETag"] == response.headers["ETag"]
         if operation.path in ("/webhooks", "/api-keys"):
             # The response to the creation also has the secret.
-            assert made.json().items() > response.json().items()
+            assert created.json().items() > response.json().items()
         else:
-            assert made.content == response.content
+            assert created.content == response.content
 
 
 def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
     """Method, path and body of every conditional change, deletions last."""
     bodies: dict[str, Any] = {
         "/users/{id}": {"job_title": "Analyst"},
+        "/users/{id}/employment/{record_id}": {"leave_allowance": 12},
         "/departments/{id}": {"name": "Development"},
         "/leave-requests/{id}": {"note": "Changed"},
         "/leave-types/{id}": {"name": "Learning"},
@@ -174,7 +178,9 @@ def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
         for operation in app.OPERATIONS
         if operation.changes_one and operation.path in things.ids
     ]
-    for operation in sorted(conditional, key=lambda item: item.method, reverse=True):
+    # Records are deleted before the people to whom they belong.
+    conditional.sort(key=lambda item: (item.method, item.path.count("/")), reverse=True)
+    for operation in conditional:
         body = bodies[operation.path] if operation.method == "PATCH" else None
         yield operation.method, things.path(operation), body
 
@@ -233,15 +239,15 @@ def test_use_of_a_key_between_reading_and_revoking_it_is_no_conflict(
 def test_a_fetch_between_reading_and_revoking_a_feed_is_no_conflict(
     client: Client, key: str
 ) -> None:
-    made = client.post("/api/v1/calendar-feeds", key, json={"name": "Phone"})
-    path = f"/api/v1/calendar-feeds/{made.json()['id']}"
+    feed = client.post("/api/v1/calendar-feeds", key, json={"name": "Phone"})
+    path = f"/api/v1/calendar-feeds/{feed.json()['id']}"
     before = client.get(path, key)
 
-    client.get(made.json()["url"].removeprefix("https://hiatus.test"))
+    client.get(feed.json()["url"].removeprefix("https://hiatus.test"))
     client.settle()
 
     assert client.get(path, key).headers["ETag"] != before.headers["ETag"]
-    revoked = client.delete(path, key, headers={"If-Match": made.headers["ETag"]})
+    revoked = client.delete(path, key, headers={"If-Match": feed.headers["ETag"]})
     assert revoked.status_code == 204
 
 

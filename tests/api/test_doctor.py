@@ -1,4 +1,4 @@
-"""``hiatus doctor`` on BASE_URL and on settings that do not go together."""
+"""``hiatus doctor`` on BASE_URL, Redis, and settings that do not go together."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from api.base.settings import ApiSettings, public_url
 from api.service import doctor
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
-from storage.cli.doctor.findings import Check, Finding, run
+from storage.cli.doctor.findings import Check, Finding, ok, run
 from storage.cli.doctor.reading import Reader
 from storage.db.connections import PROCESS_NAME
+from tests.fakes.redis import LoopbackRedis
 from tests.flows.running import free_port
 
 Respond = Callable[[BaseHTTPRequestHandler], None]
@@ -75,16 +76,16 @@ def test_an_address_that_does_not_lead_to_hiatus_is_reported(
     respond: Respond, state: str, said: str
 ) -> None:
     with another_service(respond) as url:
-        found = reached(url)
+        finding = reached(url)
 
-    assert (found.state, said in found.text) == (state, True)
+    assert (finding.state, said in finding.text) == (state, True)
 
 
 def test_an_address_where_nothing_listens_is_a_failure_without_the_urls_password() -> None:
-    found = reached(f"http://hiatus:hunter2@127.0.0.1:{free_port()}")
+    finding = reached(f"http://hiatus:hunter2@127.0.0.1:{free_port()}")
 
-    assert (found.state, "no connection" in found.text) == ("failed", True)
-    assert "hunter2" not in found.text
+    assert (finding.state, "no connection" in finding.text) == ("failed", True)
+    assert "hunter2" not in finding.text
 
 
 def test_an_address_that_trickles_is_a_failure_after_the_checks_time() -> None:
@@ -111,12 +112,37 @@ def test_a_missing_address_is_a_warning() -> None:
     assert (found.state, "is not set" in found.text) == ("warning", True)
 
 
+def redis_findings(url: str) -> list[Finding]:
+    return [*run(doctor.redis_checks(ApiSettings(rate_limit_storage=url)))]
+
+
+def test_a_redis_that_counts_is_ok() -> None:
+    with LoopbackRedis() as redis:
+        assert redis_findings(redis.url) == ok("Redis", "counts rate limits")
+
+
+def test_a_redis_that_does_not_answer_is_a_failure_that_says_what_to_check() -> None:
+    with LoopbackRedis(answers=False) as redis:
+        [hanging] = redis_findings(redis.url)
+    [away] = redis_findings("redis://:hunter2@127.0.0.1:1")
+
+    assert [finding.state for finding in (hanging, away)] == ["failed", "failed"]
+    assert "no answer within 0.25 s" in hanging.text
+    assert "no connection" in away.text
+    assert "HIATUS_RATE_LIMIT_STORAGE" in away.text
+    assert "hunter2" not in away.text
+
+
+def test_redis_is_not_checked_where_it_is_not_set_up() -> None:
+    assert redis_findings(ApiSettings.rate_limit_storage) == []
+
+
 def contradictions(env: dict[str, str], reader: Reader, *, has_bot: bool = False) -> list[str]:
     """The first words of each contradiction."""
     settings = ApiSettings.from_env({**env, "BASE_URL": public_url(env)})
-    found = doctor.contradictions(env, settings, reader, has_bot=has_bot)
-    assert {one.state for one in found} <= {"warning"}
-    return [one.text.partition(" ")[0] for one in found]
+    findings = doctor.contradictions(env, settings, reader, has_bot=has_bot)
+    assert {one.state for one in findings} <= {"warning"}
+    return [one.text.partition(" ")[0] for one in findings]
 
 
 def reader_of(url: str) -> Reader:

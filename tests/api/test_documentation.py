@@ -8,12 +8,15 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from api.documentation import documentation, openapi
 from api.service import app
 from api.service.app import OPERATIONS, OTHER_PATHS
 from tests import swagger_ui
 from tests.api.conftest import SETTINGS, Client
+
+pytestmark = pytest.mark.shared_database
 
 PAGES = ["/docs", "/docs/errors"]
 
@@ -133,6 +136,47 @@ def test_a_page_accepts_only_reads(client: Client) -> None:
 
     assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
     assert head.status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_slash_at_the_end_leads_to_the_page(client: Client, page: str, method: str) -> None:
+    response = client.request(method, f"{page}/?token=secret")
+
+    assert response.status_code == 308
+    # Relative, as the proxy may serve Hiatus below a path.
+    assert response.headers["Location"] == f"../{page.rpartition('/')[2]}"
+    assert response.url.join(response.headers["Location"]).path == page
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_browsers_find_an_icon_without_a_page(client: Client, method: str) -> None:
+    response = client.request(method, "/favicon.ico")
+    again = client.get("/favicon.ico", headers={"If-None-Match": response.headers["ETag"]})
+
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "image/vnd.microsoft.icon"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Cache-Control"] == "public, max-age=86400"
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_favicon_is_an_icon_of_two_sizes(client: Client) -> None:
+    icon = client.get("/favicon.ico").content
+
+    assert icon[:6] == b"\0\0\1\0\2\0"
+    assert [icon[6], icon[22]] == [16, 32]
+
+
+def test_log_lines_have_the_route_and_no_query(client: Client) -> None:
+    paths = ["/docs", "/docs/", "/favicon.ico"]
+
+    with capture_logs() as entries:
+        for path in paths:
+            client.get(f"{path}?token=secret")
+
+    assert [entry["route"] for entry in entries] == paths
+    assert "secret" not in str(entries)
 
 
 def test_swagger_ui_is_the_version_that_its_package_names() -> None:

@@ -13,6 +13,8 @@ from tests.api import exercising
 from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 # Only on some responses: after a replay, or with a wait.
 SOMETIMES: Final = frozenset({"Idempotent-Replayed", "Retry-After"})
 
@@ -64,11 +66,11 @@ def test_a_created_resource_has_its_tag(
 ) -> None:
     key = a_key(database, an_organisation(database))
 
-    made = client.post(f"/api/v1/{path}", key, json=body)
-    read = client.get(made.headers["Location"], key)
+    response = client.post(f"/api/v1/{path}", key, json=body)
+    read = client.get(response.headers["Location"], key)
 
-    assert (made.status_code, read.status_code) == (201, 200)
-    assert made.headers["ETag"] == read.headers["ETag"]
+    assert (response.status_code, read.status_code) == (201, 200)
+    assert response.headers["ETag"] == read.headers["ETag"]
 
 
 def test_an_unknown_leave_type_error_lists_the_codes(client: Client, database: Database) -> None:

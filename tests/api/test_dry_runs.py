@@ -16,7 +16,7 @@ from tests.builders import NOW, Acme, a_department, a_person, a_request, an_orga
 from tests.storage.test_dry_runs import CHANGES
 from tests.storage.test_recalculation import FRIDAY, MONDAY
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 API = "/api/v1"
 SETS = f"{API}/organisation/public-holiday-sets"
@@ -150,15 +150,21 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
     set_id = client.get(SETS, key).json()["data"][0]["id"]
     france = client.post(SETS, key, json={"country_code": "FR"}).headers["Location"]
     body = {"date": "2026-08-05", "name": "Market day"}
-    made = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
+    override_id = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
     request = a_request(database, acme, ada, start_date=MONDAY)
     database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    employment = f"{API}/users/{a_person(database, acme).id}/employment"
+    from_august = {"valid_from": "2026-08-01", "working_days": ["tuesday"]}
+    record = client.post(employment, key, json=from_august).headers["Location"]
     trials: list[tuple[str, str, Any]] = [
         ("PATCH", f"{API}/organisation", {"country_code": "US"}),
         ("POST", f"{SETS}/{set_id}/overrides", {"date": "2026-08-03", "name": "Off"}),
-        ("DELETE", f"{SETS}/{set_id}/overrides/{made}", None),
+        ("DELETE", f"{SETS}/{set_id}/overrides/{override_id}", None),
         ("DELETE", france, None),
         ("PATCH", f"{API}/users/{ada.id}", {"public_holiday_country_code": "DE"}),
+        ("POST", employment, {"valid_from": "2026-09-01"}),
+        ("PATCH", record, {"valid_from": "2026-08-04"}),
+        ("DELETE", record, None),
         ("DELETE", f"{API}/users/{ada.id}", None),
         ("POST", f"{API}/users/{ada.id}/deactivate", None),
         ("PATCH", f"{API}/departments/{research.id}", {"default_leave_allowance": 40}),
@@ -245,11 +251,11 @@ def test_dry_runs_of_deactivation_and_removal_show_their_effects(
     ada = a_person(database, acme, manager_id=grace.id)
     set_id = client.get(SETS, key).json()["data"][0]["id"]
     body = {"date": MONDAY.isoformat(), "name": "Market day"}
-    made = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
+    override_id = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
     request = a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
 
     deactivation = client.post(f"{API}/users/{grace.id}/deactivate?dry_run=true", key).json()
-    removal = client.delete(f"{SETS}/{set_id}/overrides/{made}?dry_run=true", key).json()
+    removal = client.delete(f"{SETS}/{set_id}/overrides/{override_id}?dry_run=true", key).json()
 
     assert [reassignment["approvers_after"] for reassignment in deactivation["rerouted"]] == [
         [acme.owner.id]

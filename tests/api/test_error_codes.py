@@ -34,11 +34,11 @@ def test_every_problem_of_http_is_explained() -> None:
 
 
 def test_a_code_has_one_status_unless_it_is_also_a_fields() -> None:
-    seen: dict[str, set[int]] = {}
+    statuses: dict[str, set[int]] = {}
     for entry in error_codes.every_code():
-        seen.setdefault(entry.code, set()).add(entry.status)
+        statuses.setdefault(entry.code, set()).add(entry.status)
 
-    assert {code: of for code, of in seen.items() if len(of) > 1} == {"not_found": {404, 422}}
+    assert {code: of for code, of in statuses.items() if len(of) > 1} == {"not_found": {404, 422}}
 
 
 @pytest.mark.parametrize("code", error_codes.every_code(), ids=lambda entry: entry.code)

@@ -111,13 +111,13 @@ def test_wrapping_middleware_sees_an_unexpected_error_and_the_server_does_not(
     key = a_key(database, an_organisation(database))
     outside.run(database_url, "ALTER TABLE departments RENAME TO departments_away")
     inner = application(database)
-    seen: list[Exception] = []
+    errors: list[Exception] = []
 
     async def error_tracker(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await inner(scope, receive, send)
         except Exception as error:
-            seen.append(error)
+            errors.append(error)
             raise
 
     client = Client(error_tracker)
@@ -128,10 +128,10 @@ def test_wrapping_middleware_sees_an_unexpected_error_and_the_server_does_not(
 
     assert (broken.status_code, refused.status_code) == (500, 401)
     assert broken.headers["X-Request-Id"] == broken.json()["request_id"]
-    assert len(seen) == 1
+    assert len(errors) == 1
     assert [
         log_entry["exc_info"] for log_entry in logs if log_entry["event"] == "request failed"
-    ] == seen
+    ] == errors
     assert [log_entry["status"] for log_entry in logs if log_entry["event"] == "request"] == [
         500,
         401,

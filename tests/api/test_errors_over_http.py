@@ -18,6 +18,8 @@ from tests.api.conftest import Client, a_key
 from tests.api.exercising import Things, call, things
 from tests.builders import NOW, a_leave_type, a_person
 
+pytestmark = pytest.mark.shared_database
+
 BY_ID = {operation.operation_id: operation for operation in OPERATIONS}
 
 
@@ -128,6 +130,7 @@ def test_each_wrong_field_has_its_own_documented_code(
     ("code", "rules", "dates"),
     [
         ("note_required", {"requires_note": True}, ("2026-07-06", "2026-07-06")),
+        ("cover_required", {"requires_cover": True}, ("2026-07-06", "2026-07-06")),
         ("too_little_notice", {"min_notice_days": 300}, ("2026-07-06", "2026-07-06")),
         ("too_many_days", {"max_consecutive_days": 1}, ("2026-07-06", "2026-07-10")),
         ("leave_type_archived", {"is_archived": True}, ("2026-07-06", "2026-07-06")),
@@ -141,14 +144,14 @@ def test_a_rule_of_the_leave_type_has_its_own_documented_code(
     rules: dict[str, Any],
     dates: tuple[str, str],
 ) -> None:
-    made = a_leave_type(database, there.acme, name="Strict")
-    path = f"/api/v1/leave-types/{made.id}"
+    strict_type = a_leave_type(database, there.acme, name="Strict")
+    path = f"/api/v1/leave-types/{strict_type.id}"
     assert client.patch(path, there.key, json=rules).status_code == 200
 
     response = client.post(
         "/api/v1/leave-requests",
         there.key,
-        json={"leave_type_id": made.id, "start_date": dates[0], "end_date": dates[1]},
+        json={"leave_type_id": strict_type.id, "start_date": dates[0], "end_date": dates[1]},
     )
 
     assert response.json()["code"] == code

@@ -72,16 +72,16 @@ def test_a_feed_without_a_name_is_called_after_its_owner(
     ada = a_person(database, acme)
     key = a_key(database, acme, ada)
 
-    made = [client.post(f"{V1}/calendar-feeds", key, json=body) for body in ({}, {"name": None})]
+    created = [client.post(f"{V1}/calendar-feeds", key, json=body) for body in ({}, {"name": None})]
     named = client.post(f"{V1}/calendar-feeds", key, json={"name": "Phone"}).json()
 
-    assert [response.json()["name"] for response in made] == ["Leave: Ada Lovelace"] * 2
+    assert [response.json()["name"] for response in created] == ["Leave: Ada Lovelace"] * 2
     assert named["name"] == "Phone"
     database.write_now(people.update, ada.id, {"last_name": "King"}, by=acme.caller, now=NOW)
     listed = client.get(f"{V1}/calendar-feeds", key).json()["data"]
     assert [feed["name"] for feed in listed] == ["Phone", "Leave: Ada King", "Leave: Ada King"]
     # The calendar's name describes the selected scope.
-    path = made[0].json()["url"].removeprefix(SETTINGS.base_url)
+    path = created[0].json()["url"].removeprefix(SETTINGS.base_url)
     assert "X-WR-CALNAME:Leave: Ada King\r\n" in client.get(path).text
     assert "X-WR-CALNAME:Leave: Acme (my team)" in client.get(f"{path}?scope=team").text
 

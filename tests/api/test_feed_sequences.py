@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from icalendar import Calendar
 
 from api.service import app
-from storage.admin import departments, holiday_overrides, organisation_settings, people
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin import departments, organisation_settings, people
+from storage.admin.holidays import holiday_overrides
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
@@ -34,7 +35,7 @@ from tests.builders import (
     type_id,
 )
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 SCOPES: Final = ("personal", "team", "org")
 # All other lines are the event's contents.
@@ -61,12 +62,16 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class World:
-    """Ada and Grace are of one department, and each has leave. ``other`` is a second process."""
+    """Ada and Grace are of one department, and each has leave, which Hedy covers.
+
+    ``other`` is a second process.
+    """
 
     database: Database
     acme: Acme
     ada: User
     grace: User
+    hedy: User
     requests: list[LeaveRequest]
     clock: Clock
     client: Client
@@ -90,13 +95,20 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
     grace = a_person(
         database, acme, first_name="Grace", department_id=department.id, timezone="Asia/Tokyo"
     )
+    hedy = a_person(database, acme, first_name="Hedy")
     requests = []
     for person in (ada, grace):
         for week, code in enumerate(("annual", "sick", "annual")):
             half: HalfDay | None = "am" if week == 2 else None
             monday = date(2026, 8, 3) + timedelta(weeks=week)
             leave_request = a_request(
-                database, acme, person, start_date=monday, code=code, start_half_day=half
+                database,
+                acme,
+                person,
+                start_date=monday,
+                code=code,
+                start_half_day=half,
+                cover_user_id=hedy.id,
             )
             requests.append(leave_request)
         database.write_now(decisions.approve, requests[-1].id, by=acme.caller, now=NOW)
@@ -110,6 +122,7 @@ def a_world(database: Database, client: Client, other: Client, clock: Clock) -> 
         acme=acme,
         ada=ada,
         grace=grace,
+        hedy=hedy,
         requests=requests,
         clock=clock,
         client=client,
@@ -187,6 +200,10 @@ def set_person(world: World, which: int, changes: dict[str, str | None]) -> None
     world.write(people.update, (world.ada, world.grace)[which].id, changes)
 
 
+def rename_cover(world: World, name: str) -> None:
+    world.write(people.update, world.hedy.id, {"first_name": name})
+
+
 def set_type(world: World, code: str, changes: dict[str, Any]) -> None:
     world.write(leave_types.update, type_id(world.database, world.acme, code), changes)
 
@@ -209,6 +226,9 @@ def step(world: World, name: str, which: int) -> None:
         world.write(decisions.change_decision, request.id, name)
     elif name == "edit":
         world.write(leave_requests.edit, request.id, {"end_half_day": "pm", "start_half_day": "pm"})
+    elif name in ("cover", "uncover"):
+        cover_user_id = world.hedy.id if name == "cover" else None
+        world.write(leave_requests.edit, request.id, {"cover_user_id": cover_user_id})
     elif name == "decline":
         world.write(decisions.decline, request.id, reason=None)
     elif name == "approve":
@@ -240,11 +260,14 @@ changes = st.one_of(
     build(
         set_type, codes, st.fixed_dictionaries({"colour": st.sampled_from(["#ff0000", "#0000ff"])})
     ),
+    build(rename_cover, names),
     build(set_department, persons),
     build(head_department, persons),
     build(
         step,
-        st.sampled_from(["approve", "decline", "cancel", "edit", "approved", "declined"]),
+        st.sampled_from(
+            ["approve", "decline", "cancel", "edit", "cover", "uncover", "approved", "declined"]
+        ),
         picked,
     ),
     build(override_holiday, names, st.sampled_from([None, "am", "pm"])),
@@ -267,12 +290,12 @@ def test_changed_events_have_a_higher_sequence_and_a_later_stamp(
     history: list[tuple[tuple[Callable[..., None], tuple[Any, ...]], int]],
 ) -> None:
     world = a_world(database, *clients, clock)
-    seen: dict[str, dict[str, Shown]] = {path: {} for path in world.paths}
+    events: dict[str, dict[str, Shown]] = {path: {} for path in world.paths}
     before = world.read()
     for (change, values), seconds in history:
         # As a calendar keeps them: also events that the feed no longer holds.
         for path, contents in before.items():
-            seen[path] |= events_of(contents)
+            events[path] |= events_of(contents)
         clock.now += timedelta(seconds=seconds)
         try:
             change(world, *values)
@@ -280,7 +303,7 @@ def test_changed_events_have_a_higher_sequence_and_a_later_stamp(
             assert world.read() == before
         before = world.read()
         for path, contents in before.items():
-            check(path, seen[path], events_of(contents))
+            check(path, events[path], events_of(contents))
     for path, contents in before.items():
         assert world.other.get(path).content == contents
 
@@ -288,6 +311,7 @@ def test_changed_events_have_a_higher_sequence_and_a_later_stamp(
 # Changes to events without a new version of any leave request.
 SILENT_CHANGES: Final[Mapping[str, Callable[[World], None]]] = {
     "a person renamed": lambda world: set_person(world, 0, {"last_name": "King"}),
+    "a cover renamed": lambda world: rename_cover(world, "Joan"),
     "a type renamed": lambda world: set_type(world, "annual", {"name": "Holiday"}),
     "a type recoloured": lambda world: set_type(world, "annual", {"colour": "#ff0000"}),
     "hours moved": lambda world: set_hours(world, ("08:00", "12:00", "16:00")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -13,7 +14,7 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 SOME_ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 NONSENSE = "nonsense"
@@ -59,7 +60,7 @@ def allowed(schema: dict[str, Any], document: dict[str, Any]) -> tuple[str, ...]
 
 
 def refused(client: Client, key: str, choice: Choice) -> httpx.Response:
-    path = choice.path.replace("{id}", SOME_ID).replace("{override_id}", SOME_ID)
+    path = re.sub(r"\{\w+\}", SOME_ID, choice.path)
     sending: Any = getattr(client, choice.method)
     body: dict[str, Any] = {"json": {}} if choice.method == "patch" else {}
     response: httpx.Response = sending(f"{path}?{choice.name}={NONSENSE}", key, **body)

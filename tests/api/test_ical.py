@@ -15,7 +15,8 @@ from icalendar import Calendar, Event
 
 from api.feeds.css_colours import nearest_css_name
 from api.feeds.event_times import WorkingHours
-from api.feeds.ical import Feed, PublicHoliday, render_event, render_feed, render_holiday
+from api.feeds.feed_values import Feed, PublicHoliday
+from api.feeds.ical import render_event, render_feed, render_holiday
 from storage.base.calendar_values import Absence
 from storage.base.values import HalfDay, LeaveStatus
 
@@ -298,8 +299,24 @@ def test_day_before_midnight_utc_keeps_the_person_s_date() -> None:
         (replace(OWN, status="cancelled"), "Annual leave"),
         (OTHERS, "Ada Lovelace: Annual leave"),
         (replace(OTHERS, summary_type=None, colour=None), "Ada Lovelace: Away"),
+        (
+            replace(OTHERS, summary_type=None, cover_name="Grace\nHopper"),
+            "Ada Lovelace: Away (covered by Grace Hopper)",
+        ),
+        (
+            replace(OWN, status="pending", cover_name="Grace Hopper"),
+            "Annual leave (pending, covered by Grace Hopper)",
+        ),
     ],
-    ids=["own", "own pending", "own cancelled", "other's", "other's private"],
+    ids=[
+        "own",
+        "own pending",
+        "own cancelled",
+        "other's",
+        "other's private",
+        "other's private, covered",
+        "own pending, covered",
+    ],
 )
 def test_summary_has_the_person_and_the_type(absence: Absence, summary: str) -> None:
     assert read(render_event(absence, HOURS))["summary"] == summary

@@ -10,7 +10,7 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_department, a_leave_type, a_person, a_request, an_organisation
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 V1: Final = "/api/v1"
 # The first and the last of each range, a control of either set, and DEL.

@@ -13,7 +13,7 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, an_organisation
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 REQUESTS = "/api/v1/leave-requests"
 LEAVE = "/api/v1/leave"
@@ -240,17 +240,17 @@ def test_pages_show_every_request_once_while_rows_are_added(client: Client, team
     days = [f"2026-08-{day:02}" for day in range(3, 8)]
     ids = {created(client, team, day, day)["id"] for day in days}
     for sort in ("start_date", "-start_date", "created_at", "-created_at"):
-        seen: list[str] = []
+        ids_of_pages: list[str] = []
         query = f"?limit=2&sort={sort}"
         cursor = ""
         while True:
             page = client.get(REQUESTS + query + cursor, team.owners_key).json()
-            seen += [request["id"] for request in page["data"]]
+            ids_of_pages += [request["id"] for request in page["data"]]
             if not page["pagination"]["has_more"]:
                 break
             cursor = f"&cursor={page['pagination']['next_cursor']}"
         assert page["pagination"]["next_cursor"] is None
-        assert (len(seen), set(seen)) == (len(ids), ids)
+        assert (len(ids_of_pages), set(ids_of_pages)) == (len(ids), ids)
 
 
 def test_a_cursor_fits_only_its_own_list(client: Client, database: Database, team: Team) -> None:

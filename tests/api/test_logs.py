@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import json
 import re
@@ -39,6 +40,39 @@ def test_a_line_outside_of_an_event_loop_is_written_at_once() -> None:
     lines.info(b"two")
 
     assert file.writes == [b"one\n", b"two\n"]
+
+
+class FullDisk(Written):
+    """A file that nothing can be written to until there is space."""
+
+    has_space = False
+
+    def write(self, content: object) -> int:
+        if not self.has_space:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(content)
+
+
+def test_a_full_disk_loses_lines_and_fails_no_request() -> None:
+    file = FullDisk()
+    lines = Lines(io.BufferedWriter(file, buffer_size=16))
+
+    async def say() -> None:
+        for number in range(20):
+            lines.info(f"line {number}".encode())
+            await asyncio.sleep(0)
+
+    lines.info(b"outside of an event loop")
+    failures: list[object] = []
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        loop.set_exception_handler(lambda _, context: failures.append(context))
+        runner.run(say())
+        file.has_space = True
+        lines.info(b"afterwards")
+
+    assert failures == []
+    assert b"".join(file.writes).endswith(b"afterwards\n")
 
 
 def test_lines_of_one_event_loop_iteration_are_one_write() -> None:
@@ -130,3 +164,55 @@ logging.getLogger("library").warning("odd: %s", "\\ud800")
 
     written = done.stderr.splitlines()
     assert [line.count("\\ud800") for line in written] == [1, 1]
+
+
+_ANSWERING_502 = """
+import asyncio
+import httpx
+import structlog
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.routing import Route
+from api.base import logs
+from api.service.request_middleware import RequestMiddleware
+
+async def silent(_):
+    return Response(status_code=502)
+
+async def explained(_):
+    async def ask():
+        structlog.get_logger().warning("no answer", reason="the other server is off")
+    await asyncio.create_task(ask())
+    return Response(status_code=502)
+
+async def get_both():
+    app = Starlette(
+        routes=[Route("/silent", silent), Route("/explained", explained)],
+        middleware=[Middleware(RequestMiddleware, "https://hiatus.test")],
+    )
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="https://hiatus.test") as client:
+        for path in ("silent", "explained"):
+            await client.get(f"/{path}", headers={"X-Request-Id": path})
+
+logs.configure("json")
+asyncio.run(get_both())
+"""
+
+
+def test_every_response_of_500_or_more_has_one_reason_with_its_request_id() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _ANSWERING_502], capture_output=True, text=True, check=True
+    )
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+
+    reasons = [
+        (line["request_id"], line["event"], line["reason"])
+        for line in lines
+        if line["level"] in ("warning", "error")
+    ]
+    assert reasons == [
+        ("silent", "request failed", "no reason was given"),
+        ("explained", "no answer", "the other server is off"),
+    ]

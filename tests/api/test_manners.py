@@ -13,6 +13,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 PATHS = sorted({operation.path for operation in app.OPERATIONS})
 
@@ -83,10 +85,10 @@ def test_an_unknown_path_answers_a_problem(client: Client, key: str, path: str) 
 def test_only_the_caller_may_cache_responses(client: Client, key: str) -> None:
     read = client.get("/api/v1/departments", key)
     users = client.get("/api/v1/users", key)
-    made = client.post("/api/v1/departments", key, json={"name": "Research"})
+    response = client.post("/api/v1/departments", key, json={"name": "Research"})
     refused = client.get("/api/v1/departments")
 
-    assert read.headers["Cache-Control"] == made.headers["Cache-Control"] == "private, no-cache"
+    assert read.headers["Cache-Control"] == response.headers["Cache-Control"] == "private, no-cache"
     assert read.headers["Vary"] == "Authorization"
     assert users.headers["Vary"] == "Authorization, API-Variant"
     assert refused.headers["Cache-Control"] == "no-store"
@@ -115,10 +117,10 @@ def test_secrets_may_not_be_cached(
 def test_response_problem_log_and_audit_share_the_request_id(client: Client, key: str) -> None:
     headers = {"X-Request-Id": "trace-7"}
     with capture_logs() as lines:
-        made = client.post("/api/v1/departments", key, json={"name": "R"}, headers=headers)
+        created = client.post("/api/v1/departments", key, json={"name": "R"}, headers=headers)
         refused = client.post("/api/v1/departments", key, json={}, headers=headers)
 
-    assert made.headers["X-Request-Id"] == refused.headers["X-Request-Id"] == "trace-7"
+    assert created.headers["X-Request-Id"] == refused.headers["X-Request-Id"] == "trace-7"
     assert refused.json()["request_id"] == "trace-7"
     assert [line["request_id"] for line in lines] == ["trace-7", "trace-7"]
     entry = client.get("/api/v1/audit?action=department.created", key).json()["data"][0]
@@ -126,10 +128,10 @@ def test_response_problem_log_and_audit_share_the_request_id(client: Client, key
 
 
 def test_a_generated_request_id_is_the_same_everywhere(client: Client, key: str) -> None:
-    made = client.post("/api/v1/departments", key, json={"name": "R"})
+    response = client.post("/api/v1/departments", key, json={"name": "R"})
 
     entry = client.get("/api/v1/audit?action=department.created", key).json()["data"][0]
-    assert entry["request_id"] == made.headers["X-Request-Id"]
+    assert entry["request_id"] == response.headers["X-Request-Id"]
 
 
 @pytest.mark.parametrize("method", ["DELETE", "POST"])

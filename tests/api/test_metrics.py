@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from api.base import queue_ages
 from api.base.metrics import Metrics
 from api.service import app
 from storage.db.database import Database
+from storage.events import notification_outbox
 from storage.webhooks import webhooks
-from storage.webhooks.delivery_backlog import Backlog
 from storage.webhooks.delivery_queue import Delivery
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, an_organisation
@@ -56,12 +58,12 @@ def test_metrics_of_requests_and_queues_have_no_names(database: Database) -> Non
     client.get("/api/v1/users")
     client.get("/wp-admin/setup.php")
     client.request("BREW", "/healthz")
-    shown = client.get("/metrics")
+    response = client.get("/metrics")
     client.close()
 
-    assert shown.status_code == 200
-    assert shown.headers["content-type"].startswith("text/plain")
-    values = samples(shown.text)
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
+    values = samples(response.text)
     counted = requests(values)
     assert counted["GET", "/api/v1/users/{id}", "200"] == 2
     assert counted["GET", "/api/v1/users", "401"] == 1
@@ -72,8 +74,8 @@ def test_metrics_of_requests_and_queues_have_no_names(database: Database) -> Non
     assert values["hiatus_webhook_deliveries_in_flight", none] == 0
     assert values["hiatus_webhook_oldest_due_seconds", none] == 0
     assert values["hiatus_database_up", none] == 1
-    for name in ("secret", "Secretive", acme.id, acme.owner.id, "wp-admin", "BREW"):
-        assert name not in shown.text
+    for name in ("secret.example", "Secretive", acme.id, acme.owner.id, "wp-admin", "BREW"):
+        assert name not in response.text
 
 
 def test_attempts_are_counted_by_outcome() -> None:
@@ -94,7 +96,7 @@ def test_attempts_are_counted_by_outcome() -> None:
     timeout = replace(FAILED, status_code=None, error="timeout", duration_ms=15_000)
 
     metrics.observe_attempts([(delivery, DELIVERED), (delivery, timeout), (delivery, timeout)])
-    values = samples(metrics.exposition(None, 0).decode())
+    values = samples(metrics.exposition(None).decode())
 
     attempts = "hiatus_webhook_attempts_total"
     assert values[attempts, frozenset({("outcome", "delivered")})] == 1
@@ -105,14 +107,23 @@ def test_attempts_are_counted_by_outcome() -> None:
     assert values["hiatus_database_up", none] == 0
 
 
-def test_the_age_of_the_oldest_is_in_seconds() -> None:
-    text = Metrics().exposition(Backlog(due=7, in_flight=2, oldest_due_at=1_000), 61_500).decode()
+def test_queues_have_the_age_of_their_oldest_item(database: Database) -> None:
+    acme = an_organisation(database)
+    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    person = a_person(database, acme)
+    a_request(database, acme, person)
+    database.write_now(
+        notification_outbox.remind, acme.id, person.id, None, now=NOW - timedelta(minutes=2)
+    )
 
-    values = samples(text)
+    ages = database.read_now(queue_ages.load, now=NOW + timedelta(seconds=60, milliseconds=500))
+    values = samples(Metrics().exposition(ages).decode())
+
     none: Labels = frozenset()
     assert values["hiatus_webhook_oldest_due_seconds", none] == 60.5
-    assert values["hiatus_webhook_deliveries_due", none] == 7
-    assert values["hiatus_webhook_deliveries_in_flight", none] == 2
+    assert values["hiatus_notification_oldest_due_seconds", none] == 180.5
+    assert values["hiatus_digest_oldest_due_seconds", none] == 0
+    assert values["hiatus_webhook_deliveries_due", none] == 1
 
 
 def test_counting_a_request_costs_next_to_nothing() -> None:

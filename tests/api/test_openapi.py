@@ -19,6 +19,8 @@ from storage.db.database import Database
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 # Every method and path of the customer's interface document.
 INTERFACE = """
 GET /api/v1/users
@@ -92,10 +94,10 @@ def test_the_customers_whole_interface_is_documented(document: Document) -> None
 
 
 def test_every_operation_documents_its_requirements_and_responses(document: Document) -> None:
-    seen = set()
+    operation_ids = set()
     tags = {tag["name"] for tag in document["tags"]}
     for _, path, operation in every_operation(document):
-        seen.add(operation["operationId"])
+        operation_ids.add(operation["operationId"])
         assert operation["summary"]
         assert operation["description"].endswith(".")
         assert set(operation["tags"]) <= tags
@@ -110,7 +112,7 @@ def test_every_operation_documents_its_requirements_and_responses(document: Docu
             assert {"401", "403", "422", "500", "503"} <= operation["responses"].keys()
             if "requestBody" in operation:
                 assert {"400", "413", "415"} <= operation["responses"].keys()
-    assert len(seen) == sum(1 for _ in every_operation(document))
+    assert len(operation_ids) == sum(1 for _ in every_operation(document))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda item: item.operation_id)
@@ -165,6 +167,16 @@ def test_every_body_has_an_example_that_fits_its_schema(document: Document) -> N
         assert examples, f"{where} has no example."
         for example in examples:
             fits(example, content["schema"], document)
+
+
+def test_leave_for_another_person_has_an_example_of_its_own(document: Document) -> None:
+    body = document["paths"]["/api/v1/leave-requests"]["post"]["requestBody"]
+    examples = body["content"]["application/json"]["examples"].values()
+
+    assert [(example["summary"], "user_id" in example["value"]) for example in examples] == [
+        ("Request leave", False),
+        ("Record leave for another person", True),
+    ]
 
 
 def fits(example: Any, schema: Document, document: Document) -> None:

@@ -24,6 +24,8 @@ from storage.db.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person, an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 PATH = "/api/v1/things"
 ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -332,11 +334,11 @@ def test_null_differs_from_an_absent_field(client: Client, key: str) -> None:
 
 
 def test_a_result_sets_status_and_headers(client: Client, key: str) -> None:
-    made = client.post(PATH, key, json={})
+    response = client.post(PATH, key, json={})
 
-    assert made.status_code == 201
-    assert made.headers["X-Made"] == "yes"
-    assert made.headers["Content-Type"] == "application/json"
+    assert response.status_code == 201
+    assert response.headers["X-Made"] == "yes"
+    assert response.headers["Content-Type"] == "application/json"
 
 
 def test_a_date_has_one_format(client: Client, key: str) -> None:

@@ -12,6 +12,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import Acme, a_person, a_request, an_organisation, type_id
 
+pytestmark = pytest.mark.shared_database
+
 PREVIEW = "/api/v1/leave-requests/preview"
 REQUESTS = "/api/v1/leave-requests"
 

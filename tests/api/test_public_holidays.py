@@ -10,6 +10,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 API = "/api/v1"
 SETS = f"{API}/organisation/public-holiday-sets"
 
@@ -69,18 +71,18 @@ def test_the_count_of_a_set_follows_its_overrides(client: Client, key: str) -> N
     before = client.get(SETS, key).json()["data"][0]["holiday_count"]
 
     override = {"date": "2026-12-25", "is_holiday": False}
-    made = client.post(f"{path}/overrides", key, json=override).json()
+    created = client.post(f"{path}/overrides", key, json=override).json()
 
     assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before - 1
     assert on(client, key, "2026-12-25")["is_holiday"] is False
-    assert client.delete(f"{path}/overrides/{made['id']}", key).status_code == 204
-    assert client.delete(f"{path}/overrides/{made['id']}", key).status_code == 404
+    assert client.delete(f"{path}/overrides/{created['id']}", key).status_code == 204
+    assert client.delete(f"{path}/overrides/{created['id']}", key).status_code == 404
     assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before
 
 
 def test_an_unused_set_can_be_deleted(client: Client, key: str) -> None:
-    made = client.post(SETS, key, json={"country_code": "FR"})
-    path = made.headers["Location"]
+    response = client.post(SETS, key, json={"country_code": "FR"})
+    path = response.headers["Location"]
 
     refused = client.delete(own_set(client, key), key)
 

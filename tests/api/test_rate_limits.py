@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -13,10 +12,13 @@ import limits
 import pytest
 from structlog.testing import capture_logs
 
+from api.base.redis_windows import REDIS_PAUSE_SECONDS
 from api.base.settings import ApiSettings
+from api.base.windows import Hit, MemoryCounter
 from api.http.errors import RateLimited
-from api.http.rate_limits import FAILURE_LIMIT, REDIS_SECONDS, Hit, MemoryCounter, RateLimits
+from api.http.rate_limits import FAILURE_LIMIT, RateLimits
 from storage.access import api_key_format, api_keys
+from storage.base import caches
 from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
 from storage.db.database import Database
@@ -218,6 +220,19 @@ def test_expired_windows_are_dropped_with_their_names() -> None:
     assert reference() is None
 
 
+def test_beyond_the_bound_the_window_that_ends_first_is_dropped() -> None:
+    caches.limit_caches(1)
+    try:
+        counter = MemoryCounter(limits.parse("2/minute"), lambda: 0.0)
+        # The bound is 512 then.
+        for number in range(513):
+            counter.hit_now(str(number))
+
+        assert [counter.hit_now(name).number for name in ("1", "512", "0")] == [2, 2, 1]
+    finally:
+        caches.limit_caches(caches.DEFAULT_MEGABYTES)
+
+
 async def remaining_after(*requests_of: RateLimits) -> list[int | None]:
     """The remaining requests of one key after a hit on each limiter; None without a count."""
     remaining = []
@@ -238,26 +253,44 @@ def test_two_processes_share_the_counts_in_redis() -> None:
         assert asyncio.run(remaining_after(first, second, first)) == [2, 1, 0]
 
 
-def test_without_redis_all_requests_pass_and_the_failure_is_logged() -> None:
-    with LoopbackRedis() as redis:
-        rate_limits = RateLimits("1/minute", redis.url)
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("redis://127.0.0.1:1", "no connection"),
+        ("redis+unix:///nowhere/redis.sock", "no connection"),
+        ("redis+cluster://127.0.0.1:1", "no node of the cluster answers"),
+    ],
+)
+def test_without_redis_all_requests_pass_and_the_failure_is_logged(url: str, reason: str) -> None:
+    rate_limits = RateLimits("1/minute", url)
 
     with capture_logs() as lines:
         remaining = asyncio.run(remaining_after(*[rate_limits] * 20))
 
     assert set(remaining) == {None}
     # Logged once: Redis is not asked again for a while.
-    assert [line["event"] for line in lines] == ["nothing is limited: Redis is unavailable"]
+    said = [(line["event"], line["reason"]) for line in lines]
+    assert said == [("nothing is limited: Redis is unavailable", reason)]
 
 
-def test_a_redis_that_hangs_costs_its_quarter_of_a_second_once() -> None:
-    started = time.monotonic()
-
+def test_while_redis_hangs_one_request_waits_for_it_after_each_pause() -> None:
+    now = 0.0
     with LoopbackRedis(answers=False) as redis:
-        remaining = asyncio.run(remaining_after(*[RateLimits("1/minute", redis.url)] * 20))
+        rate_limits = RateLimits("1/minute", redis.url, lambda: now)
 
-    assert set(remaining) == {None}
-    assert time.monotonic() - started < 19 * REDIS_SECONDS
+        async def limited_of_eight() -> int:
+            scopes: list[dict[str, Any]] = [{"client": ("192.0.2.1", 1)} for _ in range(8)]
+            await asyncio.gather(*(rate_limits.keys.hit(scope, "0" * 64) for scope in scopes))
+            await rate_limits.close()
+            return sum("rate_limit" in scope for scope in scopes)
+
+        with capture_logs() as lines:
+            assert (asyncio.run(limited_of_eight()), redis.counted) == (0, 8)
+            assert (asyncio.run(limited_of_eight()), redis.counted) == (0, 8)
+            now = REDIS_PAUSE_SECONDS
+            assert (asyncio.run(limited_of_eight()), redis.counted) == (0, 9)
+
+    assert [line["reason"] for line in lines] == ["no answer within 0.25 s"] * 2
 
 
 @pytest.mark.parametrize(

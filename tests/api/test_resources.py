@@ -8,6 +8,8 @@ from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 API = "/api/v1"
 
 
@@ -18,10 +20,10 @@ def key(database: Database) -> str:
 
 def test_a_department_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
     body = {"name": "Research", "default_leave_allowance": 27.5}
-    made = client.post(f"{API}/departments", key, json=body)
-    path = made.headers["Location"]
+    response = client.post(f"{API}/departments", key, json=body)
+    path = response.headers["Location"]
 
-    assert (made.status_code, made.json()["default_leave_allowance"]) == (201, 27.5)
+    assert (response.status_code, response.json()["default_leave_allowance"]) == (201, 27.5)
     changed = client.patch(path, key, json={"name": "Labs", "default_leave_allowance": None})
     assert changed.json().items() >= {"name": "Labs", "default_leave_allowance": None}.items()
     assert client.get(f"{API}/departments", key).json()["data"] == [changed.json()]
@@ -47,10 +49,10 @@ def test_nan_is_refused_as_days(client: Client, key: str) -> None:
 
 
 def test_a_leave_type_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
-    made = client.post(f"{API}/leave-types", key, json={"name": "Study", "colour": "#FF8800"})
-    path = made.headers["Location"]
+    response = client.post(f"{API}/leave-types", key, json={"name": "Study", "colour": "#FF8800"})
+    path = response.headers["Location"]
 
-    assert (made.status_code, made.json()["code"], made.json()["colour"]) == (
+    assert (response.status_code, response.json()["code"], response.json()["colour"]) == (
         201,
         "study",
         "#ff8800",
@@ -122,10 +124,10 @@ def test_holiday_sets_name_their_country_and_count_its_days(client: Client, key:
 
 
 def test_a_calendar_feed_opens_until_it_is_revoked(client: Client, key: str) -> None:
-    made = client.post(f"{API}/calendar-feeds", key, json={"name": "Phone"})
-    feed = made.json()
+    response = client.post(f"{API}/calendar-feeds", key, json={"name": "Phone"})
+    feed = response.json()
 
-    assert made.status_code == 201
+    assert response.status_code == 201
     assert client.get(f"{API}/calendar-feeds", key).json()["data"] == [feed]
     assert client.get(feed["url"]).status_code == 200
     assert client.delete(f"{API}/calendar-feeds/{feed['id']}", key).status_code == 204
@@ -152,14 +154,14 @@ def test_the_personal_token_stays_until_it_is_regenerated(client: Client, key: s
 
 def test_a_webhooks_secret_is_shown_once(client: Client, key: str) -> None:
     body = {"url": "https://203.0.114.9/hook", "events": ["leave_request.approved"]}
-    made = client.post(f"{API}/webhooks", key, json=body)
-    path = made.headers["Location"]
+    response = client.post(f"{API}/webhooks", key, json=body)
+    path = response.headers["Location"]
 
-    assert made.json()["secret"].startswith("whsec_")
+    assert response.json()["secret"].startswith("whsec_")
     assert "secret" not in client.get(path, key).json()
     assert client.patch(path, key, json={"is_active": False}).json()["is_active"] is False
     rotated = client.post(f"{path}/rotate-secret", key).json()["secret"]
-    assert rotated != made.json()["secret"]
+    assert rotated != response.json()["secret"]
     assert client.delete(path, key).status_code == 204
     assert client.get(f"{API}/webhooks", key).json()["data"] == []
 
@@ -169,13 +171,13 @@ def test_an_admin_can_redeliver_missed_events(client: Client, key: str) -> None:
     path = client.post(f"{API}/webhooks", key, json=body).headers["Location"]
     again = f"{path}/redeliver-failed"
 
-    made = client.get(path, key).json()
+    webhook = client.get(path, key).json()
     done = client.post(again, key, json={"since": "2026-06-01T09:00:00Z"})
     unclear = client.post(again, key, json={"since": "yesterday"})
     client.patch(path, key, json={"is_active": False})
     refused = client.post(again, key, json={"since": "2026-06-01T09:00:00Z"})
 
-    assert (made["failing_since"], made["next_attempt_at"]) == (None, None)
+    assert (webhook["failing_since"], webhook["next_attempt_at"]) == (None, None)
     assert (done.status_code, done.json()) == (202, {"count": 0, "has_more": False})
     assert (unclear.status_code, unclear.json()["errors"][0]["pointer"]) == (422, "/since")
     assert (refused.status_code, refused.json()["code"]) == (409, "webhook_disabled")
@@ -215,16 +217,16 @@ def test_a_new_key_works_with_no_more_scopes_than_its_maker(
     maker = a_key(database, acme, scopes=["keys:write", "leave:read"])
     keys = f"{API}/api-keys"
 
-    made = client.post(keys, maker, json={"name": "ci", "scopes": ["leave:read"]})
+    response = client.post(keys, maker, json={"name": "ci", "scopes": ["leave:read"]})
     beyond = client.post(keys, maker, json={"name": "ci", "scopes": ["users:read"]})
 
-    assert made.status_code == 201
-    assert made.json()["scopes"] == ["leave:read"]
-    assert client.get(f"{API}/leave-requests", made.json()["api_key"]).status_code == 200
+    assert response.status_code == 201
+    assert response.json()["scopes"] == ["leave:read"]
+    assert client.get(f"{API}/leave-requests", response.json()["api_key"]).status_code == 200
     assert (beyond.status_code, beyond.json()["code"]) == (422, "scope_not_held")
     assert "api_key" not in client.get(keys, maker).json()["data"][0]
-    assert client.delete(made.headers["Location"], maker).status_code == 204
-    assert client.get(f"{API}/leave-requests", made.json()["api_key"]).status_code == 401
+    assert client.delete(response.headers["Location"], maker).status_code == 204
+    assert client.get(f"{API}/leave-requests", response.json()["api_key"]).status_code == 401
 
 
 def test_the_audit_trail_tells_who_did_what_in_which_request(
@@ -232,7 +234,7 @@ def test_the_audit_trail_tells_who_did_what_in_which_request(
 ) -> None:
     acme = an_organisation(database)
     key = a_key(database, acme)
-    made = client.post(
+    created = client.post(
         f"{API}/departments", key, json={"name": "Labs"}, headers={"X-Request-Id": "trace-1"}
     )
 
@@ -241,7 +243,7 @@ def test_the_audit_trail_tells_who_did_what_in_which_request(
     assert client.get(f"{API}/audit?from=2026-06-02", key).json()["data"] == []
     assert client.get(f"{API}/audit?to=2026-05-31", key).json()["data"] == []
     assert entry["actor"] == {"type": "user", "id": acme.owner.id}
-    assert entry["subject"] == {"type": "department", "id": made.json()["id"]}
+    assert entry["subject"] == {"type": "department", "id": created.json()["id"]}
     assert (entry["source"], entry["request_id"]) == ("api", "trace-1")
     assert entry["changes"]["name"] == {"before": None, "after": "Labs"}
     member = a_key(database, acme, a_person(database, acme))

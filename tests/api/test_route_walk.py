@@ -30,7 +30,7 @@ from tests.api.exercising import (
 )
 from tests.builders import NOW, a_person
 
-pytestmark = pytest.mark.both_engines
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 # Served without a key: none of them holds an organisation's data, but for the feed, whose path is
 # its secret.
@@ -40,8 +40,14 @@ OPEN: Final = {
     "/readyz",
     "/metrics",
     "/openapi.json",
+    "/",
+    "/privacy",
+    "/privacy/",
+    "/favicon.ico",
     "/docs",
+    "/docs/",
     "/docs/errors",
+    "/docs/errors/",
     "/docs/assets/{version}/{name}",
 }
 
@@ -51,6 +57,8 @@ STRANGERS: Final[Mapping[str, int]] = {
     "users.list_all": 200,
     "users.get": 200,
     "users.update": 403,
+    "employment.list_all": 403,
+    "employment.get": 403,
     "balances.get": 403,
     "balances.page_of_adjustments": 403,
     "balances.get_adjustment": 403,
@@ -62,7 +70,9 @@ STRANGERS: Final[Mapping[str, int]] = {
     "leave_requests.preview": 200,
     "leave_requests.explain": 404,
     "leave_requests.edit": 404,
+    "leave_requests.withdraw_amendment": 404,
     "leave_requests.cancel": 404,
+    "interruptions.interrupt": 404,
     "leave.list_visible": 200,
     "leave.create": 201,
     "leave.get": 404,

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import pytest
+
 from storage.db.database import Database
 from storage.directory import people_rows
 from storage.slack import account_links
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, a_department, a_person, a_slack_profile, an_organisation
+
+pytestmark = pytest.mark.shared_database
 
 USERS = "/api/v1/users"
 

@@ -17,6 +17,8 @@ from tests.builders import (
     an_organisation,
 )
 
+pytestmark = pytest.mark.shared_database
+
 V1: Final = "/api/v1"
 CHANGES: Final[dict[str, dict[str, Any]]] = {
     "users": {"last_name": "King"},
@@ -36,13 +38,13 @@ def a_path(client: Client, database: Database, acme: Acme, kind: str) -> str:
         made_webhook = client.post(f"{V1}/webhooks", a_key(database, acme), json=body).json()
         return f"{V1}/webhooks/{made_webhook['id']}"
     ada = a_person(database, acme)
-    made: dict[str, Any] = {
+    builders: dict[str, Any] = {
         "users": lambda: ada,
         "departments": lambda: a_department(database, acme),
         "leave-types": lambda: a_leave_type(database, acme),
         "leave-requests": lambda: a_request(database, acme, ada),
     }
-    return f"{V1}/{kind}/{made[kind]().id}"
+    return f"{V1}/{kind}/{builders[kind]().id}"
 
 
 @pytest.mark.parametrize("kind", CHANGES)

@@ -24,11 +24,12 @@ from tests.bench.growth.table import print_growth
 from tests.bench.load import UnexpectedResponse
 from tests.bench.measuring import BARE, CONNECTIONS, SCENARIOS, measure
 from tests.bench.prepared import PEOPLE
+from tests.bench.soak import measure_soak
 from tests.bench.starting import measure_starts
 
 NAMES: Final = (
     *("list", "preview", "create", "approve", "feed-304", "feed", "big-feed"),
-    *("deliveries", "start", "memory", "growth"),
+    *("deliveries", "start", "memory", "growth", "soak"),
 )
 ENGINES: Final = (goals.SQLITE, goals.POSTGRESQL)
 
@@ -41,6 +42,9 @@ ENGINES: Final = (goals.SQLITE, goals.POSTGRESQL)
 @click.option("--people", default=2_000, show_default=True, help="Growth: in the organisation.")
 @click.option("--requests", default=50_000, show_default=True, help="Growth: of these people.")
 @click.option("--organisations", default=200, show_default=True, help="Growth: small ones.")
+@click.option("--small-requests", default=200, show_default=True, help="Growth: of each of these.")
+@click.option("--minutes", default=1.0, show_default=True, help="Soak: how long, each engine.")
+@click.option("--rate", default=20.0, show_default=True, help="Soak: requests a second.")
 def bench(
     only: tuple[str, ...],
     engine: tuple[str, ...],
@@ -49,6 +53,9 @@ def bench(
     people: int,
     requests: int,
     organisations: int,
+    small_requests: int,
+    minutes: float,
+    rate: float,
 ) -> None:
     """Measure Hiatus against bare Starlette routes, and its webhooks against bare loops."""
     names = [name for name in NAMES if not only or name in only]
@@ -58,9 +65,17 @@ def bench(
         try:
             is_met = _measure(names, engines, quick, check, Path(folder))
             if "growth" in names:
-                sizes = Sizes(people=people, requests=requests, organisations=organisations)
+                sizes = Sizes(
+                    people=people,
+                    requests=requests,
+                    organisations=organisations,
+                    small_requests=small_requests,
+                )
                 grown = list(measure_growth(engines, sizes, Path(folder)))
                 is_met &= print_growth(sizes, grown, check)
+            for name in engines if "soak" in names else ():
+                soaked = measure_soak(name, minutes * 60, rate, Path(folder))
+                is_met &= report.print_soak(soaked, check)
         except UnexpectedResponse as error:
             click.echo(str(error), err=True)
             raise click.exceptions.Exit(1) from error

@@ -20,8 +20,9 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.directory import people_changes
-from storage.leave import decisions, leave_lists, leave_requests, leave_types
+from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.leave.lists import filtered_leave
 from storage.slack import slack_workspaces
 from storage.webhooks import webhooks
 from tests.builders import personal_token
@@ -36,6 +37,7 @@ WRITING_PEOPLE = 50
 # Of the organisation in which others commit meanwhile: enough for eight minutes.
 COMMITTING_PEOPLE = 100
 MAX_HALF_DAYS = 732
+_NO_RECEIVER = "https://receiver.example.com/hiatus"
 
 # Leave lies within two years of today.
 WEEKS_AHEAD = 100
@@ -93,6 +95,14 @@ class Prepared:
     def feed(self) -> list[str]:
         return [_request("GET", f"/cal/{self._feed_token}")]
 
+    def feeds(self) -> list[str]:
+        """A request for the feed of each person who is read; their tokens are made here."""
+        callers = [_caller(self._read, member) for member in self._read.members]
+        tokens = [
+            self._database.write_now(personal_token, by=caller, now=_now()) for caller in callers
+        ]
+        return [_request("GET", f"/cal/{token}.ics") for token in tokens]
+
     def unchanged_feed(self, entity_tag: str) -> list[str]:
         """Conditional requests for the feed by a client that has it."""
         return [_request("GET", f"/cal/{self._feed_token}.ics", entity_tag=entity_tag)]
@@ -117,7 +127,7 @@ class Prepared:
         cursor = None
         while True:
             page = self._database.read_now(
-                leave_lists.page,
+                filtered_leave.page,
                 PageOf(limit=100, cursor=cursor),
                 by=organisation.owner,
                 status="pending",
@@ -129,19 +139,19 @@ class Prepared:
 
 
 @contextmanager
-def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
-    """Migrate the empty database and fill it."""
+def prepared(url: str, secret_key: str, receiver: str = _NO_RECEIVER) -> Iterator[Prepared]:
+    """Migrate the empty database and fill it; every organisation has a webhook to ``receiver``."""
     migrate(url)
     database = open_database(url, Secrets([secret_key]))
     try:
-        read = database.write_now(organisation, 0, PEOPLE)
+        read = database.write_now(organisation, 0, PEOPLE, receiver)
         # One transaction a person, so that PostgreSQL's and SQLite's logs stay small.
         for member in read.members:
             database.write_now(_history, read, member)
         by = _caller(read, read.members[0])
         token = database.write_now(personal_token, by=by, now=_now())
         committing, *written = [
-            database.write_now(organisation, number + 1, people)
+            database.write_now(organisation, number + 1, people, receiver)
             for number, people in enumerate(
                 [COMMITTING_PEOPLE, *[WRITING_PEOPLE] * WRITING_ORGANISATIONS]
             )
@@ -151,7 +161,9 @@ def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
         database.close()
 
 
-def organisation(tx: Transaction, number: int, people_count: int) -> Organisation:
+def organisation(
+    tx: Transaction, number: int, people_count: int, receiver: str = _NO_RECEIVER
+) -> Organisation:
     """Create an organisation with a webhook for every event, an owner and as many members."""
     now = _now()
     new = NewOrganisation(
@@ -181,7 +193,7 @@ def organisation(tx: Transaction, number: int, people_count: int) -> Organisatio
     organisation_settings.update(
         tx, {"default_leave_allowance_half_days": MAX_HALF_DAYS}, by=by, now=now
     )
-    webhooks.create(tx, "https://receiver.example.com/hiatus", ["*"], by=by, now=now)
+    webhooks.create(tx, receiver, ["*"], by=by, now=now)
     leave_type_id = _deducting_type(tx, by)
     members: list[User] = []
     for index in range(people_count):

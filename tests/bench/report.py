@@ -11,6 +11,7 @@ from tests.bench import deliveries, goals
 from tests.bench.big_feed import EVENTS, BigFeed
 from tests.bench.goals import Goal
 from tests.bench.measuring import BARE, Measurement
+from tests.bench.soak import Soak
 from tests.bench.starting import Start
 
 _LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
@@ -111,6 +112,19 @@ def print_memory(server: str, measured: Sequence[Start], check: bool) -> bool:
     line = f"memory     {server:<12}{megabytes:>8.0f} MB resident when idle"
     goal = None if server == BARE else goals.IDLE_MEGABYTES
     return _print_checked(line, megabytes, goal, check)
+
+
+def print_soak(soak: Soak, check: bool) -> bool:
+    click.echo(
+        f"soak       {soak.engine:<12}{sum(soak.requests.values()):,} requests in "
+        f"{soak.seconds / 60:.0f} minutes: "
+        + ", ".join(f"{count:,} {kind}" for kind, count in sorted(soak.requests.items()))
+    )
+    line = (
+        f"           {'':<12}{soak.start:.0f} MB resident at the start, {soak.peak:.0f} at most, "
+        f"{soak.end:.0f} at the end, {soak.per_hour:+.1f} an hour in the second half"
+    )
+    return _print_checked(line, soak.end, goals.SOAKED_MEGABYTES, check)
 
 
 def _print_checked(line: str, value: float, goal: Goal | None, check: bool) -> bool:

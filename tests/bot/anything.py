@@ -11,7 +11,7 @@ from tests.fakes.slack import Answer, LoopbackSlack
 
 Payload = dict[str, Any]
 
-_KINDS: Final = {"command": "slash_commands", "event": "events_api"}
+KINDS: Final = {"command": "slash_commands", "event": "events_api"}
 
 
 class Subject:
@@ -28,7 +28,7 @@ def send_all(
     slack: LoopbackSlack, listener: Listener, who: str, subject: Subject, *, team_id: str = "T1"
 ) -> list[Answer]:
     """Send every payload for the listener, in turn."""
-    kind = _KINDS.get(listener.kind, "interactive")
+    kind = KINDS.get(listener.kind, "interactive")
     return [
         slack.send(kind, payload)
         for payload in payloads(slack, listener, who, subject, team_id=team_id)
@@ -42,7 +42,7 @@ def send_some(
     every_payload = list(payloads(slack, listener, who, subject))
     step = max(1, -(-(len(every_payload) - 1) // max(1, most - 1)))
     chosen = every_payload[:-1:step] + every_payload[-1:]
-    return [slack.send(_KINDS.get(listener.kind, "interactive"), payload) for payload in chosen]
+    return [slack.send(KINDS.get(listener.kind, "interactive"), payload) for payload in chosen]
 
 
 def payloads(
@@ -120,21 +120,27 @@ def _of_views(
     ):
         for kind in ("modal", "home"):
             view = _view(listener.name, metadata, kind, subject, team_id)
-            shown = base | {"view": view, "container": {"type": "view", "view_id": view["id"]}}
-            shown["trigger_id"] = slack.trigger(who, team_id=team_id)
+            interaction = base | {
+                "view": view,
+                "container": {"type": "view", "view_id": view["id"]},
+            }
+            interaction["trigger_id"] = slack.trigger(who, team_id=team_id)
             if listener.kind == "view":
-                yield shown | {"type": "view_submission"}
+                yield interaction | {"type": "view_submission"}
             elif listener.kind == "view_closed":
-                yield shown | {"type": "view_closed", "is_cleared": False}
+                yield interaction | {"type": "view_closed", "is_cleared": False}
             elif listener.kind == "options":
-                yield shown | {
+                yield interaction | {
                     "type": "block_suggestion",
                     "action_id": listener.name,
                     "block_id": "b",
                     "value": "a",
                 }
             else:
-                yield shown | {"type": "block_actions", "actions": [_action(listener, subject)]}
+                yield interaction | {
+                    "type": "block_actions",
+                    "actions": [_action(listener, subject)],
+                }
     if listener.kind == "action":
         yield base | {
             "type": "block_actions",

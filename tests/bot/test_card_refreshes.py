@@ -261,6 +261,34 @@ def test_another_allowance_changes_the_balance_on_open_cards(
     assert "After this: 24 days left in 2026" in shown(world)
 
 
+def test_the_allowance_of_a_later_department_changes_the_balance_on_open_cards(
+    world: World,
+) -> None:
+    research = world.database.write_now(
+        departments.create, {"name": "Research"}, by=world.acme.caller, now=world.clock()
+    )
+    world.database.write_now(
+        people.update,
+        world.people[ADA].id,
+        {"department_id": research.id, "effective_from": date(2026, 7, 1)},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+    world.a_request()
+    assert "After this: 22 days left in 2026" in shown(world)
+
+    world.database.write_now(
+        departments.update,
+        research.id,
+        {"default_leave_allowance_half_days": 60},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+    world.deliver()
+
+    assert "After this: 25 days left in 2026" in shown(world)
+
+
 def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: World) -> None:
     world.submit_over_rest(HEDY)
     world.a_request()

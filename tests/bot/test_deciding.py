@@ -58,7 +58,7 @@ def test_a_requester_gets_one_new_message_about_a_decision(world: World) -> None
     # Slack notifies users of new messages, never of updates.
     assert (news.history, news.thread_ts) == ([], None)
     assert news.text.startswith("Grace Hopper approved your request.")
-    assert [button.text for button in news.buttons] == ["Cancel leave"]
+    assert [button.text for button in news.buttons] == ["Change", "Cancel leave", "I fell ill"]
     assert "Grace" not in earlier.visible_text
 
 
@@ -240,8 +240,8 @@ def test_a_form_overtaken_by_another_decision_shows_that_decision(world: World) 
     world.slack.submit(HEDY, form, {ids.REASON: "too late"})
     world.settled()
 
-    shown = world.slack.open_modal(HEDY)
-    assert shown.visible_text == "Already approved by Grace Hopper."
+    modal = world.slack.open_modal(HEDY)
+    assert modal.visible_text == "Already approved by Grace Hopper."
     assert world.card(HEDY).buttons == []
     assert world.request().decision_reason is None
 

@@ -67,7 +67,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
 def run_jobs(world: World, at: datetime) -> list[Message]:
     """Run due jobs at this time; returns the channel's messages."""
     world.clock.now = at
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.digests.run)
     return world.slack.in_channel(CHANNEL)
 
 
@@ -144,7 +144,7 @@ def test_two_processes_post_one_message(acme: World) -> None:
     acme.clock.now = NINE
 
     async def at_once() -> None:
-        await asyncio.gather(*(acme.app.periodic_jobs.run_due() for _ in range(4)))
+        await asyncio.gather(*(acme.app.digests.run() for _ in range(4)))
 
     acme.run(at_once)
 

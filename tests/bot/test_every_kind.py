@@ -12,7 +12,7 @@ from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, send_all
-from tests.bot.world import ADA, World
+from tests.bot.world import ADA, UNHURRIED_SECONDS, World
 from tests.fakes.slack import LoopbackSlack
 
 KINDS: tuple[Kind, ...] = ("command", "shortcut", "action", "options", "view", "view_closed")
@@ -43,7 +43,8 @@ def test_every_kind_of_listener_is_acknowledged_even_if_it_fails(
         world.settled()
 
     assert {response.status for response in responses} == {200}
-    assert max(response.elapsed_seconds for response in responses) < 1
+    # Not by the limit after which the app acknowledges for its listeners.
+    assert max(response.elapsed_seconds for response in responses) < UNHURRIED_SECONDS
 
 
 @pytest.mark.parametrize("kind", ["command", "shortcut", "action"])

@@ -44,7 +44,8 @@ def test_the_text_of_every_message_has_person_type_and_dates(world: World) -> No
     world.deliver()
     for day in range(3):
         world.clock.now = NINE + timedelta(days=day)
-        world.run(world.app.periodic_jobs.run_due)
+        world.run(world.app.reminders.run)
+        world.run(world.app.digests.run)
         world.deliver()
     world.click(HEDY, ids.APPROVE, world.cards(HEDY)[0])
     world.deliver()
@@ -54,7 +55,8 @@ def test_the_text_of_every_message_has_person_type_and_dates(world: World) -> No
     world.click(GRACE, ids.APPROVE)
     world.deliver()
     world.clock.now += timedelta(minutes=2)
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
+    world.run(world.app.digests.run)
 
     posted = [
         call.arguments

@@ -135,9 +135,9 @@ def test_the_later_of_two_quick_selections_is_shown(world: World) -> None:
         with ThreadPoolExecutor() as pool:
             assert all(pool.map(choose, ["2026-08-04", "2026-08-07"]))
         world.settled()
-        shown = world.slack.open_modal(ADA)
+        modal = world.slack.open_modal(ADA)
         days = {"2026-08-04": "*2 days*", "2026-08-07": "*5 days*"}
-        assert days[chosen(shown, ids.LAST_DAY)] in shown.visible_text
+        assert days[chosen(modal, ids.LAST_DAY)] in modal.visible_text
 
 
 def test_a_pick_in_a_closed_form_does_nothing(world: World) -> None:
@@ -293,21 +293,39 @@ def test_a_change_is_refused_at_the_field_at_fault(world: World) -> None:
     assert response.errors == {ids.LAST_DAY: "The last day is before the first day."}
 
 
-def test_a_request_that_was_decided_meanwhile_is_not_changed(world: World) -> None:
+def test_a_request_that_was_declined_meanwhile_is_not_changed(world: World) -> None:
     request = world.a_request()
     message = world.slack.dm(ADA)[-1]
     world.click(ADA, ids.EDIT, message)
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
-    world.click(GRACE, ids.APPROVE)
+    world.database.write_now(
+        decisions.decline, request.id, reason=None, by=world.caller(GRACE), now=world.clock()
+    )
 
     world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
     world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-04"})
     world.settled()
     world.click(ADA, ids.EDIT, message)
 
-    assert "Already approved by Grace Hopper." in world.slack.open_modal(ADA).visible_text
-    assert world.ephemerals(ADA) == ["Already approved by Grace Hopper."]
+    assert "Already declined by Grace Hopper." in world.slack.open_modal(ADA).visible_text
+    assert world.ephemerals(ADA) == ["Already declined by Grace Hopper."]
     assert world.request().end_date == request.end_date
+
+
+def test_a_request_that_was_approved_meanwhile_is_changed_as_approved_leave(world: World) -> None:
+    world.a_request()
+    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    form = world.slack.open_modal(ADA, ids.EDIT_FORM)
+    world.click(GRACE, ids.APPROVE)
+
+    world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
+    world.settled()
+    counted = world.slack.open_modal(ADA)
+    world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-04"})
+    world.settled()
+
+    assert "*Gives back 1 day*" in counted.visible_text
+    assert (world.request().status, world.request().end_date) == ("approved", date(2026, 8, 4))
 
 
 @pytest.mark.parametrize("who", [GRACE, EVE])

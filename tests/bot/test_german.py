@@ -17,13 +17,17 @@ from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
 from bot.listeners import commands, registered
 from playground.loopback.blocks import is_empty, is_stateful, located
+from playground.playground import options_in
 from storage.access import api_keys, feeds
-from storage.admin import departments, holiday_overrides, organisation_settings, people
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin import departments, organisation_settings, people
+from storage.admin.holidays import holiday_overrides
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, slack_locales
 from storage.events import organisation_config
-from storage.leave import leave_types
+from storage.leave import decisions, leave_requests, leave_types
+from storage.leave.drafts import Draft
+from storage.leave.recorded import objections, recording
 from storage.webhooks import webhooks
 from tests import catalogues
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
@@ -45,14 +49,20 @@ SILENT: Final = {
 TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|cancel)$")
 
 # In addition to the command's own words.
-TYPED: Final = ("3-7 aug", "gibberish", "3-7 aug gibberish")
+TYPED: Final = (
+    *("3-7 aug", "gibberish", "3-7 aug gibberish"),
+    *("@ada 3-7 aug", "@weg heute", "@gibberish", "@ada @eve"),
+)
 # Typed into searches, and filled into forms so that they concern a person's leave.
 SEARCHED: Final = {
     ids.PEOPLE_PICK: "ada",
     ids.PERSON_SEARCH: "eve",
+    ids.RECORD_PERSON: "hedy",
+    ids.RECORD_COVER: "eve",
     ids.COUNTRY_SEARCH: "DE",
     ids.TIMEZONE_SEARCH: "berlin",
     ids.DEPARTMENT_SEARCH: "eng",
+    ids.COVER_SEARCH: "",
 }
 FILLED: Final[dict[str, dict[str, Any]]] = {
     ids.PERSON_FORM: {"working_days": MORNINGS},
@@ -196,11 +206,11 @@ class Visitor:
         response = self.slack.suggest(ANNA, view, name, SEARCHED[name])
         self._heard("options", name, response)
         # The first option may be "none".
-        return response.body["options"][-1]
+        return options_in(response.body)[-1]
 
     def _send(self, view: View) -> None:
         values = dict(FILLED.get(view.callback_id, {}))
-        if view.callback_id in (ids.REQUEST_FORM, ids.EDIT_FORM):
+        if view.callback_id in (ids.REQUEST_FORM, ids.EDIT_FORM, ids.RECORD_FORM):
             self._next_day += timedelta(weeks=1)
             values |= dict.fromkeys((ids.FIRST_DAY, ids.LAST_DAY), self._next_day.isoformat())
         for block, element in located(view.blocks):
@@ -241,6 +251,17 @@ class Visitor:
 def _dispatches(block: dict[str, Any]) -> bool:
     """Whether Slack sends the app each pick in the block."""
     return block["type"] != "input" or bool(block.get("dispatch_action"))
+
+
+def amended(world: World, who: str, first_day: date) -> None:
+    """Approved leave of a day with an open amendment: two more days and a note."""
+    request = a_request(world.database, world.acme, world.people[who], start_date=first_day)
+    by, now = world.acme.caller, world.clock()
+    world.database.write_now(decisions.approve, request.id, by=by, now=now)
+    changes = {"end_date": first_day + timedelta(days=2), "note": "Mit der Bahn"}
+    world.database.write_now(
+        leave_requests.edit, request.id, changes, by=world.caller(who), now=now
+    )
 
 
 @pytest.fixture
@@ -291,6 +312,11 @@ def german(world: World) -> World:
         slack_locales.save(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
 
     world.database.write_now(fill)
+    # First, so that they are on the first page of Home.
+    for number in range(4):
+        amended(world, ADA, date(2027, 3, 1) + timedelta(weeks=number))
+    for number in range(4):
+        amended(world, ANNA, date(2026, 6, 8) + timedelta(weeks=number))
     a_request(world.database, world.acme, world.people[HEDY])
     for number in range(14):
         first = date(2026, 8, 3) + timedelta(weeks=number)
@@ -298,6 +324,20 @@ def german(world: World) -> World:
         a_request(world.database, world.acme, anna, start_date=first)
         colleague = a_person(world.database, world.acme, first_name=f"Weg{number}")
         a_request(world.database, world.acme, colleague, start_date=date(2026, 6, 2), code="sick")
+    past = Draft(
+        leave_type_id=world.leave_type("sick"),
+        start_date=date(2026, 5, 20),
+        end_date=date(2026, 5, 20),
+    )
+
+    def record(tx: Transaction) -> None:
+        recording.create(tx, by=world.caller(GRACE), draft=past, user_id=anna.id, now=now)
+        for_ada = recording.create(
+            tx, by=world.caller(ANNA), draft=past, user_id=world.people[ADA].id, now=now
+        )
+        objections.send(tx, for_ada.id, by=world.caller(ADA), now=now)
+
+    world.database.write_now(record)
     world.deliver()
     return world
 
@@ -403,17 +443,24 @@ def test_a_german_admin_reads_no_english(german: World) -> None:
         elif listener.kind == "shortcut":
             anna.shortcut(listener.name)
     anna.click(ids.APPROVE)
-    anna.click(ids.RECONSIDER)
+    anna.click(ids.REVERSE)
     anna.click(ids.DECLINE)
-    anna.click(ids.RECONSIDER)
+    anna.click(ids.REVERSE)
     anna.click(ids.EDIT)
     anna.click(ids.CANCEL_LISTED)
     anna.click(ids.CANCEL)
+    anna.click(ids.OBJECT)
+    anna.click(ids.CANCEL_RECORDED)
+    anna.click(ids.AMENDMENT_APPROVE)
+    anna.click(ids.AMENDMENT_DECLINE)
+    anna.click(ids.WITHDRAW)
+    anna.click(ids.INTERRUPT)
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)
     anna.settings_again(ids.LEAVE_TYPES)
     german.clock.advance(days=1)
-    german.run(german.app.periodic_jobs.run_due)
+    german.run(german.app.reminders.run)
+    german.run(german.app.digests.run)
     german.deliver()
 
     english = English()

@@ -12,8 +12,9 @@ from storage.admin import people_status
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.leave import caller_leave, decisions, leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
+from storage.leave.lists import caller_leave
 from storage.slack import slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -39,13 +40,13 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
 
     home = opened(world, ADA)
 
-    shown = home.visible_text
-    assert "*22 of 25 days left*" in shown
-    assert "`▒▒░░░░░░░░░░░░░░░░░░`" in shown
-    assert "*Pending*\n3" in shown
-    assert "Mon 3 August to Wed 5 August 2026, 3 days\nAwaiting a decision" in shown
-    assert "No one is out." in shown
-    assert "Waiting for your decision" not in shown
+    text = home.visible_text
+    assert "*22 of 25 days left*" in text
+    assert "`▒▒░░░░░░░░░░░░░░░░░░`" in text
+    assert "*Pending*\n3" in text
+    assert "Mon 3 August to Wed 5 August 2026, 3 days\nAwaiting a decision" in text
+    assert "No one is out." in text
+    assert "Waiting for your decision" not in text
     assert labels(home) == [
         "Request leave",
         "Edit",
@@ -68,13 +69,13 @@ def test_a_note_on_home_is_plain_text_as_on_the_card(world: World) -> None:
     note = "<!channel> <@UEVE> *bold* `code` :tada: <https://evil.example|here>"
     world.a_request(note=note)
 
-    shown = [
+    notes = [
         block["text"] for block in opened(world, GRACE).blocks if note in str(block.get("text"))
     ]
 
-    assert shown == [{"type": "plain_text", "text": f"Note: {note}", "emoji": False}]
+    assert notes == [{"type": "plain_text", "text": f"Note: {note}", "emoji": False}]
     card = [block["text"] for block in world.card(GRACE).blocks if note in str(block.get("text"))]
-    assert card == shown
+    assert card == notes
 
 
 def test_opening_the_messages_tab_does_nothing(world: World) -> None:
@@ -103,16 +104,16 @@ def test_edit_opens_the_form_and_the_change_is_shown(world: World) -> None:
     assert "4 days" in world.slack.home(ADA).visible_text
 
 
-def test_approved_leave_can_be_cancelled_but_not_edited(world: World) -> None:
+def test_approved_leave_can_be_cancelled_and_changed(world: World) -> None:
     request = world.submit_over_rest(ADA)
     world.database.write_now(
         decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
     )
 
-    offered = {button.action_id for button in opened(world, ADA).buttons}
+    offered = {button.action_id: button.text for button in opened(world, ADA).buttons}
 
     assert ids.HOME_CANCEL in offered
-    assert ids.EDIT not in offered
+    assert offered[ids.EDIT] == "Change"
 
 
 def test_cancel_asks_for_confirmation_and_refreshes_home(world: World) -> None:
@@ -285,13 +286,13 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
             day = FIRST_DAY + timedelta(weeks=week)
             a_request(world.database, world.acme, person, start_date=day)
     home = opened(world, GRACE)
-    seen: list[str] = []
+    request_ids: list[str] = []
     for _ in range(20):
         assert len(home.blocks) <= 100
-        seen += [
+        request_ids += [
             button.value or "" for button in home.buttons if button.action_id == ids.HOME_APPROVE
         ]
-        if len(seen) < 200:
+        if len(request_ids) < 200:
             world.slack.click_in_view(GRACE, home, ids.HOME_NEXT)
             world.settled()
             home = world.slack.home(GRACE)
@@ -299,12 +300,12 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
     page = world.database.read_now(
         caller_leave.assigned, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
     )
-    assert len(set(seen)) == len(seen) == 200
-    assert seen[:100] == [item.id for item in page.items]
+    assert len(set(request_ids)) == len(request_ids) == 200
+    assert request_ids[:100] == [item.id for item in page.items]
     assert "Show more" not in labels(home)
-    world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE, seen[-1])
+    world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE, request_ids[-1])
     world.settled()
-    assert seen[-2] in [button.value for button in world.slack.home(GRACE).buttons]
+    assert request_ids[-2] in [button.value for button in world.slack.home(GRACE).buttons]
 
 
 def test_changes_made_elsewhere_refresh_an_open_home(world: World) -> None:

@@ -104,6 +104,7 @@ def homes(draw: st.DrawFn) -> Home:
         own=draw(page_of(items(), MAX_OWN)),
         waiting=draw(page_of(items(), MAX_WAITING)),
         away=draw(page_of(absences(), MAX_AWAY)),
+        covering=[],
         cursors=PageCursors(
             own=draw(cursors),
             waiting=draw(cursors),

@@ -18,8 +18,9 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
-from storage.leave import caller_leave, leave_requests
+from storage.leave import leave_requests
 from storage.leave.drafts import Draft
+from storage.leave.lists import caller_leave
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import ADMIN, admin, person, search_result
 from tests.bot.world import FIRST_DAY, World
@@ -218,13 +219,15 @@ def test_the_boss_home_shows_two_hundred_pending_requests_ten_at_a_time(world: W
     quick(world.slack.open_home(BOSS))
     world.settled()
     home = world.slack.home(BOSS)
-    seen = set()
+    request_ids = set()
     for _ in range(20):
-        seen |= {button.value for button in home.buttons if button.action_id == ids.HOME_APPROVE}
-        if len(seen) < 200:
+        request_ids |= {
+            button.value for button in home.buttons if button.action_id == ids.HOME_APPROVE
+        }
+        if len(request_ids) < 200:
             quick(world.slack.click_in_view(BOSS, home, ids.HOME_NEXT))
             world.settled()
             home = world.slack.home(BOSS)
 
-    assert len(seen) == 200
+    assert len(request_ids) == 200
     assert "Show more" not in {button.text for button in home.buttons}

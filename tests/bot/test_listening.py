@@ -207,12 +207,12 @@ def test_a_slow_form_shows_a_message_and_still_creates_the_request(
         slow.hang(world)
 
         response = slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
-        shown = slack.open_modal(ADA)
+        modal = slack.open_modal(ADA)
         slow.may_write.set()
         world.deliver()
 
         assert response.in_time
-        assert shown.visible_text == errors.SLOW
+        assert modal.visible_text == errors.SLOW
         assert len(world.cards(GRACE)) == 1
 
 
@@ -330,7 +330,7 @@ def test_a_card_is_refreshed_later_if_slack_fails_at_the_click(world: World) -> 
     world.deliver()
 
     assert world.request().status == "approved"
-    assert [button.action_id for button in world.card(GRACE).buttons] == [ids.RECONSIDER]
+    assert [button.action_id for button in world.card(GRACE).buttons] == [ids.REVERSE]
 
 
 def test_running_interactions_finish_before_the_process_ends(

@@ -16,11 +16,12 @@ from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, payloads
 from tests.bot.conftest import Logged
-from tests.bot.world import ADA, GRACE, World
+from tests.bot.world import ADA, GRACE, PATIENCE_SECONDS, World
 from tests.fakes.slack import LoopbackSlack
 
 Payload = dict[str, Any]
 
+# How long to wait for an acknowledgement that must not come, over a socket.
 SOON_SECONDS = 0.1
 
 
@@ -141,11 +142,15 @@ def refused(world: World) -> int:
     return 400 if world.via == "http" else 0
 
 
+def timeout_of(world: World) -> float:
+    return PATIENCE_SECONDS if world.via == "http" else SOON_SECONDS
+
+
 def test_an_event_of_an_unexpected_shape_is_refused_with_one_log_line(
     world: World, logged: Logged
 ) -> None:
     responses = {
-        name: world.slack.send("events_api", payload, timeout_seconds=SOON_SECONDS)
+        name: world.slack.send("events_api", payload, timeout_seconds=timeout_of(world))
         for name, payload in EVENTS.items()
     }
 
@@ -182,7 +187,7 @@ def test_an_interaction_of_an_unexpected_shape_is_refused_with_one_log_line(
     world: World, logged: Logged
 ) -> None:
     statuses = {
-        name: world.slack.send("interactive", payload, timeout_seconds=SOON_SECONDS).status
+        name: world.slack.send("interactive", payload, timeout_seconds=timeout_of(world)).status
         for name, payload in INTERACTIONS.items()
     }
 

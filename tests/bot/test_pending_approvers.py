@@ -159,11 +159,11 @@ def test_the_form_names_skipped_approvers(world: World) -> None:
     world.slack.command(ADA, "/timeoff", "3-5 aug annual")
     world.settled()
 
-    shown = world.slack.open_modal(ADA, "Skipped").visible_text
-    assert "This will go to Grace Hopper and Hedy Lamarr for approval." in shown
+    text = world.slack.open_modal(ADA, "Skipped").visible_text
+    assert "This will go to Grace Hopper and Hedy Lamarr for approval." in text
     assert (
         "Skipped: Mona Manager. They haven't used Hiatus yet, and I don't know their Slack "
-        "account." in shown
+        "account." in text
     )
 
 

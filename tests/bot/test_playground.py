@@ -95,11 +95,11 @@ def test_old_records_are_pruned(playground: Playground) -> None:
     assert len(workspace.views) <= 502
     assert len(workspace.messages[-1].history) == 1
     assert home.history == []
-    shown = screen(workspace, TEAM, ADA)
-    assert shown["home"]["id"] == home.id
-    assert shown["modal"] is not None
-    assert [message["text"] for message in shown["channels"][0]["messages"]][-1] == "599"
-    assert len(shown["channels"][0]["messages"]) == MAX_MESSAGES
+    visible = screen(workspace, TEAM, ADA)
+    assert visible["home"]["id"] == home.id
+    assert visible["modal"] is not None
+    assert [message["text"] for message in visible["channels"][0]["messages"]][-1] == "599"
+    assert len(visible["channels"][0]["messages"]) == MAX_MESSAGES
 
 
 def test_every_change_increases_the_version(playground: Playground) -> None:

@@ -79,7 +79,7 @@ def with_figures() -> list[DomainError]:
             lambda: request_rules.check_dates_in_reach(
                 Span(start_date=date(2029, 1, 1), end_date=date(2029, 1, 2)), start
             ),
-            lambda: request_rules.check_working_time([]),
+            lambda: request_rules.check_working_time(""),
             lambda: spans.requested_span(end, start),
             lambda: spans.requested_span(start, date(2028, 8, 7)),
             lambda: spans.requested_span(start, start, "pm", "am"),
@@ -118,10 +118,10 @@ def with_figures() -> list[DomainError]:
 
 def is_of_the_domain(example: DomainError) -> bool:
     """Whether storage has this message: some of the documentation's examples are invented."""
-    shown = errors.SENTENCES.get(type(example))
-    if shown is None or isinstance(example, InvalidInput):
+    sentence = errors.SENTENCES.get(type(example))
+    if sentence is None or isinstance(example, InvalidInput):
         return False
-    return shown is not errors.detail or example.detail.template in catalogues.of_errors()
+    return sentence is not errors.detail or example.detail.template in catalogues.of_errors()
 
 
 @pytest.mark.parametrize("name", NAMES)

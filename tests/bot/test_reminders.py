@@ -29,7 +29,7 @@ STILL = "Still waiting for your decision: Ada Lovelace requested Annual leave, "
 def run_jobs(world: World, at: datetime) -> None:
     """Run due jobs at this time, and send the notifications that they queue."""
     world.clock.now = at
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
     world.deliver()
 
 
@@ -92,7 +92,7 @@ def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
 def test_a_queued_reminder_of_a_decided_request_is_not_sent(world: World) -> None:
     request = world.a_request()
     world.clock.now = TUESDAY
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
     world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
 
     world.deliver()
@@ -113,12 +113,12 @@ def test_approvers_are_reminded_in_their_time_zone_and_on_their_working_days(wor
         )
     world.a_request()
 
-    seen = []
+    counts = []
     for at in (TUESDAY, TUESDAY + timedelta(hours=8), TUESDAY + timedelta(days=1)):
         run_jobs(world, at)
-        seen.append((reminded(world, GRACE), reminded(world, HEDY)))
+        counts.append((reminded(world, GRACE), reminded(world, HEDY)))
 
-    assert seen == [(0, 0), (1, 0), (1, 1)]
+    assert counts == [(0, 0), (1, 0), (1, 1)]
 
 
 def test_an_approver_on_leave_is_not_reminded(world: World) -> None:

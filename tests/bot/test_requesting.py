@@ -213,17 +213,17 @@ def test_colleagues_off_then_are_shown_without_private_types(world: World) -> No
 
     world.a_request()
 
-    shown = world.card(GRACE).visible_text
-    assert "• Hedy Lamarr: Mon 3 August 2026 (Away)" in shown
-    assert "• Grace Hopper: Mon 3 August to Wed 5 August 2026 (Annual leave)" in shown
-    assert "Eve" not in shown
+    text = world.card(GRACE).visible_text
+    assert "• Hedy Lamarr: Mon 3 August 2026 (Away)" in text
+    assert "• Grace Hopper: Mon 3 August to Wed 5 August 2026 (Annual leave)" in text
+    assert "Eve" not in text
 
 
 def test_the_balance_of_each_leave_year_is_shown(world: World) -> None:
     world.a_request(start_date="2026-12-30", end_date="2027-01-04")
 
-    shown = world.card(GRACE).visible_text
-    assert "After this: 23 days left in 2026\nAfter this: 24 days left in 2027" in shown
+    text = world.card(GRACE).visible_text
+    assert "After this: 23 days left in 2026\nAfter this: 24 days left in 2027" in text
 
 
 def test_a_pending_user_becomes_active_by_using_slack(world: World) -> None:

@@ -60,7 +60,7 @@ def rows_of(world: World, table: Any) -> list[dict[str, Any]]:
     return world.database.read_now(read)
 
 
-def notices_to_people(world: World, status: str) -> list[dict[str, Any]]:
+def notifications_to_people(world: World, status: str) -> list[dict[str, Any]]:
     """Notifications of this status, except those that only search for cards to refresh."""
     return [
         row
@@ -70,7 +70,7 @@ def notices_to_people(world: World, status: str) -> list[dict[str, Any]]:
 
 
 def undelivered(world: World) -> list[dict[str, Any]]:
-    return notices_to_people(world, "pending")
+    return notifications_to_people(world, "pending")
 
 
 def decide(world: World, request_id: str, how: Any = decisions.approve, **more: Any) -> None:
@@ -88,7 +88,8 @@ def test_nothing_is_queued_for_a_workspace_without_the_app(world: World, logged:
     world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
     decide(world, before.id)
     world.clock.now = TUESDAY + timedelta(days=30)
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
+    world.run(world.app.digests.run)
 
     assert undelivered(world) == []
     assert world.deliver() == 0
@@ -178,9 +179,9 @@ def test_reinstalling_during_an_uninstallation_shows_pending_requests(world: Wor
         lambda: install(world),
     )
 
-    shown = [notification["leave_request_id"] for notification in undelivered(world)]
-    assert shown != []
-    assert set(shown) == {request.id}
+    request_ids = [notification["leave_request_id"] for notification in undelivered(world)]
+    assert request_ids != []
+    assert set(request_ids) == {request.id}
     world.deliver()
     assert world.card(GRACE).ts == card.ts
 
@@ -233,7 +234,7 @@ def test_pending_requests_are_shown_after_the_app_is_reinstalled(world: World) -
     ]
     assert {button.value for button in waiting} == {request.id, unseen.id}
     world.click(GRACE, ids.APPROVE, second)
-    assert notices_to_people(world, "failed") == []
+    assert notifications_to_people(world, "failed") == []
 
 
 @pytest.mark.parametrize("error", ["cant_update_message", "channel_not_found"])
@@ -294,7 +295,7 @@ def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
     world.a_request()
     uninstall(world)
     world.clock.now = TUESDAY + timedelta(days=20)
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
     meanwhile = {
         (reminder["sent"], bool(reminder["is_next_step"]))
         for reminder in rows_of(world, ReminderRow)
@@ -302,13 +303,13 @@ def test_reminders_restart_after_the_app_is_reinstalled(world: World) -> None:
 
     install(world)
     world.deliver()
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
     world.deliver()
     at_once = [
         message.text for message in world.slack.dm(GRACE) if message.text.startswith("Still")
     ]
     world.clock.advance(days=1)
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.reminders.run)
     world.deliver()
 
     assert meanwhile == {(0, False)}
@@ -331,12 +332,12 @@ def test_a_digest_is_neither_claimed_nor_posted_without_the_app(world: World) ->
     calls = len(world.slack.calls("chat.postMessage"))
     for minute in range(0, 120, 10):
         world.clock.now = TUESDAY + timedelta(minutes=minute)
-        world.run(world.app.periodic_jobs.run_due)
+        world.run(world.app.digests.run)
     gone = len(world.slack.calls("chat.postMessage")) - calls
 
     install(world)
     world.clock.advance(hours=1)
-    world.run(world.app.periodic_jobs.run_due)
+    world.run(world.app.digests.run)
 
     assert gone == 0
     assert len(world.slack.in_channel("CDIGEST")) == 1

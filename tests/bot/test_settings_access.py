@@ -74,10 +74,10 @@ def test_a_key_is_made_shown_once_and_works(world: World) -> None:
 
 
 def test_the_list_shows_a_key_without_its_secret(world: World) -> None:
-    shown = a_key(world, name="<!here> & payroll")
-    (secret,) = KEY.findall(shown.visible_text)
+    modal = a_key(world, name="<!here> & payroll")
+    (secret,) = KEY.findall(modal.visible_text)
 
-    world.slack.close(ADA, shown)
+    world.slack.close(ADA, modal)
     listed = world.slack.open_modal(ADA)
 
     assert "<!here> & payroll (hiatus_sk_live_" in listed.visible_text
@@ -135,9 +135,9 @@ def test_a_form_that_is_sent_twice_creates_one_key(world: World) -> None:
 
 
 def test_revoking_asks_for_confirmation_and_ends_the_key(world: World) -> None:
-    shown = a_key(world)
-    (secret,) = KEY.findall(shown.visible_text)
-    world.slack.close(ADA, shown)
+    modal = a_key(world)
+    (secret,) = KEY.findall(modal.visible_text)
+    world.slack.close(ADA, modal)
     listed = world.slack.open_modal(ADA)
     (button,) = [button for button in listed.buttons if button.action_id == ids.KEY_REVOKE]
     assert "confirm" in button.element
@@ -203,9 +203,9 @@ def links(view: View) -> list[str]:
 
 
 def test_the_shown_links_belong_to_the_users_feed(world: World) -> None:
-    shown = settings(world, ADA, ids.FEEDS)
+    modal = settings(world, ADA, ids.FEEDS)
 
-    own, team, organisation = links(shown)
+    own, team, organisation = links(modal)
     token = own.rsplit("/", 1)[1]
     assert own.startswith(world.slack.app_url)
     assert (team, organisation) == (f"{own}?scope=team", f"{own}?scope=org")
@@ -214,20 +214,20 @@ def test_the_shown_links_belong_to_the_users_feed(world: World) -> None:
 
 
 def test_regenerating_asks_for_confirmation_and_ends_the_old_links(world: World) -> None:
-    shown = settings(world, ADA, ids.FEEDS)
-    old = links(shown)[0].rsplit("/", 1)[1]
-    (button,) = [button for button in shown.buttons if button.action_id == ids.FEEDS_REGENERATE]
+    modal = settings(world, ADA, ids.FEEDS)
+    old = links(modal)[0].rsplit("/", 1)[1]
+    (button,) = [button for button in modal.buttons if button.action_id == ids.FEEDS_REGENERATE]
     assert "confirm" in button.element
 
-    after = click(world, ADA, shown, ids.FEEDS_REGENERATE)
+    after = click(world, ADA, modal, ids.FEEDS_REGENERATE)
 
     assert links(after)[0].rsplit("/", 1)[1] != old
     assert world.database.read_now(feed_owners.find_by_token, old) is None
 
 
 def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
-    shown = settings(world, ADA, ids.FEEDS)
-    form = click(world, ADA, shown, ids.FEED_NEW)
+    modal = settings(world, ADA, ids.FEEDS)
+    form = click(world, ADA, modal, ids.FEED_NEW)
     first = world.slack.submit(ADA, form, {"name": "Kitchen *display*"})
     world.slack.send_raw(*as_sent(first.payload))
     world.settled()
@@ -247,10 +247,10 @@ def test_each_feed_shows_the_time_and_the_program_of_its_last_fetch(world: World
         feed_owners.record_fetch, world.acme.id, feed.id, "Thunderbird", now=world.clock()
     )
 
-    shown = settings(world, ADA, ids.FEEDS).visible_text
-    assert "by Thunderbird." in shown
-    assert shown.count("No calendar has used it yet.") == 1
-    assert f"Leave: {world.people[ADA].name}" in shown
+    text = settings(world, ADA, ids.FEEDS).visible_text
+    assert "by Thunderbird." in text
+    assert text.count("No calendar has used it yet.") == 1
+    assert f"Leave: {world.people[ADA].name}" in text
 
 
 def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_url: str) -> None:
@@ -260,12 +260,12 @@ def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_
     lost_token = Secrets.generate().encrypt("encrypted with a key that is gone")
     outside.run(database_url, f"UPDATE calendar_feeds SET token_encrypted = '{lost_token}'")
 
-    shown = settings(world, ADA, ids.FEEDS)
-    assert links(shown) == []
-    assert "Your links can no longer be shown" in shown.visible_text
-    assert "Phone" in shown.visible_text
+    modal = settings(world, ADA, ids.FEEDS)
+    assert links(modal) == []
+    assert "Your links can no longer be shown" in modal.visible_text
+    assert "Phone" in modal.visible_text
 
-    after = click(world, ADA, shown, ids.FEEDS_REGENERATE)
+    after = click(world, ADA, modal, ids.FEEDS_REGENERATE)
     assert len(links(after)) == 3
     after = click(world, ADA, after, ids.FEED_REMOVE)
     assert "Phone" not in after.visible_text
@@ -273,10 +273,10 @@ def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_
 
 def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
     feed = world.database.write_now(feeds.create, "mine", by=world.caller(ADA), now=world.clock())
-    shown = settings(world, EVE, ids.FEEDS)
+    modal = settings(world, EVE, ids.FEEDS)
     forged = {"actions": [{"action_id": ids.FEED_REMOVE, "value": feed.id, "type": "button"}]}
 
-    world.slack.click_in_view(EVE, shown, ids.FEED_NEW, overrides=forged)
+    world.slack.click_in_view(EVE, modal, ids.FEED_NEW, overrides=forged)
     world.settled()
 
     owner_of_feed(world.database, feed.token)
@@ -284,10 +284,10 @@ def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
 
 
 def test_a_click_in_a_closed_list_does_nothing(world: World) -> None:
-    shown = settings(world, ADA, ids.FEEDS)
-    world.slack.close(ADA, shown)
+    modal = settings(world, ADA, ids.FEEDS)
+    world.slack.close(ADA, modal)
 
-    response = world.slack.click_in_view(ADA, shown, ids.FEEDS_REGENERATE, force=True)
+    response = world.slack.click_in_view(ADA, modal, ids.FEEDS_REGENERATE, force=True)
     world.settled()
 
     assert response.ok

@@ -69,8 +69,8 @@ def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     assert (emmy.slack_user_id, emmy.timezone) == (NEW, "Europe/Berlin")
     assert len(all_users(world)) == 7
     # The form for the other settings replaces this one and changes the same person.
-    shown = world.slack.open_modal(ADMIN, "Hasn't used Hiatus yet")
-    assert world.slack.submit(ADMIN, shown, {"department_id": sales.id}).errors == {}
+    modal = world.slack.open_modal(ADMIN, "Hasn't used Hiatus yet")
+    assert world.slack.submit(ADMIN, modal, {"department_id": sales.id}).errors == {}
     assert newest(world).department_id == sales.id
 
 

@@ -213,8 +213,8 @@ def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> Non
     world.settled()
     assert person(world, ADA).status == "deactivated"
 
-    shown = world.slack.open_modal(ADMIN, "Deactivated")
-    click(world, ADMIN, shown, ids.PERSON_REACTIVATE)
+    modal = world.slack.open_modal(ADMIN, "Deactivated")
+    click(world, ADMIN, modal, ids.PERSON_REACTIVATE)
     assert person(world, ADA).status == "active"
 
 
@@ -225,11 +225,11 @@ def test_a_person_is_unlinked_from_the_wrong_slack_account(world: World) -> None
     assert "confirm" in button.element
     assert f"Slack account: <@{ADA}>" in form.visible_text
 
-    shown = click(world, ADMIN, form, ids.PERSON_UNLINK)
+    modal = click(world, ADMIN, form, ids.PERSON_UNLINK)
 
     assert person(world, ADA).slack_user_id is None
-    assert ids.PERSON_UNLINK not in {button.action_id for button in shown.buttons}
-    assert "Slack account" not in shown.visible_text
+    assert ids.PERSON_UNLINK not in {button.action_id for button in modal.buttons}
+    assert "Slack account" not in modal.visible_text
 
 
 def test_an_admin_does_not_unlink_an_owner(world: World) -> None:

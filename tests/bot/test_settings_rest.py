@@ -11,7 +11,8 @@ import pytest
 
 from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
-from storage.admin import holiday_overrides, people
+from storage.admin import people
+from storage.admin.holidays import holiday_overrides
 from storage.base.calendar_values import HolidayOverride
 from storage.base.event_values import Webhook
 from storage.base.values import User
@@ -166,9 +167,9 @@ def a_webhook(world: World) -> View:
 
 
 def test_a_webhook_is_created_and_its_secret_shown_once(world: World) -> None:
-    shown = a_webhook(world)
+    modal = a_webhook(world)
 
-    (secret,) = SECRET.findall(shown.visible_text)
+    (secret,) = SECRET.findall(modal.visible_text)
     (webhook,) = webhooks_of(world)
     assert (webhook.url, webhook.events) == (URL, ("*",))
     stored_secrets = world.database.read_now(
@@ -198,10 +199,10 @@ def opened(world: World) -> View:
 
 
 def test_a_webhooks_state_is_shown_and_a_test_is_sent(world: World) -> None:
-    shown = opened(world)
-    assert "Active\nNothing sent yet." in shown.visible_text
+    modal = opened(world)
+    assert "Active\nNothing sent yet." in modal.visible_text
 
-    tested = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
+    tested = click(world, ADMIN, modal, ids.WEBHOOK_TEST)
 
     assert "Sending a test." in tested.visible_text
     assert "The last event (ping) is waiting to be sent." in tested.visible_text
@@ -220,8 +221,8 @@ def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> N
     message = world.slack.wait_for_dm(ADMIN, showing="switched off")
 
     world.click(ADMIN, ids.WEBHOOK, message)
-    shown = world.slack.open_modal(ADMIN, "It answered 410.")
-    on = click(world, ADMIN, shown, ids.WEBHOOK_ON)
+    modal = world.slack.open_modal(ADMIN, "It answered 410.")
+    on = click(world, ADMIN, modal, ids.WEBHOOK_ON)
 
     assert "PATCH" not in message.visible_text
     assert "Active" in on.visible_text
@@ -229,17 +230,17 @@ def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> N
 
 
 def test_a_disabled_webhook_shows_the_reason_and_can_be_enabled(world: World) -> None:
-    shown = opened(world)
+    modal = opened(world)
     (webhook,) = webhooks_of(world)
     world.database.write_now(
         webhooks.disable, world.acme.id, webhook.id, "It answered 410.", now=world.clock()
     )
-    world.slack.close(ADMIN, shown)
+    world.slack.close(ADMIN, modal)
     listed = world.slack.open_modal(ADMIN)
-    shown = click(world, ADMIN, listed, ids.WEBHOOK)
-    assert "Switched off: It answered 410." in shown.visible_text
+    modal = click(world, ADMIN, listed, ids.WEBHOOK)
+    assert "Switched off: It answered 410." in modal.visible_text
 
-    on = click(world, ADMIN, shown, ids.WEBHOOK_ON)
+    on = click(world, ADMIN, modal, ids.WEBHOOK_ON)
     assert "Active" in on.visible_text
     assert webhooks_of(world)[0].is_active
     off = click(world, ADMIN, on, ids.WEBHOOK_OFF)
@@ -269,9 +270,9 @@ def test_a_webhooks_url_and_events_are_changed_once(world: World) -> None:
         2,
     )
     assert world.audited("webhook.updated") == 1
-    shown = world.slack.open_modal(ADMIN, URL + "/moved")
-    assert "leave_request.approved\nActive" in shown.visible_text
-    world.slack.close(ADMIN, shown)
+    modal = world.slack.open_modal(ADMIN, URL + "/moved")
+    assert "leave_request.approved\nActive" in modal.visible_text
+    world.slack.close(ADMIN, modal)
     assert URL + "/moved\nActive" in world.slack.open_modal(ADMIN).visible_text
 
 
@@ -356,10 +357,10 @@ def test_a_webhook_is_deleted(world: World) -> None:
 
 
 def test_a_disabled_webhook_cannot_be_tested(world: World) -> None:
-    shown: Any = opened(world)
+    modal: Any = opened(world)
     (webhook,) = webhooks_of(world)
     world.database.write_now(webhooks.disable, world.acme.id, webhook.id, "off", now=world.clock())
 
-    refusal = click(world, ADMIN, shown, ids.WEBHOOK_TEST)
+    refusal = click(world, ADMIN, modal, ids.WEBHOOK_TEST)
 
     assert "Switch the webhook on first" in refusal.visible_text

@@ -132,7 +132,7 @@ def test_forms_of_people_and_departments_are_within_limits(
     for view in (
         people.people(),
         people.new_person(many),
-        people.person(employee, employee, many, "United Kingdom (Scotland)"),
+        people.person(employee, employee, many, "United Kingdom (Scotland)", date(2026, 6, 1)),
         departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
         departments.department(None, None),
         *(departments.department(department, employee) for department in many[:1]),

@@ -22,13 +22,23 @@ from bot.views.request_values import Filled
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.event_values import EVENT_TYPES
-from storage.base.values import LEAVE_STATUSES, LeaveRequest, LeaveType, User, field_names
+from storage.base.values import (
+    AMENDMENT_STATUSES,
+    LEAVE_STATUSES,
+    Amendment,
+    LeaveRequest,
+    LeaveStatus,
+    LeaveType,
+    User,
+    field_names,
+)
 from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import MAX_NOTE_LENGTH
 from storage.leave.previews import Preview, YearChange
 from storage.notifications.approval_cards import ApprovalCard, YearBalance
+from storage.notifications.card_amendments import CardAmendment
 from storage.rules.day_lines import DayLine
 from storage.rules.leave_years import LeaveYear
 
@@ -61,6 +71,42 @@ def leave_type(name: str, emoji: str | None = None, number: int = 0) -> LeaveTyp
     )
 
 
+def a_leave_request(status: LeaveStatus) -> LeaveRequest:
+    blank: dict[str, Any] = dict.fromkeys(field_names(LeaveRequest))
+    return LeaveRequest(
+        **blank | {"id": REQUEST_ID, "leave_type_id": f"{REQUEST_ID[:-4]}0000", "status": status}
+    )
+
+
+@st.composite
+def card_amendments(draw: st.DrawFn, start: date) -> CardAmendment:
+    """Open and ended amendments of leave that begins on a day."""
+    status = draw(st.sampled_from(AMENDMENT_STATUSES))
+    halves: Any = st.sampled_from([None, "am", "pm"])
+    amendment = Amendment(
+        id=REQUEST_ID,
+        leave_request_id=REQUEST_ID,
+        leave_type_id="t",
+        start_date=start,
+        end_date=start + timedelta(days=draw(st.integers(0, 365))),
+        start_half_day=draw(halves),
+        end_half_day=draw(halves),
+        note=draw(st.none() | text(MAX_NOTE_LENGTH)),
+        status=status,
+        requested_by="u",
+        requested_at=NOW,
+        decided_at=None if status == "open" else NOW,
+        decision_reason=draw(st.none() | text(MAX_REASON_LENGTH)) if status == "declined" else None,
+    )
+    return CardAmendment(
+        amendment=amendment,
+        leave_type=leave_type(draw(text(200)), number=draw(st.integers(0, 1))),
+        counted_halves="3",
+        total_half_days=draw(st.integers(1, 732)),
+        ended_by_name=draw(st.none() | text(200)),
+    )
+
+
 @st.composite
 def approval_cards(draw: st.DrawFn) -> ApprovalCard:
     status = draw(st.sampled_from(LEAVE_STATUSES))
@@ -88,6 +134,8 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
         version=draw(st.integers(1, 3)),
     )
     name = text(200)
+    amendment = draw(st.none() | card_amendments(start)) if status == "approved" else None
+    is_undecided = status == "pending" or (amendment is not None and amendment.is_open)
     colleague = st.builds(
         ColleagueOff,
         name=name,
@@ -107,12 +155,13 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
         leave_type=leave_type(draw(name)),
         decided_by_name=draw(st.none() | name),
         awaited_names=tuple(draw(st.lists(name, max_size=50))),
-        may_decide=status == "pending" and draw(st.booleans()),
+        may_decide=is_undecided and draw(st.booleans()),
         may_reverse=status in ("approved", "declined") and draw(st.booleans()),
         balances=tuple(draw(st.lists(year, max_size=3))),
         colleagues=tuple(draw(st.lists(colleague, max_size=10))),
         colleagues_count=draw(st.integers(0, 1_000)),
         timezone="Europe/London",
+        amendment=amendment,
     )
 
 
@@ -199,7 +248,7 @@ def test_messages_to_requesters_are_within_limits_and_harmless(
 
 @given(approval_cards())
 def test_the_decline_form_is_within_limits_and_harmless(card: ApprovalCard) -> None:
-    subject = decline.Subject(request_id=REQUEST_ID, channel="D0123456789", ts="1700000000.000001")
+    subject = decline.Subject(value=REQUEST_ID, channel="D0123456789", ts="1700000000.000001")
     view, other = decline.view(card, subject), decline.reversal(card, subject)
 
     assert problems_of_view(view) == problems_of_view(other) == []
@@ -261,6 +310,7 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         colleagues_count=len(shown) + draw(st.integers(0, 990)),
         pending_colleagues_count=draw(st.integers(0, 990)),
         refusals=[],
+        warnings=[],
     )
 
 
@@ -277,10 +327,10 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         max_size=60,
     ),
     st.none() | text(MAX_NOTE_LENGTH),
-    st.sampled_from(["", REQUEST_ID]),
+    st.none() | st.sampled_from(["pending", "approved"]),
 )
 def test_the_live_line_is_within_limits_and_harmless(
-    preview: Preview, refusals: list[str], problems: list[Problem], note: str | None, edited_id: str
+    preview: Preview, refusals: list[str], problems: list[Problem], note: str | None, edited: Any
 ) -> None:
     filled = Filled(
         leave_type_id=REQUEST_ID,
@@ -295,7 +345,7 @@ def test_the_live_line_is_within_limits_and_harmless(
         filled,
         live_line.blocks(preview, refusals),
         typed_problems.asides(problems),
-        edited_id=edited_id,
+        edited=edited and a_leave_request(edited),
     )
 
     assert problems_of_view(view) == []

@@ -211,11 +211,11 @@ def test_replies_stay_within_limits_with_many_people(world: World) -> None:
         world.people[f"U{number}"] = person
         approved(world, f"U{number}", start_date=today, end_date=_day("2026-06-05"))
 
-    shown = reply(world, "out week")
+    message = reply(world, "out week")
 
-    assert shown.visible_text.count("•") == 20
-    assert shown.visible_text.endswith("… and more")
-    assert len(shown.text) <= 4_000
+    assert message.visible_text.count("•") == 20
+    assert message.visible_text.endswith("… and more")
+    assert len(message.text) <= 4_000
 
 
 def _day(text: str) -> date:

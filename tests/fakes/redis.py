@@ -12,10 +12,12 @@ from types import TracebackType
 
 
 class LoopbackRedis:
-    """A context manager. ``answers`` False: it accepts requests and never replies."""
+    """A context manager. ``answers`` False: it never replies to a request to count."""
 
     def __init__(self, *, answers: bool = True) -> None:
         self._answers = answers
+        # How often it was asked to count.
+        self.counted = 0
         self._counts: dict[bytes, tuple[int, float]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
@@ -58,7 +60,8 @@ class LoopbackRedis:
                 for _ in range(int(line[1:])):
                     length = int((await reader.readline())[1:])
                     parts.append((await reader.readexactly(length + 2))[:-2])
-                if self._answers:
+                self.counted += parts[0] == b"EVALSHA"
+                if self._answers or parts[0] != b"EVALSHA":
                     writer.write(self._reply(parts))
         except (asyncio.CancelledError, ConnectionError, asyncio.IncompleteReadError):
             pass

@@ -26,12 +26,12 @@ def slack() -> Iterator[LoopbackSlack]:
 def test_a_request_is_sent_and_approved(slack: LoopbackSlack) -> None:
     opened = slack.command("U1", "/timeoff")
     form = slack.open_modal("U1", "Time off")
-    sent = slack.submit("U1", form, {"type": "annual", "first_day": "2026-07-01"})
+    submitted = slack.submit("U1", form, {"type": "annual", "first_day": "2026-07-01"})
     question = slack.wait_for_dm("U2")
     clicked = slack.click("U2", question, "approve")
 
     decided = slack.wait_for_dm("U2", showing="Approved by grace")
-    assert [opened.ok, sent.ok, clicked.ok] == [True, True, True]
+    assert [opened.ok, submitted.ok, clicked.ok] == [True, True, True]
     assert not slack.has_modal("U1")
     assert [button.text for button in question.buttons] == ["Approve"]
     assert question.channel.startswith("D")

@@ -15,3 +15,15 @@ def free_monday(weeks_ahead: int = 4) -> date:
     while any(monday + timedelta(days=number) in closed for number in range(5)):
         monday += timedelta(weeks=1)
     return monday
+
+
+def working_days(count: int) -> list[date]:
+    """So many working days in England, the first of them a free Monday."""
+    day = free_monday()
+    closed = holidays.country_holidays("GB", subdiv="ENG")
+    days: list[date] = []
+    while len(days) < count:
+        if day.weekday() < 5 and day not in closed:
+            days.append(day)
+        day += timedelta(days=1)
+    return days

@@ -53,9 +53,12 @@ class Deployment:
         return self.command(*INIT)
 
     @contextmanager
-    def serving(self, *options: str, **settings: str) -> Iterator[Server]:
-        """``hiatus serve`` on a free port, ready; stopped as an operator would if still alive."""
-        server = Server(self.env | settings, *options)
+    def serving(self, *options: str, release: Path = ROOT, **settings: str) -> Iterator[Server]:
+        """``hiatus serve`` on a free port, ready; stopped as an operator would if still alive.
+
+        ``release``: the source tree to run it from.
+        """
+        server = Server(self.env | settings, *options, release=release)
         try:
             server.wait_until_ready()
             yield server
@@ -90,7 +93,7 @@ class Bot:
 class Server:
     """One ``hiatus serve``."""
 
-    def __init__(self, env: dict[str, str], *options: str) -> None:
+    def __init__(self, env: dict[str, str], *options: str, release: Path = ROOT) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._clients: list[httpx.Client] = []
@@ -99,7 +102,7 @@ class Server:
         self._log = ""
         self._process = subprocess.Popen(
             [sys.executable, "serve.py", "serve", "--port", str(self.port), *options],
-            cwd=ROOT,
+            cwd=release,
             env={"BASE_URL": self.url, **env},
             stdout=self._printed,
             # A file: a full pipe would block the server.
@@ -122,7 +125,11 @@ class Server:
     def client(self, api_key: str) -> httpx.Client:
         """A client that sends the key and is closed with the server."""
         client = httpx.Client(
-            base_url=self.url, headers={"Authorization": f"Bearer {api_key}"}, timeout=20
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {api_key}"},
+            timeout=20,
+            # Sooner than the server closes an idle connection: a request could meet its end.
+            limits=httpx.Limits(keepalive_expiry=3),
         )
         self._clients.append(client)
         return client

@@ -135,12 +135,12 @@ def test_thirty_creates_that_overlap_leave_a_few_that_do_not(cast: Cast) -> None
         ]
     )
 
-    made = living(cast.ada(0))
-    assert_sound(responses, made)
-    assert {leave_request["id"] for leave_request in made} == {
+    requests = living(cast.ada(0))
+    assert_sound(responses, requests)
+    assert {leave_request["id"] for leave_request in requests} == {
         response.json()["id"] for response in responses if response.is_success
     }
-    assert 1 <= len(made) <= 5
+    assert 1 <= len(requests) <= 5
 
 
 def test_thirty_creates_of_a_day_each_take_the_ten_days_that_there_are(cast: Cast) -> None:
@@ -154,9 +154,9 @@ def test_thirty_creates_of_a_day_each_take_the_ten_days_that_there_are(cast: Cas
         ]
     )
 
-    made = living(cast.ada(0))
-    assert_sound(responses, made)
-    assert (len(made), days_taken(made)) == (10, 10)
+    requests = living(cast.ada(0))
+    assert_sound(responses, requests)
+    assert (len(requests), days_taken(requests)) == (10, 10)
     assert sorted(response.status_code for response in responses) == [201] * 10 + [422] * 20
 
 

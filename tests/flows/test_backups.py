@@ -170,7 +170,7 @@ def test_a_killed_backup_leaves_no_archive(database_url: str, tmp_path: Path) ->
                 assert saved.database_size > 100_000
         else:
             installed.run("backup", file)
-        assert not file.with_name(f"{file.name}.partial").exists()
+            assert not file.with_name(f"{file.name}.partial").exists()
         file.unlink()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 import serve
@@ -15,6 +16,7 @@ def run_doctor(env: dict[str, str]) -> Result:
     return CliRunner().invoke(serve.command_line(env), ["doctor"])
 
 
+@pytest.mark.slow
 def test_a_deployment_that_serves_is_clean(database_url: str) -> None:
     with LoopbackSlack() as slack:
         deployment = Deployment(

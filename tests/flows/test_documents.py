@@ -38,6 +38,7 @@ PAGES = {
             "README.md",
             "CONTRIBUTING.md",
             *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+            *(f"docs/deploy/{path.name}" for path in sorted((ROOT / "docs/deploy").glob("*.md"))),
         )
     },
     "/docs": GUIDE,
@@ -54,13 +55,27 @@ ELSEWHERE = {
     "hiatus bot": "tests/flows/test_slack.py",
     "python3 -m pip wheel": "tests/flows/test_wheel.py",
     "python3 -m venv": "tests/flows/test_wheel.py",
-    "/opt/hiatus/.venv/bin/pip": "tests/flows/test_wheel.py",
-    "/opt/hiatus/.venv/bin/hiatus": "tests/flows/test_wheel.py",
+    "/opt/hiatus/bin/pip": "tests/flows/test_wheel.py",
+    "/opt/hiatus/bin/hiatus": "tests/flows/test_wheel.py",
+    "uv tool install": "nothing: it needs uv",
+    "pipx install": "nothing: it needs pipx",
+    "python -m serve init": "tests/flows/test_procfile.py",
+    "honcho": "tests/flows/test_procfile.py, without honcho",
     "python -c ' from http.server import": "test_the_receiver_to_try_prints_what_it_is_sent",
     "hiatus backup": "test_a_backup_restores_what_was_there",
     "hiatus restore": "test_a_backup_restores_what_was_there",
     "mkdir": "test_a_backup_restores_what_was_there",
     "mv": "test_a_backup_restores_what_was_there",
+    "promtool": "tests/flows/test_monitoring.py",
+    "journalctl": "nothing: it needs a machine with systemd",
+    **dict.fromkeys(
+        (
+            *("$EDITOR .env", "/opt/hiatus/bin/python", ".venv/bin/pip", "apt-get", "cd"),
+            *("certbot", "chmod", "chown", "cp", "docker compose", "install", "ls", "nginx"),
+            *("$RELEASE/bin/pip", "ln", "runuser", "sed", "systemctl", "useradd"),
+        ),
+        "nothing: they change a whole machine; tests/flows/test_deploy_files.py has what they name",
+    ),
 }
 
 
@@ -284,6 +299,7 @@ def _hiatus_commands() -> dict[str, str]:
 _NEW_KEY = ("keys", "create", "--email", "olive@example.com", "--name")
 
 
+@pytest.mark.slow
 def test_a_backup_restores_what_was_there(tmp_path: Path) -> None:
     files, backups = tmp_path / "hiatus", tmp_path / "backups"
     files.mkdir()

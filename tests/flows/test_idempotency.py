@@ -70,9 +70,9 @@ def test_two_processes_execute_a_request_once(deployment: Deployment) -> None:
 
     assert names == ["Research"]
     assert {response.status_code for response in responses} <= {201, 409}
-    made = [response for response in responses if response.status_code == 201]
-    assert {response.content for response in made} == {replayed.content}
-    assert sum("Idempotent-Replayed" not in response.headers for response in made) == 1
+    created_responses = [response for response in responses if response.status_code == 201]
+    assert {response.content for response in created_responses} == {replayed.content}
+    assert sum("Idempotent-Replayed" not in response.headers for response in created_responses) == 1
 
 
 def _send_and_lose(server: Server, key: str) -> None:

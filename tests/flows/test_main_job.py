@@ -46,13 +46,13 @@ def hire(owner: httpx.Client, first_name: str, **fields: Any) -> dict[str, Any]:
         "last_name": "Tester",
         **fields,
     }
-    made: dict[str, Any] = owner.post("/api/v1/users", json=body).raise_for_status().json()
-    return made
+    user: dict[str, Any] = owner.post("/api/v1/users", json=body).raise_for_status().json()
+    return user
 
 
 def listen(owner: httpx.Client, url: str) -> standardwebhooks.Webhook:
-    made = owner.post("/api/v1/webhooks", json={"url": url, "events": ["*"]})
-    return standardwebhooks.Webhook(made.raise_for_status().json()["secret"])
+    response = owner.post("/api/v1/webhooks", json={"url": url, "events": ["*"]})
+    return standardwebhooks.Webhook(response.raise_for_status().json()["secret"])
 
 
 @pytest.fixture
@@ -83,16 +83,16 @@ def test_an_approved_request_reaches_webhooks_and_the_calendar(
         assert (pinged.status_code, pinged.json()["id"]) == (202, ping.headers["webhook-id"])
         assert webhook.verify(ping.body, ping.headers)["type"] == "ping"
 
-        made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
-        assert (made.status_code, made.json()["status"]) == (201, "pending")
-        request_id = made.json()["id"]
+        created = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
+        assert (created.status_code, created.json()["status"]) == (201, "pending")
+        request_id = created.json()["id"]
         pending = manager.get("/api/v1/approvals/pending").json()["data"]
         assert [item["id"] for item in pending] == [request_id]
         approved = manager.post(f"/api/v1/approvals/{request_id}/approve")
 
         assert (approved.status_code, approved.json()["status"]) == (200, "approved")
         assert approved.json()["decided_by"] == grace["id"]
-        assert ada.get(made.headers["location"]).json() == approved.json()
+        assert ada.get(created.headers["location"]).json() == approved.json()
         events = [
             webhook.verify(received.body, received.headers) for received in receiver.wait_for(3)[1:]
         ]
@@ -130,15 +130,15 @@ def test_kill_9_between_an_approval_and_its_delivery_loses_nothing(
             )["api_key"]
             webhook = listen(owner, receiver.url)
             ada = server.client(ada_key)
-            made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
-            approved = owner.post(f"/api/v1/approvals/{made.json()['id']}/approve")
+            created = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada)))
+            approved = owner.post(f"/api/v1/approvals/{created.json()['id']}/approve")
             assert approved.status_code == 200
             server.kill()
         receiver.assert_no_more(0)
 
         with deployment.serving() as server:
             received = receiver.wait_for(2)
-            shown = server.client(owner_key).get(f"/api/v1/leave-requests/{made.json()['id']}")
+            shown = server.client(owner_key).get(f"/api/v1/leave-requests/{created.json()['id']}")
 
     assert shown.json() == approved.json()
     events = [webhook.verify(delivery.body, delivery.headers) for delivery in received]
@@ -199,14 +199,18 @@ def test_two_approvers_at_once_give_one_decision_over_two_processes(
             for name in ("ada", "grace")
         }
         ada = first.client(keys["ada"])
-        made = ada.post("/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada))).json()
+        leave_request = ada.post(
+            "/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada))
+        ).json()
         begin = threading.Barrier(2)
         responses: list[httpx.Response] = []
 
         def decide(client: httpx.Client, action: str) -> None:
             client.get("/api/v1/users").raise_for_status()
             begin.wait()
-            responses.append(client.post(f"/api/v1/approvals/{made['id']}/{action}", json={}))
+            responses.append(
+                client.post(f"/api/v1/approvals/{leave_request['id']}/{action}", json={})
+            )
 
         threads = [
             threading.Thread(target=decide, args=(first.client(owner_key), "approve")),
@@ -228,18 +232,18 @@ def test_a_revoked_key_stops_working_at_once_in_every_process(
     deployment: Deployment, revoke_through: int
 ) -> None:
     owner_key = deployment.init()["api_key"]
-    made = deployment.command(
+    second_key = deployment.command(
         *("keys", "create", "--email", "olive@example.com", "--name", "second", "--json")
     )
     with deployment.serving() as first, deployment.serving() as second:
         for server in (first, second):
-            assert server.client(made["api_key"]).get("/api/v1/users").status_code == 200
+            assert server.client(second_key["api_key"]).get("/api/v1/users").status_code == 200
 
         revoker = (first, second)[revoke_through].client(owner_key)
-        assert revoker.delete(f"/api/v1/api-keys/{made['id']}").status_code in (200, 204)
+        assert revoker.delete(f"/api/v1/api-keys/{second_key['id']}").status_code in (200, 204)
 
         for server in (first, second):
-            assert server.client(made["api_key"]).get("/api/v1/users").status_code == 401
+            assert server.client(second_key["api_key"]).get("/api/v1/users").status_code == 401
 
 
 def test_an_old_schema_stops_the_start_and_names_the_cure(tmp_path: Any) -> None:

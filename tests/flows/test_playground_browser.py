@@ -391,11 +391,11 @@ DRAWN = {
 
 def test_text_is_drawn_as_slack_shows_it(page: Page) -> None:
     for text, parts in DRAWN.items():
-        made = drawn(page, section(text))
+        html = drawn(page, section(text))
 
-        assert [part for part in parts if part not in made] == [], made
-        assert "<img" not in made
-        assert "javascript:" not in made
+        assert [part for part in parts if part not in html] == [], html
+        assert "<img" not in html
+        assert "javascript:" not in html
 
 
 def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
@@ -418,11 +418,11 @@ def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
     ]
     blocks += [{"type": "actions", "elements": [element]} for element in elements]
 
-    made = drawn(page, blocks)
+    html = drawn(page, blocks)
 
-    assert "cannot draw" not in made
+    assert "cannot draw" not in html
     assert "cannot draw" in drawn(page, [{"type": "hologram"}])
-    assert made.count("words") == 12
+    assert html.count("words") == 12
 
 
 def test_the_pictures_are_small() -> None:

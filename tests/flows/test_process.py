@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import socket
@@ -24,12 +25,12 @@ GIGABYTE = 1_000_000_000
 
 def response_to_a_large_body(server: Server, request: bytes, *, of_bytes: int) -> tuple[bytes, int]:
     """The response to a client that goes on sending, and how many bytes the server accepted."""
-    sent = 0
+    sent_bytes = 0
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(request)
         try:
-            while sent < of_bytes:
-                sent += connection.send(b"x" * 65_536)
+            while sent_bytes < of_bytes:
+                sent_bytes += connection.send(b"x" * 65_536)
         except OSError:
             pass  # The server has closed the connection.
         response = b""
@@ -38,7 +39,7 @@ def response_to_a_large_body(server: Server, request: bytes, *, of_bytes: int) -
                 response += received
         except ConnectionResetError:
             pass
-    return response, sent
+    return response, sent_bytes
 
 
 def test_a_refused_body_is_not_read_to_its_end(sqlite_url: str) -> None:
@@ -58,11 +59,11 @@ def test_a_refused_body_is_not_read_to_its_end(sqlite_url: str) -> None:
             (b"PUT /healthz HTTP/1.1\r\nHost: a\r\n" + large, b"405"),
             (post + json + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFF\r\n", b"401"),
         ):
-            response, sent = response_to_a_large_body(server, request, of_bytes=GIGABYTE // 4)
+            response, sent_bytes = response_to_a_large_body(server, request, of_bytes=GIGABYTE // 4)
 
             assert response.startswith(b"HTTP/1.1 %s " % status), (request, response[:200])
             assert b"\r\nconnection: close\r\n" in response
-            assert sent < GIGABYTE // 10, request
+            assert sent_bytes < GIGABYTE // 10, request
 
 
 def test_a_small_refused_body_costs_no_connection(sqlite_url: str) -> None:
@@ -76,6 +77,18 @@ def test_a_small_refused_body_costs_no_connection(sqlite_url: str) -> None:
     assert "Connection" not in response.headers
 
 
+def test_clients_that_send_too_much_read_why(sqlite_url: str) -> None:
+    deployment = Deployment(sqlite_url)
+    key = deployment.init()["api_key"]
+    with deployment.serving() as server:
+        http = server.client(key)
+        for _ in range(3):
+            response = http.post("/api/v1/departments", json={"name": "x" * 1_000_000})
+
+            assert response.json()["code"] == "body_too_large"
+            assert "Connection" not in response.headers
+
+
 def test_an_idle_connection_is_closed(sqlite_url: str) -> None:
     with (
         Deployment(sqlite_url).serving() as server,
@@ -84,6 +97,26 @@ def test_an_idle_connection_is_closed(sqlite_url: str) -> None:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         while connection.recv(65_536):
             pass  # Until the server closes it; a time-out fails the test.
+
+
+def test_a_request_on_an_open_connection_is_answered_after_sigterm(sqlite_url: str) -> None:
+    """A proxy that reuses the connection has not heard of the stop, and sends no POST twice."""
+    deployment = Deployment(sqlite_url)
+    deployment.command("migrate")
+    with deployment.serving() as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()
+
+        server.signal(signal.SIGTERM)
+        while _is_listening(server.port):
+            time.sleep(0.01)
+        connection.request("POST", "/api/v1/leave-requests", body="{}")
+        answer = connection.getresponse()
+        answer.read()
+
+        assert (answer.status, answer.headers["connection"]) == (401, "close")
+        assert server.stop() == 0
 
 
 def test_sighup_is_ignored(sqlite_url: str) -> None:
@@ -192,3 +225,11 @@ def test_metrics_are_served_while_the_database_is_damaged(database_url: str) -> 
         assert f'hiatus_problems_total{{event="metrics incomplete"}} {count}.0' in response.text
     assert "\nhiatus_database_up 0.0\n" in second.text
     assert "\nhiatus_database_up 1.0\n" in repaired.text
+
+
+def _is_listening(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,7 @@ from tests.bot.world import to_decide
 from tests.fakes.receiver import LoopbackReceiver
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.days import free_monday
-from tests.flows.running import Bot, Deployment, free_port
+from tests.flows.running import Bot, Deployment, Server, free_port
 
 pytestmark = pytest.mark.slow
 
@@ -86,8 +87,8 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
     with deployment.serving() as server, LoopbackReceiver() as receiver:
         slack.app_url = server.url
         owner = server.client(owner_key)
-        made = owner.post("/api/v1/webhooks", json={"url": receiver.url, "events": ["*"]})
-        webhook = standardwebhooks.Webhook(made.json()["secret"])
+        response = owner.post("/api/v1/webhooks", json={"url": receiver.url, "events": ["*"]})
+        webhook = standardwebhooks.Webhook(response.json()["secret"])
 
         ask(slack)
         card = slack.wait_for_dm(OLIVE, showing=" requested ")
@@ -169,7 +170,7 @@ def test_a_request_is_made_and_approved_over_socket_mode(
         assert only_request(server.client(owner_key))["status"] == "approved"
 
 
-def test_notices_survive_kill_9(deployment: Deployment, slack: LoopbackSlack) -> None:
+def test_notifications_survive_kill_9(deployment: Deployment, slack: LoopbackSlack) -> None:
     owner_key = deployment.init()["api_key"]
     with deployment.serving(HIATUS_SCHEDULER="off") as server:
         slack.app_url = server.url
@@ -244,11 +245,17 @@ def test_a_bot_is_ready_while_it_is_connected(deployment: Deployment, slack: Loo
         while httpx.get(f"http://127.0.0.1:{port}/readyz").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.1)
+        metrics = httpx.get(f"http://127.0.0.1:{port}/metrics")
     finally:
         code, _ = bot.stop()
 
     assert before == [200, 503]
     assert code == 0
+    assert metrics.headers["Content-Type"].startswith("text/plain")
+    lines = metrics.text.splitlines()
+    assert 'hiatus_slack_calls_total{method="apps.connections.open",outcome="ok"}' in metrics.text
+    assert "hiatus_database_up 1.0" in lines
+    assert 'hiatus_job_last_success_timestamp_seconds{name="reminders"} 0.0' in lines
 
 
 def test_a_bot_whose_health_port_is_taken_ends_with_a_sentence(deployment: Deployment) -> None:
@@ -279,6 +286,9 @@ def test_a_workspace_that_installs_the_app_uses_it_at_once(
     many.init()
     with many.serving() as server:
         slack.app_url = server.url
+        welcome = httpx.get(server.url).text
+        assert '<a class="button" href="slack/install">Add to Slack</a>' in welcome
+        assert "<code>/urlaub</code>" in welcome
         began = httpx.get(f"{server.url}/slack/install")
         state = began.headers["location"].partition("state=")[2].partition("&")[0]
         installed = httpx.get(
@@ -296,3 +306,33 @@ def test_a_workspace_that_installs_the_app_uses_it_at_once(
     tokens = {call.token for call in slack.calls() if call.token}
     for secret in ("Lovelace", "example.com", state, slack.client_secret, *tokens):
         assert secret not in logged
+
+
+def test_requests_of_slack_wait_until_it_is_set_up(
+    deployment: Deployment, slack: LoopbackSlack
+) -> None:
+    deployment.init()
+    # The server asks for its workspace before it serves Slack.
+    slack.fail_next("auth.test", hang_seconds=1.0)
+    server = Server(deployment.env)
+    try:
+        wait_until_open(server.port)
+        slack.app_url = server.url
+
+        # No modal: on a busy machine its trigger expires.
+        response = slack.command(OLIVE, "/timeoff", "help", timeout_seconds=30)
+
+        assert response.status == 200
+        slack.wait_until(lambda: slack.ephemerals or slack.response_posts)
+        assert httpx.get(f"{server.url}/readyz").status_code == 200
+    finally:
+        server.stop()
+
+
+def wait_until_open(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.01)
+    raise AssertionError("The server does not listen.")

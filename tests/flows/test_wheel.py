@@ -66,7 +66,7 @@ def test_the_wheel_has_the_files_beside_the_modules(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert beside - names == set()
-    assert {f"api/documentation/static/swagger-ui/{name}" for name in swagger_ui.FILES} <= names
+    assert {f"api/website/static/swagger-ui/{name}" for name in swagger_ui.FILES} <= names
     assert f"hiatus-{VERSION}.dist-info/licenses/LICENSE" in names
 
 
@@ -90,12 +90,12 @@ def test_the_installed_command_migrates_and_serves(hiatus: str, tmp_path: Path) 
         _wait_until_ready(url)
         pages = [
             httpx.get(f"{url}{path}").status_code
-            for path in ("/docs", "/openapi.json", "/docs/errors", "/playground")
+            for path in ("/", "/privacy", "/docs", "/openapi.json", "/docs/errors", "/playground")
         ]
     finally:
         server.terminate()
         server.wait(START_SECONDS)
-    assert pages == [200] * 4, (tmp_path / "log").read_text()
+    assert pages == [200] * 6, (tmp_path / "log").read_text()
 
 
 def _run(*command: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:

@@ -29,6 +29,8 @@ from tests.builders import (
     personal_token,
 )
 
+pytestmark = pytest.mark.shared_database
+
 FIRST_DAY = date(2025, 6, 1)
 LAST_DAY = date(2028, 6, 1)
 
@@ -158,10 +160,10 @@ def visible(
 
 def visible_kinds(database: Database, cast: Cast, viewer: str, scope: FeedScope) -> set[str]:
     """Which of Ada's requests, one of each kind, the viewer's feed holds."""
-    made = {a_request(database, cast.acme, cast.ada, kind): name for name, kind in KINDS.items()}
+    kinds = {a_request(database, cast.acme, cast.ada, kind): name for name, kind in KINDS.items()}
     shown = visible(database, cast.acme, cast.viewers[viewer], scope)
     assert all(absence.is_own is (viewer == "herself") for absence in shown)
-    return {made[absence.request_id] for absence in shown}
+    return {kinds[absence.request_id] for absence in shown}
 
 
 def test_the_personal_feed_has_the_owners_leave(database: Database) -> None:
@@ -294,14 +296,14 @@ def test_the_window_holds_both_of_its_days(database: Database) -> None:
     ):
         a_request(database, acme, acme.owner, start_date=start_date, end_date=end_date)
 
-    shown = visible(database, acme, acme.owner, "personal")
+    leave = visible(database, acme, acme.owner, "personal")
 
-    assert [absence.start_date for absence in shown] == [
+    assert [absence.start_date for absence in leave] == [
         FIRST_DAY - 365 * one_day,
         FIRST_DAY - 3 * one_day,
         LAST_DAY,
     ]
-    assert shown[1].end_date == FIRST_DAY
+    assert leave[1].end_date == FIRST_DAY
 
 
 def test_a_person_without_a_time_zone_has_the_organisations(database: Database) -> None:

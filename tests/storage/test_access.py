@@ -19,6 +19,8 @@ from storage.directory import people_rows
 from storage.events import audit_log
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 
+pytestmark = pytest.mark.shared_database
+
 
 def a_key(database: Database, by: Caller, for_user: User, **fields: Any) -> tuple[ApiKey, str]:
     fields = {"name": "ci", "scopes": None, "variant": 1, "expires_at": None} | fields
@@ -338,8 +340,8 @@ def test_the_last_use_is_recorded_to_the_minute(database: Database) -> None:
     database.write_now(authentication.record_use, acme.id, key.id, now=used_at)
 
     after = recognised(database, secret)
-    shown = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
-    assert shown.last_used_at == NOW
+    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
+    assert api_key.last_used_at == NOW
     assert authentication.is_use_due(before, used_at)
     assert not authentication.is_use_due(after, NOW + timedelta(seconds=59))
     assert authentication.is_use_due(after, NOW + timedelta(seconds=60))
@@ -352,5 +354,5 @@ def test_an_earlier_use_recorded_late_changes_nothing(database: Database) -> Non
 
     database.write_now(authentication.record_use, acme.id, key.id, now=NOW - timedelta(minutes=5))
 
-    shown = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
-    assert shown.last_used_at == NOW
+    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
+    assert api_key.last_used_at == NOW

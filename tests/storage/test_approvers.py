@@ -14,7 +14,8 @@ from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log
-from storage.leave import caller_leave, decisions
+from storage.leave import decisions
+from storage.leave.lists import caller_leave
 from storage.slack import profile_sync
 from tests.builders import (
     NOW,
@@ -26,6 +27,8 @@ from tests.builders import (
     an_organisation,
     caller_for,
 )
+
+pytestmark = pytest.mark.shared_database
 
 TODAY = NOW.date()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
@@ -37,36 +35,33 @@ def make_entries(tx: Transaction, organisation_id: str) -> None:
     tx.insert_all(AuditRow, rows)
 
 
-@pytest.mark.parametrize(
-    ("filters", "column"),
-    [
-        ({}, "occurred_at"),
-        ({"action": "thing.changed_7"}, "action"),
-        ({"actor_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"}, "actor_id"),
-        ({"subject_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"}, "subject_id"),
-        ({"first_day": NOW.date(), "last_day": NOW.date()}, "occurred_at"),
-    ],
-    ids=["none", "action", "actor", "subject", "days"],
-)
-@pytest.mark.parametrize("is_later", [False, True], ids=["first page", "later page"])
-def test_a_page_is_read_from_an_index_in_its_order(
-    database: Database, database_url: str, filters: dict[str, Any], column: str, is_later: bool
+# The filters of a page, and the last column of the index that serves them.
+FILTERS: list[tuple[dict[str, Any], str]] = [
+    ({}, "occurred_at"),
+    ({"action": "thing.changed_7"}, "action"),
+    ({"actor_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"}, "actor_id"),
+    ({"subject_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"}, "subject_id"),
+    ({"first_day": NOW.date(), "last_day": NOW.date()}, "occurred_at"),
+]
+
+
+def test_every_page_is_read_from_an_index_in_its_order(
+    database: Database, database_url: str
 ) -> None:
     acme = an_organisation(database)
     database.write_now(make_entries, acme.id)
     outside.run(database_url, "ANALYZE")
-    cursor = None
-    if is_later:
+
+    for filters, column in FILTERS:
         first = database.read_now(audit_log.entries, PageOf(), by=acme.caller, **filters)
-        cursor = first.next_cursor
+        for page in (PageOf(), PageOf(cursor=first.next_cursor)):
+            (plan,) = plans_of(
+                *(database, database_url, audit_log.entries, page),
+                has_few_rows=False,
+                by=acme.caller,
+                **filters,
+            )
 
-    (plan,) = plans_of(
-        *(database, database_url, audit_log.entries, PageOf(cursor=cursor)),
-        has_few_rows=False,
-        by=acme.caller,
-        **filters,
-    )
-
-    assert f"auditrow_organisation_id_{column}" in plan
-    assert "Sort" not in plan
-    assert "TEMP B-TREE" not in plan
+            assert f"auditrow_organisation_id_{column}" in plan, (filters, page)
+            assert "Sort" not in plan, (filters, page)
+            assert "TEMP B-TREE" not in plan, (filters, page)

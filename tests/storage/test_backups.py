@@ -219,7 +219,10 @@ def test_an_archive_of_a_newer_version_is_refused(
     database_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     saved = Saved(database_url, tmp_path)
-    outside.run(database_url, "UPDATE schema_migration SET name = '9999_x'")
+    outside.run(
+        database_url,
+        f"UPDATE schema_migration SET name = '9999_x' WHERE name = '{latest_migration()}'",
+    )
     newer = tmp_path / "newer.tar"
     assert saved.place.run("backup", newer).exit_code == 0
     elsewhere = Place(empty_url, tmp_path / "elsewhere")
@@ -233,6 +236,7 @@ def test_an_archive_of_an_older_version_asks_for_a_migration(
     database_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     saved = Saved(database_url, tmp_path)
+    outside.run(database_url, "DELETE FROM schema_migration WHERE name <> '0001_first_version'")
     outside.run(database_url, "UPDATE schema_migration SET name = '0024_feed_fetches'")
     older = tmp_path / "older.tar"
     assert saved.place.run("backup", older).exit_code == 0

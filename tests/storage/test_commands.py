@@ -25,6 +25,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.directory import people_rows
 from storage.webhooks import webhooks
+from tests import outside
 from tests.builders import NOW
 
 ACME = [
@@ -94,12 +95,15 @@ def refused(result: Result, *parts: str) -> None:
 
 
 def test_init_prints_one_object_whose_key_works(shell: Shell) -> None:
-    made = shell.json_of(*ACME)
+    identifiers = shell.json_of(*ACME)
 
-    caller = shell.authenticated(made["api_key"])
-    owner = shell.read(people_rows.get, made["user_id"], by=caller)
-    assert set(made) == {"organisation_id", "user_id", "api_key"}
-    assert (caller.organisation_id, caller.user_id) == (made["organisation_id"], made["user_id"])
+    caller = shell.authenticated(identifiers["api_key"])
+    owner = shell.read(people_rows.get, identifiers["user_id"], by=caller)
+    assert set(identifiers) == {"organisation_id", "user_id", "api_key"}
+    assert (caller.organisation_id, caller.user_id) == (
+        identifiers["organisation_id"],
+        identifiers["user_id"],
+    )
     assert (caller.role, caller.scopes) == ("owner", frozenset(SCOPES))
     assert (owner.first_name, owner.last_name, owner.status) == ("Ada", "King Lovelace", "active")
 
@@ -132,6 +136,23 @@ def test_migrating_twice_is_fine(shell: Shell) -> None:
     assert shell.run("migrate").stdout == "The schema is up to date.\n"
 
 
+def test_migrating_the_database_of_a_newer_version_changes_nothing(
+    shell: Shell, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/hiatus.db"
+    newer = (
+        "INSERT INTO schema_migration (name, applied, compatible_from) "
+        "VALUES ('9999_later', '2030-01-01 00:00:00', {})"
+    )
+    outside.run(url, newer.format(1))
+    done = shell.run("migrate")
+    assert (done.exit_code, "9999_later of a newer version" in done.stdout) == (0, True)
+
+    outside.run(url, "DELETE FROM schema_migration WHERE name = '9999_later'")
+    outside.run(url, newer.format(9999))
+    refused(shell.run("migrate"), "run a newer version of Hiatus")
+
+
 def test_a_key_has_every_scope_unless_some_are_named(shell: Shell) -> None:
     shell.json_of(*ACME)
     create = ["keys", "create", "--email=ADA@example.com", "--name=ci"]
@@ -151,43 +172,44 @@ def test_a_key_has_every_scope_unless_some_are_named(shell: Shell) -> None:
 
 def test_a_key_works_to_the_end_of_its_last_day(shell: Shell) -> None:
     shell.json_of(*ACME)
-    made = shell.json_of(
+    api_key = shell.json_of(
         "keys", "create", "--email=ada@example.com", "--name=ci", "--expires=2026-06-30"
     )
     midnight = datetime(2026, 7, 1, tzinfo=UTC)
 
     assert (
-        shell.authenticated(made["api_key"], midnight - timedelta(seconds=1)).key_id == made["id"]
+        shell.authenticated(api_key["api_key"], midnight - timedelta(seconds=1)).key_id
+        == api_key["id"]
     )
     with pytest.raises(Unauthenticated):
-        shell.authenticated(made["api_key"], midnight)
+        shell.authenticated(api_key["api_key"], midnight)
 
 
 def test_keys_are_listed_and_revoked(shell: Shell) -> None:
     first = shell.json_of(*ACME)
-    made = shell.json_of("keys", "create", "--email=ada@example.com", "--name=ci")
+    api_key = shell.json_of("keys", "create", "--email=ada@example.com", "--name=ci")
 
-    revoked = shell.json_of("keys", "revoke", made["id"])
+    revoked = shell.json_of("keys", "revoke", api_key["id"])
 
     listed = {key["name"]: key for key in shell.json_of("keys", "list")["data"]}
-    assert revoked["id"] == made["id"]
+    assert revoked["id"] == api_key["id"]
     assert listed["ci"]["revoked_at"] == revoked["revoked_at"]
     # As REST writes instants.
     assert listed["ci"]["revoked_at"].endswith("Z")
     assert listed["First key"]["revoked_at"] is None
-    assert made["api_key"] not in shell.run("keys", "list").stdout
+    assert api_key["api_key"] not in shell.run("keys", "list").stdout
     assert shell.authenticated(first["api_key"]).role == "owner"
     with pytest.raises(Unauthenticated):
-        shell.authenticated(made["api_key"])
+        shell.authenticated(api_key["api_key"])
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["keys", "create", "--email=nobody@example.com", "--name=ci"],
+        ["keys", "create", "--email=unknown@example.com", "--name=ci"],
         ["keys", "create", "--email=ada@example.com", "--name=ci", "--scope=leave:all"],
         ["keys", "create", "--email=ada@example.com", "--name=ci", "--expires=2020-01-01"],
-        ["keys", "list", "--organisation=nobody"],
+        ["keys", "list", "--organisation=unknown"],
         ["keys", "revoke", "nothing"],
     ],
     ids=lambda words: " ".join(words[-2:]),
@@ -208,9 +230,9 @@ def test_with_several_organisations_one_has_to_be_named(shell: Shell) -> None:
     create = ["keys", "create", "--email=ada@example.com", "--name=ci"]
 
     refused(shell.run(*create), "--organisation")
-    made = shell.json_of(*create, "--organisation=other")
+    api_key = shell.json_of(*create, "--organisation=other")
 
-    assert shell.authenticated(made["api_key"]).organisation_id == other["organisation_id"]
+    assert shell.authenticated(api_key["api_key"]).organisation_id == other["organisation_id"]
 
 
 @pytest.mark.parametrize(

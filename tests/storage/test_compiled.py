@@ -10,10 +10,17 @@ from collections.abc import Callable
 import pytest
 from peewee import Select, Update
 
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import (
+    Engine,
+    Param,
+    compiled,
+    compiled_per_engine,
+    sql_of,
+    update_of,
+)
 from storage.db.database import Database, Transaction
 from storage.db.named_rows import Row
-from storage.db.tables import LeaseRow
+from storage.db.tables import LeaseRow, LeaveRequestRow
 
 
 @compiled
@@ -149,3 +156,41 @@ def test_a_value_that_may_be_none_is_bound_as_null(database: Database) -> None:
     assert database.read_now(of, "ada") == [("digest",)]
     # NULL equals nothing: a caller without the value finds no rows, instead of all of them.
     assert database.read_now(of, None) == []
+
+
+@compiled
+def leases_of_constants(limit: Param[int]) -> Select:
+    awkward = LeaseRow.name.in_(("it's 100%", "%s", r"\'"))
+    return LeaseRow.select(LeaseRow.name).where(awkward).order_by(LeaseRow.name).limit(limit)
+
+
+def awkward_leases(tx: Transaction) -> None:
+    for name in ("it's 100%", "%s", r"\'", "its 100"):
+        tx.insert(LeaseRow, name=name, holder="ada", held_until=0)
+
+
+def test_constants_of_a_query_may_have_any_characters(database: Database) -> None:
+    database.write_now(awkward_leases)
+
+    rows = database.read_now(lambda tx: tx.all(leases_of_constants, limit=10))
+
+    assert [name for (name,) in rows] == ["%s", r"\'", "it's 100%"]
+
+
+# With a parameter in its place, SQLite would plan the statement again for each execution, because
+# the index ``leave_requests_undecided`` has a condition on the status.
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_constants_of_a_query_are_literals(engine: Engine) -> None:
+    query = LeaveRequestRow.select(LeaveRequestRow.id).where(LeaveRequestRow.status == "approved")
+
+    statement = sql_of(query, engine)
+
+    assert statement.sql.endswith("""WHERE ("t1"."status" = 'approved')""")
+    assert statement.bound({}) == []
+
+
+def test_sqlite_updates_by_status_without_looking_at_partial_indexes() -> None:
+    statement = update_of(LeaveRequestRow, ["version"], ["id", "status"], "sqlite")
+
+    assert """("leave_requests"."id" = ?)""" in statement.sql
+    assert """+ "leave_requests"."status")""" in statement.sql

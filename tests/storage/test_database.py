@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from contextvars import ContextVar
 from pathlib import Path
+from traceback import format_exception
 from typing import Any
 
 import peewee
@@ -144,6 +145,22 @@ def test_a_duplicate_row_names_the_columns_that_have_to_be_unique(database: Data
     assert refused.value.columns == {"name"}
 
 
+def test_the_traceback_of_a_refused_row_contains_none_of_its_values(database: Database) -> None:
+    def keep_without_holder(tx: Transaction) -> None:
+        tx.insert(LeaseRow, name="hunter2", holder=None, held_until=0)
+
+    with pytest.raises(Exception, match=r"(?i)not.null") as missing:
+        database.write_now(keep_without_holder)
+    database.write_now(keep, "hunter2")
+    with pytest.raises(DuplicateRow, match=r"(?i)unique") as duplicate:
+        database.write_now(keep, "hunter2")
+
+    tracebacks = [*format_exception(missing.value), *format_exception(duplicate.value)]
+    # With the source code of this test, in which the name stands.
+    shown = [line for line in tracebacks if __file__ not in line]
+    assert "hunter2" not in "".join(shown)
+
+
 def test_a_row_that_refers_to_nothing_is_no_unavailable_database(database: Database) -> None:
     def refer_to_nothing(tx: Transaction) -> None:
         tx.insert(HolidaySetRow, organisation_id=new_id(NOW), id=new_id(NOW), country_code="GB",
@@ -232,7 +249,7 @@ def test_each_use_case_sees_the_context_of_its_own_caller(database: Database) ->
 def test_listeners_are_notified_only_after_the_commit(
     database: Database, database_url: str
 ) -> None:
-    seen: list[set[str]] = []
+    visible_names: list[set[str]] = []
 
     def keep_and_wake(tx: Transaction, name: str, *, refusing: bool = False) -> None:
         keep(tx, name)
@@ -241,14 +258,14 @@ def test_listeners_are_notified_only_after_the_commit(
         if refusing:
             raise Refused
 
-    database.on_notify("outbox", lambda: seen.append(names_outside(database_url)))
+    database.on_notify("outbox", lambda: visible_names.append(names_outside(database_url)))
     with pytest.raises(Refused):
         database.write_now(keep_and_wake, "digest", refusing=True)
     database.write_now(keep, "quiet")
     database.write_now(keep_and_wake, "report")
     database.close()
 
-    assert seen == [{"quiet", "report"}]
+    assert visible_names == [{"quiet", "report"}]
 
 
 def test_the_event_loop_goes_on_during_a_slow_write(database: Database) -> None:

@@ -244,10 +244,10 @@ def test_events_that_a_disabled_webhook_missed_are_sent_only_on_request(database
 
     assert redeliver_failed_of(database, acme, webhook) == Redelivered(queued=2, has_more=False)
 
-    sent = attempt_due(database, DELIVERED, limit=10, after=A_MONTH)
+    deliveries = attempt_due(database, DELIVERED, limit=10, after=A_MONTH)
     assert [
         request.id.encode() in delivery.body
-        for request, delivery in zip(requests, sent, strict=True)
+        for request, delivery in zip(requests, deliveries, strict=True)
     ] == [True, True]
 
 

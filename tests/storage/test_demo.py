@@ -14,17 +14,17 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_lists
 from storage.events import audit_log
-from storage.leave import leave_lists
+from storage.leave.lists import filtered_leave
 from tests.builders import NOW, an_organisation
 
 
 def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> None:
-    made = database.write_now(demo.fill, now=NOW)
+    keys = database.write_now(demo.fill, now=NOW)
 
-    owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
-    member = database.read_now(authentication.authenticate, made.member_api_key, now=NOW).caller
+    owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
+    member = database.read_now(authentication.authenticate, keys.member_api_key, now=NOW).caller
     staff = database.read_now(people_lists.list_all, by=owner)
-    requests = database.read_now(leave_lists.page, PageOf(limit=100), by=owner).items
+    requests = database.read_now(filtered_leave.page, PageOf(limit=100), by=owner).items
     statuses = Counter(request.status for request in requests)
     assert (owner.role, owner.scopes) == ("owner", frozenset(SCOPES))
     assert member.role == "member"
@@ -40,10 +40,10 @@ def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> No
 def test_the_demo_can_be_created_on_any_day(database: Database, days: int) -> None:
     now = datetime(2026, 6, 1, 23, 30, tzinfo=UTC) + timedelta(days=days)
 
-    made = database.write_now(demo.fill, now=now)
+    keys = database.write_now(demo.fill, now=now)
 
-    owner = database.read_now(authentication.authenticate, made.api_key, now=now).caller
-    requests = database.read_now(leave_lists.page, PageOf(limit=100), by=owner).items
+    owner = database.read_now(authentication.authenticate, keys.api_key, now=now).caller
+    requests = database.read_now(filtered_leave.page, PageOf(limit=100), by=owner).items
     assert len(requests) >= 10
 
 
@@ -66,8 +66,8 @@ def test_other_organisations_are_left_alone(database: Database) -> None:
 
 
 def test_a_demo_key_that_was_revoked_is_not_shown_any_more(database: Database) -> None:
-    made = database.write_now(demo.fill, now=NOW)
-    owner = database.read_now(authentication.authenticate, made.api_key, now=NOW).caller
+    keys = database.write_now(demo.fill, now=NOW)
+    owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
     assert owner.key_id is not None
 
     database.write_now(api_keys.revoke, owner.key_id, by=owner, now=NOW)

@@ -18,8 +18,8 @@ def a_demo(database: Database) -> DemoOrganisation:
     return database.write_now(demo.fill, now=NOW)
 
 
-def enter(database: Database, made: DemoOrganisation) -> list[User] | None:
-    return database.write_now(demo_slack.enter, made.organisation_id, now=NOW)
+def enter(database: Database, demo: DemoOrganisation) -> list[User] | None:
+    return database.write_now(demo_slack.enter, demo.organisation_id, now=NOW)
 
 
 def delivered(database: Database) -> list[Notification]:
@@ -46,11 +46,11 @@ def test_every_user_has_a_slack_id(database: Database) -> None:
 
 
 def test_entering_the_playground_shows_approvers_their_pending_requests(database: Database) -> None:
-    made = a_demo(database)
-    users = {user.id: user.first_name for user in enter(database, made) or []}
+    demo = a_demo(database)
+    users = {user.id: user.first_name for user in enter(database, demo) or []}
     first = delivered(database)
 
-    enter(database, made)
+    enter(database, demo)
     again = delivered(database)
 
     for notification_list in (first, again):
@@ -63,22 +63,22 @@ def test_entering_the_playground_shows_approvers_their_pending_requests(database
 
 
 def test_an_organisation_of_another_workspace_stays_there(database: Database) -> None:
-    made = a_demo(database)
+    demo = a_demo(database)
     database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
 
-    assert enter(database, made) is None
+    assert enter(database, demo) is None
 
     organisation = database.read_now(slack_workspaces.find, "T0REAL")
     assert organisation is not None
-    assert organisation.id == made.organisation_id
+    assert organisation.id == demo.organisation_id
     assert database.write_now(demo_slack.leave, now=NOW) is False
 
 
 def test_leaving_the_playground_frees_the_organisation_for_a_real_workspace(
     database: Database,
 ) -> None:
-    made = a_demo(database)
-    enter(database, made)
+    demo = a_demo(database)
+    enter(database, demo)
 
     has_left = database.write_now(demo_slack.leave, now=NOW)
 
@@ -92,8 +92,8 @@ def test_leaving_the_playground_frees_the_organisation_for_a_real_workspace(
 
 
 def test_a_process_that_starts_late_keeps_the_real_workspace_linked(database: Database) -> None:
-    made = a_demo(database)
-    enter(database, made)
+    demo = a_demo(database)
+    enter(database, demo)
     has_left: list[bool] = []
 
     def tie(tx: Transaction) -> None:
@@ -106,5 +106,5 @@ def test_a_process_that_starts_late_keeps_the_real_workspace_linked(database: Da
 
     organisation = database.read_now(slack_workspaces.find, "T0REAL")
     assert organisation is not None
-    assert organisation.id == made.organisation_id
+    assert organisation.id == demo.organisation_id
     assert has_left == [True, False]

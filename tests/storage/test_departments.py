@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -16,8 +16,12 @@ from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, people_rows
 from storage.events import audit_log, organisation_config
+from storage.leave import ledgers
+from storage.rules.employment import records
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, dry_run
 from tests.refusals import codes_of, crossing
+
+pytestmark = pytest.mark.shared_database
 
 LATER = NOW + timedelta(hours=1)
 
@@ -26,30 +30,34 @@ def test_a_created_department_can_be_read(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
 
-    made = a_department(database, acme, manager_id=grace.id, default_leave_allowance_half_days=57)
+    department = a_department(
+        database, acme, manager_id=grace.id, default_leave_allowance_half_days=57
+    )
 
-    assert (made.manager_id, made.default_leave_allowance_half_days) == (grace.id, 57)
-    assert database.read_now(department_rows.get, made.id, by=acme.caller) == made
+    assert (department.manager_id, department.default_leave_allowance_half_days) == (grace.id, 57)
+    assert database.read_now(department_rows.get, department.id, by=acme.caller) == department
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {
-        made.id: made
+        department.id: department
     }
 
 
 def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
     acme = an_organisation(database)
-    made = a_department(database, acme, default_leave_allowance_half_days=50)
+    department = a_department(database, acme, default_leave_allowance_half_days=50)
     database.read_now(organisation_config.of_organisation, acme.id)
 
     changes: dict[str, Any] = {"name": "Research", "default_leave_allowance_half_days": None}
-    after = database.write_now(departments.update, made.id, changes, by=acme.caller, now=LATER)
+    after = database.write_now(
+        departments.update, department.id, changes, by=acme.caller, now=LATER
+    )
 
-    assert after == replace(made, **changes, updated_at=LATER, version=2)
+    assert after == replace(department, **changes, updated_at=LATER, version=2)
     assert (
-        database.read_now(organisation_config.of_organisation, acme.id).departments[made.id]
+        database.read_now(organisation_config.of_organisation, acme.id).departments[department.id]
         == after
     )
     newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
-    assert (newest.action, newest.subject_id) == ("department.updated", made.id)
+    assert (newest.action, newest.subject_id) == ("department.updated", department.id)
     assert newest.changes == {
         "name": {"before": "Engineering", "after": "Research"},
         "default_leave_allowance": {"before": 25, "after": None},
@@ -63,14 +71,14 @@ def test_department_names_are_unique(database: Database, name: str) -> None:
     sales = a_department(database, acme, name="Sales")
     elsewhere = an_organisation(database, name="Other")
 
-    with pytest.raises(NameTaken) as made:
+    with pytest.raises(NameTaken) as refusal:
         a_department(database, acme, name=name)
     with pytest.raises(NameTaken):
         database.write_now(departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
     with pytest.raises(NameTaken):
         dry_run(database, departments.update, sales.id, {"name": name}, by=acme.caller, now=LATER)
 
-    assert (made.value.other_id, made.value.other_name) == (research.id, "Research")
+    assert (refusal.value.other_id, refusal.value.other_name) == (research.id, "Research")
     assert a_department(database, elsewhere, name=name).name == name.strip()
     changed = database.write_now(
         departments.update, research.id, {"name": name}, by=acme.caller, now=LATER
@@ -137,14 +145,18 @@ def test_wrong_fields_are_refused(
 
 def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
-    made = a_department(database, acme)
+    department = a_department(database, acme)
     stranger = a_person(database, globex)
     former = a_person(database, acme, status="archived")
 
     def code_for(manager_id: str) -> str:
         with pytest.raises(InvalidInput) as refusal:
             database.write_now(
-                departments.update, made.id, {"manager_id": manager_id}, by=acme.caller, now=NOW
+                departments.update,
+                department.id,
+                {"manager_id": manager_id},
+                by=acme.caller,
+                now=NOW,
             )
         return refusal.value.code
 
@@ -154,12 +166,12 @@ def test_a_manager_is_of_the_organisation_and_not_archived(database: Database) -
 
 def test_an_empty_department_is_deleted(database: Database) -> None:
     acme = an_organisation(database)
-    made = a_department(database, acme)
+    department = a_department(database, acme)
 
-    database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
+    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
 
     with pytest.raises(NotFound):
-        database.read_now(department_rows.get, made.id, by=acme.caller)
+        database.read_now(department_rows.get, department.id, by=acme.caller)
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
     newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
     assert newest.action == "department.deleted"
@@ -168,24 +180,58 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
 
 def test_a_department_with_members_cannot_be_deleted(database: Database) -> None:
     acme = an_organisation(database)
-    made = a_department(database, acme)
-    ada = a_person(database, acme, department_id=made.id)
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
 
     with pytest.raises(InUse):
-        database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
+        database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
 
     database.write_now(people.update, ada.id, {"department_id": None}, by=acme.caller, now=LATER)
-    database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
+    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+
+
+def test_a_department_with_future_members_cannot_be_deleted(database: Database) -> None:
+    acme = an_organisation(database)
+    department = a_department(database, acme)
+    ada = a_person(database, acme)
+    joins = {"department_id": department.id, "effective_from": LATER.date() + timedelta(days=1)}
+    database.write_now(people.update, ada.id, joins, by=acme.caller, now=LATER)
+
+    with pytest.raises(InUse):
+        database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+
+
+def test_former_members_keep_the_allowance_of_a_deleted_department(database: Database) -> None:
+    acme = an_organisation(database)
+    department = a_department(database, acme, default_leave_allowance_half_days=60)
+    ada = a_person(database, acme, department_id=department.id)
+    leaves = {"department_id": None, "effective_from": date(2026, 4, 1)}
+    database.write_now(people.update, ada.id, leaves, by=acme.caller, now=LATER)
+
+    def remaining_half_days() -> int:
+        balance = database.read_now(ledgers.balance, ada.id, on=None, by=acme.caller, now=LATER)
+        return balance.remaining_half_days
+
+    # 90 days of 60 half-days and 275 of the organisation's 50, rounded up.
+    assert remaining_half_days() == 53
+    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+
+    first, second = records.of_user(database.read_now(people_rows.get, ada.id, by=acme.caller))
+    assert (first.department_id, first.leave_allowance_half_days) == (None, 60)
+    assert (second.department_id, second.leave_allowance_half_days) == (None, None)
+    assert remaining_half_days() == 53
 
 
 def test_a_department_with_archived_people_only_can_be_deleted(database: Database) -> None:
     acme = an_organisation(database)
-    made = a_department(database, acme)
-    team = [a_person(database, acme, department_id=made.id, status="archived") for _ in range(3)]
+    department = a_department(database, acme)
+    team = [
+        a_person(database, acme, department_id=department.id, status="archived") for _ in range(3)
+    ]
     elsewhere = a_department(database, acme, name="Sales")
     other = a_person(database, acme, department_id=elsewhere.id, status="archived")
 
-    database.write_now(department_removal.delete, made.id, by=acme.caller, now=LATER)
+    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
 
     for former in team:
         person = database.read_now(people_rows.get, former.id, by=acme.caller)
@@ -194,7 +240,9 @@ def test_a_department_with_archived_people_only_can_be_deleted(database: Databas
         entries = database.read_now(
             audit_log.entries, PageOf(), by=acme.caller, subject_id=former.id
         )
-        assert entries.items[0].changes == {"department_id": {"before": made.id, "after": None}}
+        assert entries.items[0].changes == {
+            "department_id": {"before": department.id, "after": None}
+        }
     assert database.read_now(people_rows.get, other.id, by=acme.caller) == other
 
 
@@ -218,13 +266,13 @@ def test_another_organisations_departments_are_not_found(database: Database) -> 
 
 def test_only_admins_change_departments(database: Database) -> None:
     acme = an_organisation(database)
-    made = a_department(database, acme)
+    department = a_department(database, acme)
     by = caller_for(acme, a_person(database, acme, role="approver"))
 
     codes = codes_of(
         lambda: database.write_now(departments.create, {"name": "Mine"}, by=by, now=NOW),
-        lambda: database.write_now(departments.update, made.id, {}, by=by, now=NOW),
-        lambda: database.write_now(department_removal.delete, made.id, by=by, now=NOW),
+        lambda: database.write_now(departments.update, department.id, {}, by=by, now=NOW),
+        lambda: database.write_now(department_removal.delete, department.id, by=by, now=NOW),
     )
 
     assert codes == ["insufficient_role"] * 3
@@ -232,7 +280,7 @@ def test_only_admins_change_departments(database: Database) -> None:
 
 def test_pages_are_in_the_order_of_creation(database: Database) -> None:
     acme = an_organisation(database)
-    made = [
+    department_ids = [
         a_department(database, acme, name=f"Team {second}", now=NOW + timedelta(seconds=second)).id
         for second in range(3)
     ]
@@ -242,7 +290,7 @@ def test_pages_are_in_the_order_of_creation(database: Database) -> None:
         department_rows.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
     )
 
-    assert [department.id for department in (*first.items, *second.items)] == made
+    assert [department.id for department in (*first.items, *second.items)] == department_ids
     assert second.next_cursor is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -39,8 +40,8 @@ def findings_of(
     url: str, *keys: str, clock: Callable[[], datetime] = lambda: NOW
 ) -> dict[str, tuple[str, str]]:
     """The state and the text of each check of the database."""
-    found = run(database_checks.checks(reader_of(url, *keys), clock))
-    return {finding.subject: (finding.state, finding.text) for finding in found}
+    findings = run(database_checks.checks(reader_of(url, *keys), clock))
+    return {finding.subject: (finding.state, finding.text) for finding in findings}
 
 
 def a_started_database(url: str, *keys: str) -> None:
@@ -51,10 +52,10 @@ def a_started_database(url: str, *keys: str) -> None:
 def test_a_migrated_database_that_is_in_order_has_no_finding(database_url: str) -> None:
     a_started_database(database_url, KEY)
 
-    found = findings_of(database_url, clock=serve.utc_now)
+    findings = findings_of(database_url, clock=serve.utc_now)
 
-    assert {state for state, _ in found.values()} == {"ok"}
-    assert ("clock" in found) == database_url.startswith("postgresql")
+    assert {state for state, _ in findings.values()} == {"ok"}
+    assert ("clock" in findings) == database_url.startswith("postgresql")
 
 
 def test_the_checks_change_neither_the_file_nor_its_folder(sqlite_url: str, tmp_path: Path) -> None:
@@ -86,6 +87,26 @@ def test_an_older_schema_is_a_failure_that_names_the_command(database_url: str) 
     assert "hiatus migrate" in text
 
 
+def test_a_file_that_is_damaged_where_no_other_check_looks_is_a_failure(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    a_started_database(sqlite_url, KEY)
+    with closing(sqlite3.connect(tmp_path / "hiatus.db")) as file:
+        page = "SELECT rootpage FROM sqlite_master WHERE name = 'digestrow_due_at'"
+        ((number,),) = file.execute(page).fetchall()
+        ((size,),) = file.execute("PRAGMA page_size").fetchall()
+    assert findings_of(sqlite_url)["file"] == ("ok", "is complete")
+    with (tmp_path / "hiatus.db").open("r+b") as damaged:
+        damaged.seek((number - 1) * size)
+        damaged.write(b"x" * size)
+
+    findings = findings_of(sqlite_url)
+
+    assert findings["file"][0] == "failed"
+    assert "restore a backup" in findings["file"][1]
+    assert findings["database"][0] == "ok"
+
+
 def test_a_newer_schema_is_a_failure_that_asks_for_a_newer_version(database_url: str) -> None:
     outside.run(
         database_url,
@@ -98,13 +119,26 @@ def test_a_newer_schema_is_a_failure_that_asks_for_a_newer_version(database_url:
     assert "a newer version of Hiatus" in text
 
 
+def test_a_newer_schema_with_which_this_version_works_is_a_warning(database_url: str) -> None:
+    outside.run(
+        database_url,
+        "INSERT INTO schema_migration (name, applied, compatible_from) "
+        "VALUES ('9999_later', '2030-01-01 00:00:00', 1)",
+    )
+
+    state, text = findings_of(database_url)["database"]
+
+    assert state == "warning"
+    assert "9999_later of a newer version" in text
+
+
 def test_a_database_without_tables_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "empty.db").touch()
 
-    found = findings_of(f"sqlite:///{tmp_path}/empty.db")
+    findings = findings_of(f"sqlite:///{tmp_path}/empty.db")
 
-    assert found["database"] == ("failed", "has no tables yet: run `hiatus migrate`")
-    assert found["webhooks"][0] == "warning"
+    assert findings["database"] == ("failed", "has no tables yet: run `hiatus migrate`")
+    assert findings["webhooks"][0] == "warning"
 
 
 @pytest.mark.parametrize(
@@ -113,11 +147,12 @@ def test_a_database_without_tables_is_a_failure(tmp_path: Path) -> None:
 def test_a_database_that_cannot_be_read_is_one_failure(url: str, tmp_path: Path) -> None:
     (tmp_path / "damaged.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
 
-    found = findings_of(url.format(folder=tmp_path))
+    findings = findings_of(url.format(folder=tmp_path))
 
-    states = [state for state, _ in found.values()]
-    assert (found["database"][0], states.count("failed")) == ("failed", 1)
-    assert "hunter2" not in str(found)
+    assert findings.pop("database")[0] == "failed"
+    # The file is looked at by a check of its own.
+    assert {name for name, (state, _) in findings.items() if state == "failed"} <= {"file"}
+    assert "hunter2" not in str(findings)
 
 
 def test_keys_that_do_not_belong_to_the_database_are_a_failure(database_url: str) -> None:
@@ -144,9 +179,9 @@ def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_pa
     a_started_database(sqlite_url, KEY)
     reader = Reader(settings=StorageSettings(database_url=sqlite_url, secret_keys=()))
 
-    found = {one.subject: one.state for one in run(database_checks.checks(reader, lambda: NOW))}
+    states = {one.subject: one.state for one in run(database_checks.checks(reader, lambda: NOW))}
 
-    assert found["secret keys"] == "failed"
+    assert states["secret keys"] == "failed"
     assert not (tmp_path / "hiatus.db.key").exists()
 
 
@@ -162,9 +197,9 @@ def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_pa
 def test_a_clock_is_compared_with_that_of_the_database_server(
     postgres_url: str, difference: timedelta, state: str
 ) -> None:
-    found = findings_of(postgres_url, clock=lambda: serve.utc_now() + difference)
+    findings = findings_of(postgres_url, clock=lambda: serve.utc_now() + difference)
 
-    assert found["clock"][0] == state
+    assert findings["clock"][0] == state
 
 
 def with_everything_due(database: Database) -> None:
@@ -188,12 +223,41 @@ def test_queues_are_late_by_their_oldest_due_item(
 ) -> None:
     with_everything_due(database)
 
-    found = findings_of(database_url, clock=lambda: now)
+    findings = findings_of(database_url, clock=lambda: now)
 
     queues = ("webhooks", "messages", "digests")
-    assert [found[queue][0] for queue in queues] == [state] * 3
+    assert [findings[queue][0] for queue in queues] == [state] * 3
     if state != "ok":
-        assert all("HIATUS_SCHEDULER=on" in found[queue][1] for queue in queues)
+        assert all("HIATUS_SCHEDULER=on" in findings[queue][1] for queue in queues)
+
+
+def test_late_deliveries_to_a_failing_endpoint_alone_name_the_endpoint(
+    database: Database, database_url: str
+) -> None:
+    with_everything_due(database)
+    outside.run(database_url, "UPDATE webhooks SET failing_since_at = 1")
+    ((webhook_id,),) = outside.rows(database_url, "SELECT id FROM webhooks")
+
+    state, text = findings_of(database_url, clock=lambda: STUCK)["webhooks"]
+
+    assert state == "warning"
+    assert str(webhook_id) in text
+
+
+def test_a_healthy_endpoint_with_late_deliveries_needs_a_process_that_delivers(
+    database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database)
+    for path in ("failing", "healthy"):
+        url = f"https://example.com/{path}"
+        database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)
+    a_request(database, acme, acme.owner)
+    outside.run(database_url, "UPDATE webhooks SET failing_since_at = 1 WHERE url LIKE '%/failing'")
+
+    state, text = findings_of(database_url, clock=lambda: STUCK)["webhooks"]
+
+    assert state == "failed"
+    assert "HIATUS_SCHEDULER=on" in text
 
 
 @pytest.mark.parametrize(
@@ -206,9 +270,9 @@ def test_a_queue_is_judged_by_its_own_items(
     with_everything_due(database)
     outside.run(database_url, f"UPDATE {table} SET due_at = due_at * 2")
 
-    found = findings_of(database_url, clock=lambda: STUCK)
+    findings = findings_of(database_url, clock=lambda: STUCK)
 
-    late = {name for name in ("webhooks", "messages", "digests") if found[name][0] == "failed"}
+    late = {name for name in ("webhooks", "messages", "digests") if findings[name][0] == "failed"}
     assert late == {"webhooks", "messages", "digests"} - {queue}
 
 
@@ -223,16 +287,16 @@ def test_a_large_table_needs_statistics(database_url: str) -> None:
     deadline = time.monotonic() + 10
 
     # PostgreSQL counts changes a moment after the commit.
-    found = findings_of(database_url)["statistics"]
-    while found[0] == "ok" and time.monotonic() < deadline:
-        found = findings_of(database_url)["statistics"]
-    assert found[0] == "warning"
-    assert "slack_events" in found[1]
+    finding = findings_of(database_url)["statistics"]
+    while finding[0] == "ok" and time.monotonic() < deadline:
+        finding = findings_of(database_url)["statistics"]
+    assert finding[0] == "warning"
+    assert "slack_events" in finding[1]
 
     outside.run(database_url, "ANALYZE")
-    while found[0] != "ok" and time.monotonic() < deadline:
-        found = findings_of(database_url)["statistics"]
-    assert found[0] == "ok"
+    while finding[0] != "ok" and time.monotonic() < deadline:
+        finding = findings_of(database_url)["statistics"]
+    assert finding[0] == "ok"
 
 
 def test_space_for_less_than_a_copy_is_a_warning_and_none_is_a_failure(tmp_path: Path) -> None:
@@ -265,12 +329,17 @@ def test_files_that_other_users_can_read_are_named_with_the_cure(tmp_path: Path)
     assert (found().state, found().text.endswith(f"chmod o= {key}")) == ("failed", True)
 
 
-def test_a_file_with_a_setting_that_every_user_can_read_is_a_failure(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["HIATUS_SECRET_KEYS_FILE", "DATABASE_URL_FILE", "DATABASE_READ_URL_FILE"]
+)
+def test_a_file_with_a_setting_that_every_user_can_read_is_a_failure(
+    name: str, tmp_path: Path
+) -> None:
     keys = tmp_path / "keys"
     keys.touch(0o644)
     reader = reader_of("postgresql://hiatus@127.0.0.1:1/hiatus")
 
-    [found] = run(files.checks(reader, {"HIATUS_SECRET_KEYS_FILE": str(keys)}))
+    [found] = run(files.checks(reader, {name: str(keys)}))
 
     assert (found.state, str(keys) in found.text) == ("failed", True)
 
@@ -284,7 +353,7 @@ def test_a_check_that_hangs_or_raises_is_a_failure_and_the_others_are_made() -> 
         raise RuntimeError("hunter2")
 
     begun = time.monotonic()
-    found = [
+    findings = [
         *run(
             [
                 Check(subject="hangs", look=hangs, seconds=0.2),
@@ -295,9 +364,9 @@ def test_a_check_that_hangs_or_raises_is_a_failure_and_the_others_are_made() -> 
     ]
 
     assert time.monotonic() - begun < 20
-    assert [(one.subject, one.state) for one in found] == [
+    assert [(one.subject, one.state) for one in findings] == [
         ("hangs", "failed"),
         ("raises", "failed"),
         ("works", "ok"),
     ]
-    assert "hunter2" not in str(found)
+    assert "hunter2" not in str(findings)

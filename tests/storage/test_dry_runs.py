@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -14,15 +15,15 @@ import pytest
 from storage.access import api_keys, feeds
 from storage.admin import (
     departments,
-    holiday_overrides,
-    holiday_set_removal,
     organisation_settings,
     people,
     people_status,
 )
 from storage.admin.effects import Effects
 from storage.admin.effects_recorder import EffectsRecorder
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin.employment import dated_records
+from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.errors import NameTaken
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
@@ -30,7 +31,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
 from storage.directory import approvers, holiday_sets, people_lists
 from storage.events import organisation_config
-from storage.leave import decisions, leave_lists, ledgers
+from storage.leave import decisions, ledgers
+from storage.leave.lists import filtered_leave
 from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (
@@ -46,7 +48,7 @@ from tests.builders import (
 from tests.storage.test_recalculation import own_set
 
 LATER = NOW + timedelta(hours=1)
-DISPATCHERS: Final = ("notices", "webhooks")
+DISPATCHERS: Final = ("notifications", "webhooks")
 NEXT_YEAR = date(2027, 1, 1)
 
 Change = Callable[..., Any]
@@ -63,6 +65,7 @@ class Scene:
     british_set_id: str
     french_set_id: str
     override_id: str
+    record_id: str
 
 
 # By the id of the operation and a label of the change.
@@ -79,6 +82,28 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
     ),
     ("users.update", "role"): lambda scene: partial(
         people.update, user_id=scene.ada.id, changes={"role": "admin", "department_id": None}
+    ),
+    ("users.update", "days from a date on"): lambda scene: partial(
+        people.update,
+        user_id=scene.ada.id,
+        changes={"working_days": ["monday"], "effective_from": date(2026, 8, 5)},
+    ),
+    ("users.update", "last day"): lambda scene: partial(
+        people.update, user_id=scene.ada.id, changes={"end_date": date(2026, 8, 4)}
+    ),
+    ("employment.create", ""): lambda scene: partial(
+        dated_records.add,
+        user_id=scene.ada.id,
+        fields_of_record={"valid_from": date(2026, 8, 4), "working_days": ["monday"]},
+    ),
+    ("employment.update", ""): lambda scene: partial(
+        dated_records.update,
+        user_id=scene.grace.id,
+        record_id=scene.record_id,
+        changes={"valid_from": date(2026, 8, 6)},
+    ),
+    ("employment.remove", ""): lambda scene: partial(
+        dated_records.remove, user_id=scene.grace.id, record_id=scene.record_id
     ),
     ("users.archive", ""): lambda scene: partial(people_status.archive, user_id=scene.grace.id),
     ("users.deactivate", ""): lambda scene: partial(
@@ -156,7 +181,11 @@ def a_scene(database: Database) -> Scene:
     french = database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     british_set_id = own_set(database, acme)
     new = NewOverride(date=date(2026, 8, 6), name="Founders' day")
-    made = database.write_now(holiday_overrides.add, british_set_id, new, by=acme.caller, now=NOW)
+    override = database.write_now(
+        holiday_overrides.add, british_set_id, new, by=acme.caller, now=NOW
+    )
+    part_time = {"valid_from": date(2026, 8, 5), "working_days": ["friday"]}
+    _, record = database.write_now(dated_records.add, grace.id, part_time, by=acme.caller, now=NOW)
     return Scene(
         acme=acme,
         grace=grace,
@@ -164,18 +193,20 @@ def a_scene(database: Database) -> Scene:
         team_id=team.id,
         british_set_id=british_set_id,
         french_set_id=french.id,
-        override_id=made.id,
+        override_id=override.id,
+        record_id=record.id,
     )
 
 
 def every_row(url: str) -> dict[str, list[str]]:
     """Every table's content, as another process sees it."""
     names = [table._meta.table_name for table in TABLES]
-    return {name: sorted(map(repr, outside.rows(url, f"SELECT * FROM {name}"))) for name in names}
+    rows = outside.rows_of_each(url, [f"SELECT * FROM {name}" for name in names])
+    return {name: sorted(map(repr, of_table)) for name, of_table in zip(names, rows, strict=True)}
 
 
 def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
+    page = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller)
     return {leave_request.id: leave_request for leave_request in page.items}
 
 
@@ -188,6 +219,11 @@ def approver_ids(database: Database, acme: Acme) -> dict[str, list[str]]:
     return {
         user.id: [approver.id for approver in approvers_of.get(user.id, [])] for user in everyone
     }
+
+
+def without_new_ids(effects: Effects) -> str:
+    """The effects, except the random ids of new employment records."""
+    return re.sub(r"(Employment\w*)\(id='[^']+'", r"\1(", repr(effects))
 
 
 def current_balances(database: Database, effects: Effects, acme: Acme) -> list[int | None]:
@@ -214,6 +250,8 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
 
     predicted = dry_run(database, change, by=acme.caller, now=LATER)
 
+    # The scene has something to tell about every change but this one.
+    assert (predicted == Effects()) == (which[0] == "public_holidays.remove_set")
     assert every_row(database_url) == rows
     assert notified == []
     assert database.config_cache == cached
@@ -226,7 +264,7 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
     done = EffectsRecorder()
     database.write_now(partial(change, recorder=done), by=acme.caller, now=LATER)
 
-    assert predicted == done.effects
+    assert without_new_ids(predicted) == without_new_ids(done.effects)
     assert current_balances(database, predicted, acme) == [
         balance.after_half_days for balance in predicted.balances
     ]
@@ -246,17 +284,6 @@ def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
         assert [user.id for user in reassignment.after] == approvers_after[user_id]
     database.close()
     assert set(notified) >= (set(DISPATCHERS) if predicted.leave else set())
-
-
-@pytest.mark.parametrize("which", CHANGES, ids=" ".join)
-def test_every_change_but_one_has_effects_in_the_scene(
-    database: Database, which: tuple[str, str]
-) -> None:
-    scene = a_scene(database)
-
-    effects = dry_run(database, CHANGES[which](scene), by=scene.acme.caller, now=LATER)
-
-    assert (effects == Effects()) == (which[0] == "public_holidays.remove_set")
 
 
 def test_a_refused_dry_run_changes_nothing(database: Database, database_url: str) -> None:
@@ -294,5 +321,5 @@ def test_concurrent_changes_are_kept(database: Database) -> None:
     asyncio.run(work())
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
-    made = {f"{kind} {number}" for kind in ("Made", "Made long") for number in range(20)}
-    assert {department.name for department in config.departments.values()} == made
+    names = {f"{kind} {number}" for kind in ("Made", "Made long") for number in range(20)}
+    assert {department.name for department in config.departments.values()} == names

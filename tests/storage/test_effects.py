@@ -11,13 +11,13 @@ import pytest
 
 from storage.admin import (
     departments,
-    holiday_overrides,
     organisation_settings,
     people,
     people_status,
 )
 from storage.admin.effects import Effects
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin.holidays import holiday_overrides
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.leave import ledgers
@@ -31,6 +31,8 @@ from tests.builders import (
     dry_run,
 )
 from tests.storage.test_recalculation import own_set
+
+pytestmark = pytest.mark.shared_database
 
 TODAY = NOW.date()
 LATER = NOW + timedelta(hours=1)
@@ -111,6 +113,36 @@ def test_a_dry_run_returns_the_balances_after_the_change(
         date(2026, 1, 1),
         NEXT_YEAR,
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "balances"),
+    [
+        (
+            {"leave_allowance_half_days": 30, "effective_from": date(2027, 1, 1)},
+            [("2027", 50, 30)],
+        ),
+        # 25 days until 30 June, 15 from then on.
+        (
+            {"leave_allowance_half_days": 30, "effective_from": date(2027, 7, 1)},
+            [("2027", 50, 40)],
+        ),
+        ({"end_date": date(2027, 6, 30)}, [("2027", 50, 25)]),
+        ({"leave_allowance_half_days": 30}, [("2026", 50, 30)]),
+    ],
+)
+def test_a_dry_run_shows_the_balance_of_the_year_in_which_a_change_begins(
+    database: Database, changes: dict[str, Any], balances: list[tuple[str, int, int]]
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+
+    effects = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
+
+    assert [
+        (balance.year.name, balance.before_half_days, balance.after_half_days)
+        for balance in effects.balances
+    ] == balances
 
 
 def test_leave_years_that_begin_on_another_day_are_told_apart(database: Database) -> None:

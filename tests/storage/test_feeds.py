@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -28,6 +28,8 @@ from tests.builders import (
     personal_token,
 )
 
+pytestmark = pytest.mark.shared_database
+
 
 def test_a_token_belongs_to_its_owner(database: Database) -> None:
     acme = an_organisation(database, timezone="Europe/London")
@@ -40,7 +42,7 @@ def test_a_token_belongs_to_its_owner(database: Database) -> None:
     assert (owner.organisation_id, owner.user_id) == (acme.id, ada.id)
     assert (owner.name, owner.feed_name) == ("Ada Lovelace", "Phone")
     assert (owner.timezone, owner.organisation_timezone) == ("Asia/Tokyo", "Europe/London")
-    assert owner.holiday_country_code == "GB"
+    assert owner.holiday_countries == ((date.min, "GB"),)
     assert owner.department_id == department.id
 
 
@@ -58,9 +60,9 @@ def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Data
     second = database.write_now(feeds.create, "Wall", by=acme.caller, now=NOW)
     database.write_now(personal_token, by=acme.caller, now=NOW)
 
-    shown = database.read_now(feeds.page, PageOf(), by=acme.caller).items
+    listed_feeds = database.read_now(feeds.page, PageOf(), by=acme.caller).items
 
-    assert {feed.id: feed.token for feed in shown} == {
+    assert {feed.id: feed.token for feed in listed_feeds} == {
         first.id: first.token,
         second.id: second.token,
     }
@@ -187,14 +189,14 @@ def test_all_feeds_of_one_person_are_revoked_together(database: Database) -> Non
 def test_a_person_has_a_bounded_number_of_feeds(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(personal_token, by=acme.caller, now=NOW)
-    made = [
+    created_feeds = [
         database.write_now(feeds.create, None, by=acme.caller, now=NOW) for _ in range(MAX_FEEDS)
     ]
 
     with pytest.raises(TooManyFeeds):
         database.write_now(feeds.create, None, by=acme.caller, now=NOW)
 
-    database.write_now(feeds.revoke, made[0].id, by=acme.caller, now=NOW)
+    database.write_now(feeds.revoke, created_feeds[0].id, by=acme.caller, now=NOW)
     database.write_now(feeds.create, None, by=acme.caller, now=NOW)
 
 

@@ -203,18 +203,18 @@ def test_a_handle_closes_while_nothing_answers(server: postgres.Server, url: str
 
 
 def test_a_listener_for_notifications_can_stop(server: postgres.Server, url: str) -> None:
-    heard: list[str] = []
+    notifications: list[str] = []
 
     async def listen_and_stop() -> None:
         hearing = asyncio.create_task(database.listen())
-        await until(lambda: bool(heard))
+        await until(lambda: bool(notifications))
         with postgres.frozen(server.folder):
             hearing.cancel()
             async with asyncio.timeout(TIMEOUT_SECONDS + GRACE_SECONDS):
                 await asyncio.wait({hearing})
 
     with closing(open_database(url, Secrets.generate(), TIMEOUT_SECONDS)) as database:
-        database.on_notify("webhooks", lambda: heard.append("webhooks"))
+        database.on_notify("webhooks", lambda: notifications.append("webhooks"))
         asyncio.run(listen_and_stop())
 
 

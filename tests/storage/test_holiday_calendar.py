@@ -162,15 +162,20 @@ def test_holidays_of_an_unknown_country_are_refused() -> None:
         holiday_calendar.holidays_of("XX", 2026)
 
 
-def test_countries_are_imported_at_the_first_use() -> None:
+def test_each_country_is_imported_at_its_first_use() -> None:
     program = (
         "import sys; from storage.rules import holiday_calendar as calendar;"
         "calendar.countries(); calendar.country_name('GB');"
-        "print([name for name in sys.modules if name.startswith('holidays.countries')])"
+        "print(*[name for name in sys.modules if name.startswith('holidays.countries.')]);"
+        "calendar.holidays_of('GB-SCT', 2026); calendar.regions('DE');"
+        "print(*[name for name in sys.modules if name.startswith('holidays.countries.')])"
     )
 
     printed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
 
-    assert printed.strip() == "[]"
+    assert printed.splitlines() == [
+        "",
+        "holidays.countries.united_kingdom holidays.countries.germany",
+    ]

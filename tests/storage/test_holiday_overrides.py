@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from storage.admin import (
-    holiday_overrides,
-    holiday_set_removal,
     organisation_settings,
     people_status,
 )
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.values import HalfDay
@@ -22,6 +21,8 @@ from storage.directory import holiday_sets, public_holidays
 from storage.events import audit_log, organisation_config
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import at_once, codes_of, errors_of
+
+pytestmark = pytest.mark.shared_database
 
 CHRISTMAS = date(2026, 12, 25)
 MARKET_DAY = date(2026, 6, 10)
@@ -68,7 +69,7 @@ def test_an_override_makes_a_day_a_public_holiday_until_it_is_removed(
 ) -> None:
     acme = an_organisation(database)
 
-    made = added(database, acme, MARKET_DAY, half="pm")
+    override = added(database, acme, MARKET_DAY, half="pm")
 
     expected = HolidayOnDate(
         date=MARKET_DAY,
@@ -76,10 +77,10 @@ def test_an_override_makes_a_day_a_public_holiday_until_it_is_removed(
         source="override",
         half="pm",
         is_holiday=True,
-        override_id=made.id,
+        override_id=override.id,
     )
     assert on(database, acme, MARKET_DAY) == expected
-    removed(database, acme, made.id)
+    removed(database, acme, override.id)
     assert on(database, acme, MARKET_DAY) is None
 
 
@@ -95,7 +96,7 @@ def test_an_override_removes_a_public_holiday(database: Database) -> None:
     )
     assert on(database, acme, CHRISTMAS) == country
 
-    made = added(database, acme, CHRISTMAS, None, is_holiday=False)
+    override = added(database, acme, CHRISTMAS, None, is_holiday=False)
 
     gone = HolidayOnDate(
         date=CHRISTMAS,
@@ -103,17 +104,17 @@ def test_an_override_removes_a_public_holiday(database: Database) -> None:
         source="override",
         half=None,
         is_holiday=False,
-        override_id=made.id,
+        override_id=override.id,
     )
     assert on(database, acme, CHRISTMAS) == gone
-    removed(database, acme, made.id)
+    removed(database, acme, override.id)
     assert on(database, acme, CHRISTMAS) == country
 
 
 def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
     acme = an_organisation(database)
 
-    made = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
+    override = added(database, acme, CHRISTMAS, None, is_holiday=False, half="am")
 
     afternoon = HolidayOnDate(
         date=CHRISTMAS,
@@ -121,7 +122,7 @@ def test_removing_the_morning_keeps_the_afternoon(database: Database) -> None:
         source="override",
         half="pm",
         is_holiday=True,
-        override_id=made.id,
+        override_id=override.id,
     )
     assert on(database, acme, CHRISTMAS) == afternoon
 
@@ -213,7 +214,7 @@ def test_another_organisations_sets_and_overrides_are_unknown(database: Database
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
     theirs = own_set(database, globex).id
-    made = added(database, globex, MARKET_DAY)
+    override = added(database, globex, MARKET_DAY)
     ours = added(database, acme, MARKET_DAY)
 
     with pytest.raises(NotFound):
@@ -225,7 +226,7 @@ def test_another_organisations_sets_and_overrides_are_unknown(database: Database
             now=NOW,
         )
     codes = codes_of(
-        lambda: removed(database, acme, made.id),
+        lambda: removed(database, acme, override.id),
         lambda: removed(database, acme, ours.id, code="FR"),
     )
     assert codes == ["not_found"] * 2
@@ -270,8 +271,8 @@ def test_the_set_of_a_former_country_can_be_deleted(database: Database) -> None:
 def test_overrides_are_audited(database: Database) -> None:
     acme = an_organisation(database)
     database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
-    made = added(database, acme, MARKET_DAY, half="am", code="FR")
-    removed(database, acme, made.id, code="FR")
+    override = added(database, acme, MARKET_DAY, half="am", code="FR")
+    removed(database, acme, override.id, code="FR")
     added(database, acme, CHRISTMAS, code="FR")
     france = own_set(database, acme, "FR").id
     database.write_now(holiday_set_removal.remove, france, by=acme.caller, now=NOW)
@@ -279,13 +280,13 @@ def test_overrides_are_audited(database: Database) -> None:
     audit_entries = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
 
     entries = {(entry.action, entry.subject_id): entry.changes for entry in audit_entries}
-    assert entries["holiday_override.created", made.id] == {
+    assert entries["holiday_override.created", override.id] == {
         "country_code": {"before": None, "after": "FR"},
         "date": {"before": None, "after": "2026-06-10"},
         "name": {"before": None, "after": "Market day"},
         "is_holiday": {"before": None, "after": True},
         "half": {"before": None, "after": "am"},
     }
-    assert entries["holiday_override.deleted", made.id]["name"]["before"] == "Market day"
+    assert entries["holiday_override.deleted", override.id]["name"]["before"] == "Market day"
     overrides: Any = entries["holiday_set.deleted", france]["overrides"]["before"]
     assert [override["date"] for override in overrides] == ["2026-12-25"]

@@ -19,6 +19,8 @@ from storage.rules.halves import AFTERNOON, MORNING, WHOLE_DAY
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
 from tests.refusals import codes_of
 
+pytestmark = pytest.mark.shared_database
+
 LATER = NOW + timedelta(hours=1)
 CHRISTMAS = date(2026, 12, 25)
 MARKET_DAY = date(2026, 6, 10)
@@ -65,9 +67,9 @@ def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> 
 def test_a_country_is_added_once(database: Database) -> None:
     acme = an_organisation(database)
 
-    made = added(database, acme, "de-by")
+    holiday_set = added(database, acme, "de-by")
 
-    assert (made.country_code, made.created_at) == ("DE-BY", LATER)
+    assert (holiday_set.country_code, holiday_set.created_at) == ("DE-BY", LATER)
     codes = codes_of(
         lambda: added(database, acme, "DE-BY"),
         lambda: added(database, acme, "de-by"),
@@ -76,7 +78,7 @@ def test_a_country_is_added_once(database: Database) -> None:
     assert codes == ["already_exists"] * 3
     sets = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
     assert [holiday_set.country_code for holiday_set in sets] == ["GB", "DE-BY"]
-    assert sets[1] == made
+    assert sets[1] == holiday_set
 
 
 def test_an_unknown_country_is_refused(database: Database) -> None:

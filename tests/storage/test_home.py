@@ -23,6 +23,8 @@ from tests.builders import (
 )
 from tests.plans import plans_of, reads_a_whole_table
 
+pytestmark = pytest.mark.shared_database
+
 
 @pytest.fixture
 def acme(database: Database) -> Acme:
@@ -36,7 +38,7 @@ def load(database: Database, by: Caller, now: datetime = NOW) -> Home:
 def test_own_leave_is_pending_or_has_not_ended(database: Database, acme: Acme) -> None:
     ada = a_person(database, acme)
     by = caller_for(acme, ada)
-    shown = [
+    current_requests = [
         a_request(database, acme, ada, start_date=date(2026, 5, 11)),
         a_request(database, acme, ada, start_date=date(2026, 6, 8)),
         a_request(database, acme, ada, start_date=date(2026, 7, 6), code="sick"),
@@ -48,7 +50,7 @@ def test_own_leave_is_pending_or_has_not_ended(database: Database, acme: Acme) -
     items = load(database, by).own.items
 
     # Past leave is shown while it is pending, and not once it is approved.
-    assert [item.request.id for item in items] == [request.id for request in shown]
+    assert [item.request.id for item in items] == [request.id for request in current_requests]
     assert [item.request.status for item in items] == ["pending", "pending", "approved"]
 
 
@@ -124,9 +126,9 @@ def test_other_organisations_are_not_shown(database: Database, acme: Acme) -> No
     a_request(database, other, stranger, start_date=date(2026, 6, 2), code="sick")
     a_request(database, other, stranger, start_date=date(2026, 6, 8))
 
-    shown = load(database, acme.caller)
+    home_data = load(database, acme.caller)
 
-    assert (shown.away.items, shown.waiting.items, shown.own.items) == ([], [], [])
+    assert (home_data.away.items, home_data.waiting.items, home_data.own.items) == ([], [], [])
 
 
 def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) -> None:
@@ -137,10 +139,10 @@ def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) 
     database.write_now(
         home_pages.save, PageCursors(own="AAAA", waiting="x", away="-"), by=by, now=NOW
     )
-    shown = load(database, by)
+    home_data = load(database, by)
 
-    assert len(shown.own.items) == 1
-    assert shown.cursors == PageCursors(scope="org")
+    assert len(home_data.own.items) == 1
+    assert home_data.cursors == PageCursors(scope="org")
 
 
 def test_every_list_is_read_from_an_index(

@@ -16,10 +16,10 @@ def test_an_id_is_a_version_7_uuid_in_lower_case() -> None:
 
 
 def test_ids_keep_their_order_within_a_millisecond_and_after_a_clock_is_set_back() -> None:
-    made = [new_id(NOW) for _ in range(10_000)]
-    made += [new_id(NOW - timedelta(hours=1)) for _ in range(100)]
+    ids = [new_id(NOW) for _ in range(10_000)]
+    ids += [new_id(NOW - timedelta(hours=1)) for _ in range(100)]
 
-    assert made == sorted(set(made))
+    assert ids == sorted(set(ids))
 
 
 def test_ids_follow_a_clock_that_is_corrected_by_more_than_a_day() -> None:
@@ -32,6 +32,6 @@ def test_ids_follow_a_clock_that_is_corrected_by_more_than_a_day() -> None:
 
 def test_threads_never_make_the_same_id() -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(new_id, [NOW] * 5_000))
+        ids = list(pool.map(new_id, [NOW] * 5_000))
 
-    assert len(set(made)) == 5_000
+    assert len(set(ids)) == 5_000

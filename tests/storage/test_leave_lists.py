@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
 
+from storage.access import absences
 from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
-from storage.leave import decisions, leave_lists, leave_reading
+from storage.leave import decisions, leave_reading
+from storage.leave.lists import filtered_leave, sorting, visible_leave
 from tests.builders import (
     NOW,
     a_department,
@@ -21,6 +24,8 @@ from tests.builders import (
     caller_for,
     type_id,
 )
+
+pytestmark = pytest.mark.shared_database
 
 
 def days(page: Page[LeaveRequest]) -> list[date]:
@@ -34,8 +39,8 @@ def test_members_list_their_own_requests_and_admins_all(database: Database) -> N
     theirs = a_request(database, acme, hedy)
     a_request(database, other, a_person(database, other))
 
-    own = database.read_now(leave_lists.page, PageOf(), by=caller_for(acme, ada))
-    all_ = database.read_now(leave_lists.page, PageOf(), by=acme.caller)
+    own = database.read_now(filtered_leave.page, PageOf(), by=caller_for(acme, ada))
+    all_ = database.read_now(filtered_leave.page, PageOf(), by=acme.caller)
 
     assert [request.id for request in own.items] == [mine.id]
     assert {request.id for request in all_.items} == {mine.id, theirs.id}
@@ -46,7 +51,7 @@ def test_members_cannot_list_other_peoples_requests(database: Database) -> None:
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
 
     with pytest.raises(InsufficientRole):
-        database.read_now(leave_lists.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id)
+        database.read_now(filtered_leave.page, PageOf(), by=caller_for(acme, ada), user_id=hedy.id)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,7 @@ def test_filters_select_requests(
     a_request(database, acme, ada, start_date=date(2026, 8, 5))
 
     page = database.read_now(
-        leave_lists.page, PageOf(), by=acme.caller, sort="start_date", **filters
+        filtered_leave.page, PageOf(), by=acme.caller, sort="start_date", **filters
     )
 
     assert days(page) == expected
@@ -85,14 +90,14 @@ def test_a_departments_leave_is_listed(database: Database) -> None:
     mine = a_request(database, acme, ada)
     a_request(database, acme, a_person(database, acme))
 
-    page = database.read_now(leave_lists.page, PageOf(), by=acme.caller, department_id=team.id)
+    page = database.read_now(filtered_leave.page, PageOf(), by=acme.caller, department_id=team.id)
 
     assert [request.id for request in page.items] == [mine.id]
 
 
 @pytest.mark.parametrize("sort", ["start_date", "-start_date", "created_at", "-created_at"])
 def test_pages_show_every_request_once_while_rows_are_added(
-    database: Database, sort: leave_lists.Sort
+    database: Database, sort: sorting.Sort
 ) -> None:
     acme = an_organisation(database)
     people = [a_person(database, acme) for _ in range(3)]
@@ -104,13 +109,13 @@ def test_pages_show_every_request_once_while_rows_are_added(
             start_date=date(2026, 8, 3) + timedelta(days=number // 3),
             now=NOW + timedelta(minutes=number // 2),
         )
-    before = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller, sort=sort)
+    before = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller, sort=sort)
 
     met: list[str] = []
     cursor = None
     for number in range(5):
         page = database.read_now(
-            leave_lists.page, PageOf(limit=2, cursor=cursor), by=acme.caller, sort=sort
+            filtered_leave.page, PageOf(limit=2, cursor=cursor), by=acme.caller, sort=sort
         )
         met += [request.id for request in page.items]
         cursor = page.next_cursor
@@ -139,17 +144,17 @@ def test_a_filter_by_an_unknown_id_is_not_found(database: Database) -> None:
     ]
     for filters in foreign:
         with pytest.raises(NotFound):
-            database.read_now(leave_lists.page, PageOf(), by=acme.caller, **filters)
+            database.read_now(filtered_leave.page, PageOf(), by=acme.caller, **filters)
     for by in (acme.caller, caller_for(acme, ada)):
         with pytest.raises(NotFound):
-            database.read_now(leave_reading.visible, PageOf(), by=by, now=NOW, user_id=stranger.id)
+            database.read_now(visible_leave.page, PageOf(), by=by, now=NOW, user_id=stranger.id)
 
     unused_ids: dict[str, Any] = {
         "user_id": ada.id,
         "leave_type_id": type_id(database, acme),
         "department_id": ours.id,
     }
-    empty_page = database.read_now(leave_lists.page, PageOf(), by=acme.caller, **unused_ids)
+    empty_page = database.read_now(filtered_leave.page, PageOf(), by=acme.caller, **unused_ids)
     assert empty_page.items == []
 
 
@@ -158,12 +163,12 @@ def test_a_changed_cursor_is_unusable(database: Database) -> None:
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = database.read_now(filtered_leave.page, PageOf(limit=1), by=acme.caller).next_cursor
     assert cursor is not None
 
     for altered in (f"{cursor}=", f"{cursor}!", f" {cursor}", f"{cursor[:5]}\n{cursor[5:]}"):
         with pytest.raises(UnusableCursor):
-            database.read_now(leave_lists.page, PageOf(limit=1, cursor=altered), by=acme.caller)
+            database.read_now(filtered_leave.page, PageOf(limit=1, cursor=altered), by=acme.caller)
 
 
 def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -> None:
@@ -171,7 +176,7 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
     ada = a_person(database, acme)
     for day in (3, 4):
         a_request(database, acme, ada, start_date=date(2026, 8, day))
-    cursor = database.read_now(leave_lists.page, PageOf(limit=1), by=acme.caller).next_cursor
+    cursor = database.read_now(filtered_leave.page, PageOf(limit=1), by=acme.caller).next_cursor
     assert cursor is not None
     altered = ("A" if cursor[0] != "A" else "B") + cursor[1:]
 
@@ -183,7 +188,7 @@ def test_a_cursor_is_bound_to_its_filters_and_organisation(database: Database) -
         (acme.caller, PageOf(limit=1, cursor="é"), {}),
     ):
         with pytest.raises(UnusableCursor):
-            database.read_now(leave_lists.page, page, by=by, **filters)  # type: ignore[arg-type]
+            database.read_now(filtered_leave.page, page, by=by, **filters)  # type: ignore[arg-type]
 
 
 def test_the_visible_list_shows_what_the_caller_may_see(database: Database) -> None:
@@ -197,7 +202,7 @@ def test_the_visible_list_shows_what_the_caller_may_see(database: Database) -> N
 
     def seen_by(user: Any, **filters: Any) -> set[str]:
         page = database.read_now(
-            leave_reading.visible, PageOf(), by=caller_for(acme, user), now=NOW, **filters
+            visible_leave.page, PageOf(), by=caller_for(acme, user), now=NOW, **filters
         )
         return {request.id for request in page.items}
 
@@ -213,7 +218,7 @@ def test_the_visible_lists_date_filters_exclude_the_day_itself(database: Databas
         a_request(database, acme, ada, start_date=date(2026, 8, day))
 
     page = database.read_now(
-        leave_reading.visible,
+        visible_leave.page,
         PageOf(),
         by=acme.caller,
         now=NOW,
@@ -241,3 +246,34 @@ def test_the_decider_still_sees_the_request(database: Database) -> None:
     database.write_now(decisions.approve, request.id, by=by, now=NOW)
 
     assert database.read_now(leave_reading.get, request.id, by=by, now=NOW).status == "approved"
+
+
+@pytest.mark.parametrize("length", [1, 31, 32, 33, 366])
+def test_leave_of_any_length_overlaps_its_first_and_its_last_day(
+    database: Database, length: int
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    first_day = date(2026, 8, 3)
+    last_day = first_day + timedelta(days=length - 1)
+    leave = a_request(database, acme, ada, start_date=first_day, end_date=last_day, code="sick")
+
+    for day in (first_day, last_day):
+        for sort, names in product(
+            ("created_at", "-created_at", "start_date", "-start_date"),
+            (["first_day"], ["last_day"], ["first_day", "last_day"]),
+        ):
+            filters: Any = dict.fromkeys(names, day) | {"sort": sort}
+            page = database.read_now(filtered_leave.page, PageOf(), by=acme.caller, **filters)
+            assert [request.id for request in page.items] == [leave.id], filters
+        absent = database.read_now(
+            absences.away,
+            PageOf(),
+            acme.owner,
+            acme.organisation,
+            "org",
+            first_day=day,
+            last_day=day,
+            pending="all",
+        )
+        assert [absence.request_id for absence in absent.items] == [leave.id]

@@ -29,6 +29,8 @@ from tests.builders import (
 )
 from tests.refusals import codes_of
 
+pytestmark = pytest.mark.shared_database
+
 LATER = NOW + timedelta(hours=1)
 
 
@@ -62,21 +64,21 @@ def a_request_of(database: Database, acme: Acme, leave_type: LeaveType) -> None:
 def test_a_type_needs_only_a_name(database: Database) -> None:
     acme = an_organisation(database)
 
-    made = a_leave_type(database, acme, name="Congé d'étude")
+    leave_type = a_leave_type(database, acme, name="Congé d'étude")
 
-    assert (made.code, made.requires_approval, made.deducts_allowance) == (
+    assert (leave_type.code, leave_type.requires_approval, leave_type.deducts_allowance) == (
         "conge-d-etude",
         True,
         True,
     )
-    assert database.read_now(leave_types.get, made.id, by=acme.caller) == made
-    assert config_of(database, acme).leave_types[made.id] == made
+    assert database.read_now(leave_types.get, leave_type.id, by=acme.caller) == leave_type
+    assert config_of(database, acme).leave_types[leave_type.id] == leave_type
 
 
 def test_every_field_is_stored_in_its_normal_form(database: Database) -> None:
     acme = an_organisation(database)
 
-    made = a_leave_type(
+    leave_type = a_leave_type(
         database,
         acme,
         code="study_2",
@@ -92,8 +94,8 @@ def test_every_field_is_stored_in_its_normal_form(database: Database) -> None:
         max_consecutive_days=5,
     )
 
-    stored = database.read_now(leave_types.get, made.id, by=acme.caller)
-    assert stored == made
+    stored = database.read_now(leave_types.get, leave_type.id, by=acme.caller)
+    assert stored == leave_type
     assert (stored.code, stored.colour, stored.emoji) == ("study_2", "#aabbcc", "books")
 
 
@@ -146,12 +148,12 @@ def test_two_types_in_use_never_have_the_same_name(database: Database, name: str
     annual = type_id(database, acme)
     study = a_leave_type(database, acme)
 
-    with pytest.raises(NameTaken) as made:
+    with pytest.raises(NameTaken) as refusal:
         a_leave_type(database, acme, name=name, code="other")
     with pytest.raises(NameTaken) as changed:
         database.write_now(leave_types.update, study.id, {"name": name}, by=acme.caller, now=LATER)
 
-    assert {made.value.other_id, changed.value.other_id} == {annual}
+    assert {refusal.value.other_id, changed.value.other_id} == {annual}
 
 
 def test_the_name_of_an_archived_type_can_be_used_until_it_is_restored(database: Database) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, timedelta
-from math import ceil
 
 import pytest
 from hypothesis import given
@@ -164,38 +163,3 @@ def test_every_day_of_a_leap_year_can_start_a_leave_year(anchor: date) -> None:
 
 
 YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
-
-
-@pytest.mark.parametrize(
-    ("start_date", "half_days"),
-    [
-        pytest.param(None, 50, id="no start date"),
-        pytest.param(date(2019, 5, 1), 50, id="here for years"),
-        pytest.param(date(2026, 1, 1), 50, id="from the first day"),
-        pytest.param(date(2026, 1, 2), 50, id="a day late, rounded up"),
-        pytest.param(date(2026, 7, 1), 26, id="184 of 365 days: 25.2 rounded up"),
-        pytest.param(date(2026, 12, 31), 1, id="last day"),
-        pytest.param(date(2027, 1, 1), 0, id="not yet here"),
-    ],
-)
-def test_a_first_year_is_prorated_and_rounded_up(start_date: date | None, half_days: int) -> None:
-    assert leave_years.prorated_half_days(50, YEAR_2026, start_date) == half_days
-
-
-def test_an_exact_prorated_amount_is_not_rounded() -> None:
-    # 73 of 365 days are exactly a fifth.
-    assert leave_years.prorated_half_days(50, YEAR_2026, date(2026, 10, 20)) == 10
-
-
-@given(st.integers(0, 200), st.dates(date(2026, 1, 1), date(2026, 12, 31)))
-def test_a_prorated_amount_never_exceeds_the_allowance_and_falls_with_every_day(
-    allowance_half_days: int, start_date: date
-) -> None:
-    part = leave_years.prorated_half_days(allowance_half_days, YEAR_2026, start_date)
-    a_day_later = leave_years.prorated_half_days(
-        allowance_half_days, YEAR_2026, start_date + timedelta(days=1)
-    )
-
-    assert 0 <= a_day_later <= part <= allowance_half_days
-    present = (date(2027, 1, 1) - start_date).days
-    assert part == ceil(round(allowance_half_days * present / 365, 9))

@@ -26,6 +26,8 @@ from tests.builders import (
 )
 from tests.refusals import codes_of, errors_of
 
+pytestmark = pytest.mark.shared_database
+
 
 def balance_of(
     database: Database, acme: Acme, user: User, on: date | None = None, by: User | None = None

@@ -15,6 +15,9 @@ POSSIBLE: dict[tuple[Action, LeaveStatus], LeaveStatus] = {
     ("decline", "pending"): "declined",
     ("cancel", "pending"): "cancelled",
     ("cancel", "approved"): "cancelled",
+    ("change", "approved"): "approved",
+    ("amend", "approved"): "approved",
+    ("interrupt", "approved"): "approved",
     ("reverse_to_approved", "declined"): "approved",
     ("reverse_to_declined", "approved"): "declined",
 }

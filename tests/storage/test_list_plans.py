@@ -15,10 +15,13 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.directory import department_rows, holiday_sets, people_lists
 from storage.events import audit_log
-from storage.leave import caller_leave, leave_lists, leave_reading, leave_types
+from storage.leave import leave_types
+from storage.leave.lists import caller_leave, filtered_leave, visible_leave
 from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 from tests.plans import plans_of, reads_a_whole_table
+
+pytestmark = pytest.mark.shared_database
 
 DAYS = {"first_day": date(2026, 1, 1), "last_day": date(2026, 1, 31)}
 
@@ -51,7 +54,7 @@ def test_leave_requests_are_found_by_an_index(
     filters: Any = {name: values[name] for name in names}
 
     query_plan = plan(
-        database, database_url, leave_lists.page, by=acme.caller, sort=sort, **filters
+        database, database_url, filtered_leave.page, by=acme.caller, sort=sort, **filters
     )
 
     assert not reads_a_whole_table(query_plan), query_plan
@@ -63,8 +66,7 @@ def test_leave_requests_are_found_by_an_index(
         ("-created_at", {}, "organisation_id_created_at_id"),
         ("-created_at", {"status": "pending"}, "organisation_id_status_created_at_id"),
         ("start_date", {}, "organisation_id_start_date_id"),
-        ("start_date", {"status": "pending"}, "organisation_id_status_created_at_id"),
-        ("start_date", {"status": "approved"}, "organisation_id_start_date_id"),
+        ("start_date", {"status": "pending"}, "organisation_id_status_start_date_id"),
         ("-created_at", DAYS, "organisation_id_end_date_start_date"),
     ],
     ids=str,
@@ -76,12 +78,14 @@ def test_sqlite_uses_the_most_selective_index(
     acme = an_organisation(database)
     by_type = {"leave_type_id": type_id(database, acme)}
 
-    query_plan = plan(database, sqlite_url, leave_lists.page, by=acme.caller, sort=sort, **filters)
-    of_type = plan(database, sqlite_url, leave_lists.page, by=acme.caller, **by_type)
+    query_plan = plan(
+        database, sqlite_url, filtered_leave.page, by=acme.caller, sort=sort, **filters
+    )
+    of_type = plan(database, sqlite_url, filtered_leave.page, by=acme.caller, **by_type)
     of_person = plan(
         database,
         sqlite_url,
-        leave_lists.page,
+        filtered_leave.page,
         by=acme.caller,
         sort="start_date",
         user_id=acme.owner.id,
@@ -98,7 +102,7 @@ def test_requests_are_found_by_their_requester_or_approver(
 ) -> None:
     by = caller_for(acme, a_person(database, acme))
 
-    for use_case in (leave_reading.visible, caller_leave.assigned):
+    for use_case in (visible_leave.page, caller_leave.assigned):
         query_plan = plan(database, database_url, use_case, by=by, now=NOW)
         assert not reads_a_whole_table(query_plan), query_plan
 

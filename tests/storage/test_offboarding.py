@@ -18,8 +18,9 @@ from storage.db.pages import PageOf
 from storage.db.tables import NotificationRow, OrganisationRow
 from storage.directory import approvers
 from storage.events import audit_log, organisation_config
-from storage.leave import decisions, leave_lists, leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
+from storage.leave.lists import filtered_leave
 from tests.builders import (
     NOW,
     Acme,
@@ -32,6 +33,8 @@ from tests.builders import (
     type_id,
 )
 from tests.refusals import overlapping
+
+pytestmark = pytest.mark.shared_database
 
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 5), date(2026, 8, 7)
 ON_WEDNESDAY = datetime(2026, 8, 5, 12, tzinfo=UTC)
@@ -150,7 +153,7 @@ def in_slack(database: Database) -> Acme:
     acme = an_organisation(database)
 
     def link(tx: Any) -> None:
-        tx.update(OrganisationRow, {"slack_team_id": "T1"}, id=acme.id)
+        tx.update(OrganisationRow, {"slack_team_id": f"T{acme.id[-12:]}"}, id=acme.id)
         organisation_config.changed(tx, acme.id)
 
     database.write_now(link)
@@ -355,7 +358,7 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
+    page = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller)
     return {request.id: request for request in page.items}
 
 

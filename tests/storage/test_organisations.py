@@ -142,6 +142,7 @@ def test_settings_change_and_are_audited(database: Database) -> None:
     assert newest.changes["carry_over"] == {"before": 0, "after": 5}
 
 
+@pytest.mark.shared_database
 @pytest.mark.parametrize(
     ("changes", "pointer", "code"),
     [

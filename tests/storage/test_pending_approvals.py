@@ -17,7 +17,8 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
 from storage.directory import pending_approvals, people_rows
-from storage.leave import caller_leave, decisions, leave_reading
+from storage.leave import decisions
+from storage.leave.lists import caller_leave, visible_leave
 from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.slack import slack_workspaces
 from tests.builders import (
@@ -212,7 +213,7 @@ def test_lists_cards_and_decisions_agree_for_every_user(database: Database, case
             assert may_approve(database, setting, user) == (is_assigned or is_admin)
             assert card.may_decide == (is_assigned or is_admin)
             is_visible = is_assigned or is_admin or user is setting.ada
-            assert is_listed(database, setting, leave_reading.visible, user) == is_visible
+            assert is_listed(database, setting, visible_leave.page, user) == is_visible
 
 
 def test_an_escalated_request_is_listed_until_it_is_decided(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, people_lists, people_rows
 from storage.events import audit_log
+from storage.rules.employment import records
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation
 from tests.refusals import crossing
 from tests.storage.test_commands import ACME, Shell
@@ -94,14 +96,14 @@ def test_each_person_and_department_is_audited_once(database: Database) -> None:
     )
 
     entries = database.read_now(audit_log.entries, PageOf(limit=9), by=acme.caller).items
-    made = [entry for entry in entries if entry.id not in before]
-    assert {(entry.source, entry.actor_id) for entry in made} == {("cli", None)}
-    assert sorted(entry.action for entry in made) == [
+    new_entries = [entry for entry in entries if entry.id not in before]
+    assert {(entry.source, entry.actor_id) for entry in new_entries} == {("cli", None)}
+    assert sorted(entry.action for entry in new_entries) == [
         "department.created",
         "user.created",
         "user.created",
     ]
-    emails = {entry.changes["email"]["after"] for entry in made if "email" in entry.changes}
+    emails = {entry.changes["email"]["after"] for entry in new_entries if "email" in entry.changes}
     assert emails == {"a@x.ie", "b@x.ie"}
 
 
@@ -197,7 +199,7 @@ def test_conflicts_with_the_organisation_are_reported_and_nothing_is_imported(
         "ADA@x.ie,A,B,,\n"
         "b@x.ie,A,,,\n"
         "c@x.ie,A,B,TWIN,\n"
-        "d@x.ie,A,B,,nobody@x.ie\n"
+        "d@x.ie,A,B,,unknown@x.ie\n"
         "e@x.ie,A,B,,old@x.ie\n"
         "f@x.ie,A,B,,g@x.ie\n"
         "g@x.ie,A,B,,F@x.ie\n"
@@ -287,6 +289,53 @@ def test_an_update_is_bound_by_the_same_rules(database: Database) -> None:
     ]
 
 
+def test_changes_have_dates_and_people_a_last_day(database: Database) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ada@x.ie")
+    text = (
+        "email,first_name,last_name,department,working_days,effective_from,end_date\n"
+        "ada@x.ie,,,Sales,monday tuesday,2026-09-01,2026-12-31\n"
+        "bo@x.ie,Bo,Lind,,,,2026-08-31\n"
+    )
+
+    first = bring_in(database, acme, text, is_update=True)
+    again = bring_in(database, acme, text, is_update=True)
+
+    users = all_users(database, acme)
+    ada, bo = users["ada@x.ie"], users["bo@x.ie"]
+    assert (first.people_created, first.people_updated, again.people_unchanged) == (1, 1, 2)
+    assert (ada.working_days, ada.department_id, ada.end_date) == (None, None, date(2026, 12, 31))
+    planned = records.of_user(ada)[1]
+    assert (planned.valid_from, planned.working_days) == (
+        date(2026, 9, 1),
+        ("monday", "tuesday"),
+    )
+    assert planned.department_id is not None
+    assert bo.end_date == date(2026, 8, 31)
+
+
+def test_impossible_dates_are_reported_before_anything_is_imported(database: Database) -> None:
+    acme = an_organisation(database)
+    for name in ("ada", "eve"):
+        a_person(database, acme, email=f"{name}@x.ie", start_date=date(2026, 2, 1))
+    text = (
+        "email,first_name,last_name,job_title,working_days,effective_from,start_date,end_date\n"
+        "ada@x.ie,,,,monday,2026-01-31,,\n"
+        "eve@x.ie,,,Analyst,,2026-08-01,,\n"
+        "bo@x.ie,Bo,Lind,,monday,2026-08-01,,\n"
+        "al@x.ie,Al,Lind,,,,2026-08-01,2026-07-31\n"
+        f"{acme.owner.email},,,,,,,2026-12-31\n"
+    )
+
+    assert faults(lambda: bring_in(database, acme, text, is_update=True)) == [
+        (2, "effective_from", "before_start_date"),
+        (3, "effective_from", "nothing_effective"),
+        (4, "effective_from", "new_person"),
+        (5, "end_date", "end_date_before_start_date"),
+        (6, "end_date", "last_owner"),
+    ]
+
+
 def test_ownership_can_be_handed_over_in_one_file(database: Database) -> None:
     acme = an_organisation(database)
     a_person(database, acme, email="ada@x.ie")
@@ -349,7 +398,7 @@ def test_the_command_prints_one_object_and_a_dry_run_changes_nothing(
 
 
 def test_the_command_reports_every_line(shell: Shell, tmp_path: Path) -> None:
-    text = "email,first_name,last_name\n" + "nobody,A,B\n" * 1_200
+    text = "email,first_name,last_name\n" + "unknown,A,B\n" * 1_200
     words = ["import", a_file(tmp_path, text), "--organisation=acme"]
 
     for_people = shell.run(*words)
@@ -373,7 +422,7 @@ def test_the_command_reports_every_line(shell: Shell, tmp_path: Path) -> None:
         (["import", "pyproject.toml", "--organisation=acme"], 1),
         (["slack", "link", "--team=T1"], 2),
         (["slack", "link", "--team=nonsense", "--organisation=acme"], 1),
-        (["slack", "link", "--team=T1", "--organisation=nobody"], 1),
+        (["slack", "link", "--team=T1", "--organisation=unknown"], 1),
     ],
 )
 def test_commands_exit_with_one_or_two(shell: Shell, words: list[str], code: int) -> None:

@@ -8,6 +8,8 @@ from storage.db.database import Database
 from storage.directory import people_search
 from tests.builders import a_person, an_organisation
 
+pytestmark = pytest.mark.shared_database
+
 
 @pytest.mark.parametrize(
     ("typed", "first_names"),

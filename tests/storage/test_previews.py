@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage.admin import people
+from storage.admin import organisation_settings
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import LeaveRequest, User, as_dict
 from storage.db.database import Database
@@ -29,6 +29,8 @@ from tests.builders import (
     caller_for,
     type_id,
 )
+
+pytestmark = pytest.mark.shared_database
 
 MONDAY = date(2026, 8, 3)
 
@@ -242,15 +244,15 @@ def test_an_edit_is_checked_against_all_leave_but_its_own(database: Database) ->
     assert (codes(moved), [half_days_of(change) for change in moved.years]) == ([], [(0, 2, 2)])
 
 
-def test_a_decided_request_cannot_be_replaced_and_keeps_its_type(database: Database) -> None:
+def test_a_declined_request_cannot_be_replaced_and_keeps_its_type(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada)
-    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=NOW)
 
     preview = a_preview(database, acme, ada, code="sick", replaces=request.id)
 
-    assert codes(preview) == ["invalid_transition", "unknown_field"]
+    assert codes(preview) == ["invalid_transition", "read_only"]
 
 
 def test_only_admins_preview_edits_of_other_peoples_requests(database: Database) -> None:
@@ -287,7 +289,7 @@ def test_a_stored_count_is_kept_and_marked_where_it_would_differ_today(
     ]
 
     worked = {"working_days": ["monday", "saturday"]}
-    database.write_now(people.update, ada.id, worked, by=acme.caller, now=NOW)
+    database.write_now(organisation_settings.update, worked, by=acme.caller, now=NOW)
 
     assert explained(database, acme, request) == [
         (2, "counted", None, True),
@@ -390,11 +392,13 @@ def prepared(database: Database, case: Case) -> tuple[Acme, User, LeaveRequest |
     replaced = None
     for code, start, end in case.booked:
         try:
-            made = a_request(database, acme, ada, start_date=start, end_date=end, code=code)
+            leave_request = a_request(
+                database, acme, ada, start_date=start, end_date=end, code=code
+            )
         except DomainError:
             continue
-        if case.is_edit and made.status == "pending":
-            replaced = made
+        if case.is_edit and leave_request.status == "pending":
+            replaced = leave_request
     return acme, ada, replaced
 
 

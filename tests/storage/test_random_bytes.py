@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from storage.base.random_bytes import random_bytes
+from storage.base.ids import random_bytes
 
 
 def test_concurrent_callers_never_get_the_same_bytes() -> None:

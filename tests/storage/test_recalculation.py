@@ -12,8 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from storage.admin import holiday_overrides, organisation_settings, people
-from storage.admin.holiday_overrides import NewOverride
+from storage.admin import organisation_settings, people
+from storage.admin.holidays import holiday_overrides
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import locks
 from storage.db.compiled import Param, compiled
@@ -22,11 +23,14 @@ from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
 from storage.events import audit_log, organisation_config
-from storage.leave import decisions, leave_lists, leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
+from storage.leave.lists import filtered_leave
 from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for, dry_run
 from tests.refusals import crossing, overlapping
+
+pytestmark = pytest.mark.shared_database
 
 # NOW is Monday, 1 June 2026.
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 5), date(2026, 8, 7)
@@ -412,7 +416,7 @@ def test_a_dry_run_returns_the_recalculated_leave(database: Database) -> None:
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller)
+    page = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller)
     return {request.id: request for request in page.items}
 
 

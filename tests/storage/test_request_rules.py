@@ -78,15 +78,15 @@ def test_dates_more_than_two_years_away_are_refused(
 
 def test_a_weekend_has_no_working_time() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        request_rules.check_working_time(counted(from_today(5, 6)))
+        request_rules.check_working_time(days.counted_halves(counted(from_today(5, 6))))
 
     assert refusal.value.code == "no_working_time"
 
 
 def test_half_a_day_is_working_time() -> None:
-    request_rules.check_working_time(
-        counted(Span(start_date=TODAY, end_date=TODAY, start_half_day=None, end_half_day="am"))
-    )
+    morning = Span(start_date=TODAY, end_date=TODAY, start_half_day=None, end_half_day="am")
+
+    request_rules.check_working_time(days.counted_halves(counted(morning)))
 
 
 def test_an_archived_type_is_refused_before_anything_else() -> None:

@@ -26,6 +26,8 @@ from storage.rules.lifecycle import REVERSAL_WINDOW
 from storage.webhooks import delivery_log, webhooks
 from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
 
+pytestmark = pytest.mark.shared_database
+
 LAST_MOMENT = NOW + REVERSAL_WINDOW - timedelta(seconds=1)
 
 
@@ -213,10 +215,10 @@ def test_webhooks_receive_a_reversal_as_a_decision(database: Database) -> None:
         decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
     )
 
-    sent = database.read_now(
+    events = database.read_now(
         delivery_log.page, webhook.id, PageOf(limit=10), by=case.acme.caller
     ).items
-    assert [(event.event_type, event.sequence) for event in sent] == [
+    assert [(event.event_type, event.sequence) for event in events] == [
         ("leave_request.declined", 3),
         ("leave_request.approved", 2),
     ]

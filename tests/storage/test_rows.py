@@ -37,6 +37,12 @@ PENDING = (
     1_780_000_000_000,
     1_780_000_000_007,
     1,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
 )
 DECLINED_THEN_CANCELLED = (
     *PENDING[:3],
@@ -49,7 +55,13 @@ DECLINED_THEN_CANCELLED = (
     1_780_000_000_120,
     "Too many are away.",
     1_780_000_000_999,
-    *PENDING[15:],
+    *PENDING[15:18],
+    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b14",
+    "A birth.",
+    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b15",
+    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b16",
+    None,
+    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b14",
 )
 
 

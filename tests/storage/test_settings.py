@@ -112,6 +112,38 @@ def test_every_url_that_libpq_accepts_is_accepted(url: str) -> None:
     assert StorageSettings.from_env(env).database_url == url
 
 
+def test_a_standby_is_another_postgresql_server() -> None:
+    env = {
+        "DATABASE_URL": "postgresql://db1/hiatus",
+        "DATABASE_READ_URL": "postgres://db2/hiatus",
+        "HIATUS_SECRET_KEYS": KEY,
+    }
+
+    assert StorageSettings.from_env(env).read_url == "postgresql://db2/hiatus"
+    assert StorageSettings.from_env(env | {"DATABASE_READ_URL": ""}).read_url == ""
+
+
+@pytest.mark.parametrize(
+    ("primary", "standby", "says"),
+    [
+        ("postgresql://db1/hiatus", "sqlite:///hiatus.db", "DATABASE_READ_URL is postgresql://"),
+        ("sqlite:///hiatus.db", "postgresql://db2/hiatus", "a standby of the PostgreSQL primary"),
+        ("postgresql://db1/hiatus", "postgresql://db2/hiatus?nope=1", "that libpq understands"),
+        ("postgresql://db1/hiatus", "postgresql://db2/hiatus?port=x", "port that is not a whole"),
+    ],
+)
+def test_a_malformed_url_of_a_standby_is_a_problem(primary: str, standby: str, says: str) -> None:
+    env = {
+        "DATABASE_URL": primary,
+        "DATABASE_READ_URL": standby,
+        "HIATUS_SECRET_KEYS": KEY,
+    }
+
+    with pytest.raises(SettingsError, match=says) as refused:
+        StorageSettings.from_env(env)
+    assert "DATABASE_READ_URL" in str(refused.value)
+
+
 def test_the_postgres_scheme_is_accepted() -> None:
     env = {"DATABASE_URL": "postgres://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
 
@@ -219,11 +251,11 @@ def test_secrets_are_read_from_files(tmp_path: Path) -> None:
     assert settings == StorageSettings(database_url="postgresql://db/hiatus", secret_keys=(KEY,))
 
 
-@pytest.mark.parametrize("made", ["absent", "empty", "binary"])
-def test_an_empty_or_unreadable_secrets_file_is_named(tmp_path: Path, made: str) -> None:
+@pytest.mark.parametrize("content", ["absent", "empty", "binary"])
+def test_an_empty_or_unreadable_secrets_file_is_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "token"
-    if made != "absent":
-        path.write_bytes(b"" if made == "empty" else b"\xff\xfe")
+    if content != "absent":
+        path.write_bytes(b"" if content == "empty" else b"\xff\xfe")
     env = SLACK | {"HIATUS_SLACK_BOT_TOKEN": "", "HIATUS_SLACK_BOT_TOKEN_FILE": str(path)}
 
     problems = problems_of(SlackSettings.from_env, env)
@@ -333,6 +365,43 @@ def test_a_malformed_setting_is_named(name: str, value: str) -> None:
 )
 def test_the_public_url_of_a_platform_is_used_by_default(values: dict[str, str], url: str) -> None:
     assert public_url(values) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:hunter2@redis:port",
+        "redis://:hunter2@redis:63790000",
+        "redis://:1@hunter2#3@redis",
+        "redis://:hunter2/1@redis",
+        "redis://[::hunter2",
+        "redis://:hunter2@redis?db_number=1",
+        "redis://:hunter2@redis?protocol=9",
+        "redis+sentinel://:hunter2@redis:26379",
+        "redis+cluster://",
+    ],
+)
+def test_a_redis_url_that_cannot_be_used_is_named_without_its_password(url: str) -> None:
+    [problem] = problems_of(ApiSettings.from_env, {"HIATUS_RATE_LIMIT_STORAGE": url})
+
+    assert problem.startswith("HIATUS_RATE_LIMIT_STORAGE must be a URL such as ")
+    assert "hunter2" not in problem
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://redis",
+        "rediss://user:p%40ss@redis:6380/3",
+        "redis://[::1]",
+        "redis+unix:///run/redis.sock",
+        "redis+sentinel://redis:26379/main",
+    ],
+)
+def test_a_redis_url_may_leave_out_what_has_a_default(url: str) -> None:
+    settings = ApiSettings.from_env({"HIATUS_RATE_LIMIT_STORAGE": url})
+
+    assert settings.rate_limit_storage == url
 
 
 def test_without_slack_settings_slack_is_off() -> None:

@@ -23,8 +23,9 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NotificationRow
 from storage.events import audit_log
-from storage.leave import caller_leave, decisions, leave_lists, leave_reading, leave_requests
+from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
+from storage.leave.lists import caller_leave, filtered_leave
 from storage.webhooks import webhooks
 from tests.builders import (
     NOW,
@@ -53,12 +54,12 @@ def _deliveries() -> Any:
 
 
 @compiled
-def _notices() -> Any:
+def _notifications() -> Any:
     return NotificationRow.select(NotificationRow.kind, NotificationRow.user_id)
 
 
 def everything(tx: Transaction) -> list[Any]:
-    return [tx.all(_events), tx.all(_deliveries), tx.all(_notices)]
+    return [tx.all(_events), tx.all(_deliveries), tx.all(_notifications)]
 
 
 def test_a_request_is_counted_and_assigned_to_the_manager(database: Database) -> None:
@@ -185,6 +186,22 @@ def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> Non
     assert max(sizes) < 20_000
 
 
+def test_an_amendment_with_the_longest_note_stays_under_the_event_limit(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
+    request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
+    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+
+    changes = {"end_date": date(2026, 8, 4), "note": "🙂" * MAX_NOTE_LENGTH}
+    database.write_now(leave_requests.edit, request.id, changes, by=caller_for(acme, ada), now=NOW)
+
+    (body,) = [bytes(body) for _, _, body in database.read_now(everything)[0]]
+    assert len(body) < 20_000
+
+
 def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
     plain = Draft(
         leave_type_id=type_id(database, acme),
@@ -194,6 +211,7 @@ def draft(database: Database, acme: Acme, **changes: Any) -> Draft:
     return replace(plain, **changes)
 
 
+@pytest.mark.shared_database
 @pytest.mark.parametrize(
     ("changes", "field", "code"),
     [
@@ -249,7 +267,7 @@ def test_an_error_names_the_field_and_changes_nothing(
 
     assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
     assert database.read_now(audit_log.entries, PageOf(), by=acme.caller).items == before
-    assert database.read_now(leave_lists.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items == []
 
 
 def test_another_organisations_leave_type_is_unknown(database: Database) -> None:
@@ -297,6 +315,7 @@ def test_overlap_is_counted_in_halves_and_names_the_other_request(database: Data
     assert refused.value.other_id in (morning.id, afternoon.id)
 
 
+@pytest.mark.shared_database
 @pytest.mark.parametrize(
     ("halves", "dates"),
     [
@@ -406,7 +425,7 @@ def test_concurrent_requests_neither_overlap_nor_overdraw(database: Database) ->
 
     in_threads(30, ask)
 
-    stored = database.read_now(leave_lists.page, PageOf(limit=100), by=acme.caller).items
+    stored = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
     assert len(outcomes) == 30
     assert {outcome for outcome in outcomes if isinstance(outcome, str)} <= {
@@ -428,7 +447,7 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
     refused = overlapping(database, delete, lambda: a_request(database, acme, ada))
 
     assert refused == []
-    assert len(database.read_now(leave_lists.page, PageOf(), by=acme.caller).items) == 1
+    assert len(database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items) == 1
 
 
 @pytest.mark.parametrize("switch_off", [people_status.archive, people_status.deactivate])
@@ -443,4 +462,4 @@ def test_a_user_deactivated_after_authentication_cannot_request_leave(
         a_request(database, acme, ada)
 
     assert database.read_now(everything) == [[], [], []]
-    assert database.read_now(leave_lists.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items == []

@@ -36,6 +36,8 @@ from tests.builders import (
 )
 from tests.refusals import crossing
 
+pytestmark = pytest.mark.shared_database
+
 MONDAY = date(2026, 8, 3)
 
 URL = "https://example.com/hook"

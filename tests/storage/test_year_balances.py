@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.rules import halves, leave_years, year_balances
+from storage.rules.employment.allowances import Entitlement, Grant
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction, LeaveYearBalance
 
@@ -36,7 +37,10 @@ def an_account(
     )
     return Account(
         rule=rule,
-        granted_half_days=granted_half_days,
+        entitlement=Entitlement(
+            grants=(Grant(first_day=date.min, half_days=granted_half_days),),
+            start_date=rule.start_date,
+        ),
         adjusted_half_days=adjusted or {},
         carry_over=carry_over,
     )
@@ -216,7 +220,7 @@ def test_every_balance_adds_up_and_no_carry_over_exceeds_its_bounds(
         assert 0 <= balance.lapsing_half_days <= balance.carried_half_days
         assert balance.remaining_half_days(balance.year.last_day) >= balance.final_half_days
         assert balance.final_half_days == (
-            balance.prorated_half_days
+            balance.allowance.prorated_half_days
             + balance.carried_half_days
             + balance.adjusted_half_days
             - balance.taken_half_days

@@ -163,7 +163,7 @@ def _restore(deployment: _Deployment, env: Env, file: Path, *, accept_loss: bool
         if not is_known(manifest.migration):
             raise archive.BackupRefused(
                 f"{file} has the migration {manifest.migration}, which this version does not "
-                f"know: restore it with Hiatus {manifest.version} or newer."
+                "know: restore it with a newer version of Hiatus, which has that migration."
             )
         new_keys = _keys_to_write(deployment, saved, accept_loss=accept_loss)
         if deployment.sqlite_file is not None:

@@ -65,10 +65,10 @@ def require_empty(url: str, timeout_seconds: float, env: Mapping[str, str], dump
             f"Install the client programs of PostgreSQL {dumped_by} and put them first in PATH."
         )
     with _connected(parameters_of(url, timeout_seconds), timeout_seconds) as connection:
-        found = connection.execute(
+        table = connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LIMIT 1"
         ).fetchone()
-    if found is not None:
+    if table is not None:
         raise BackupRefused(
             "The database that DATABASE_URL names has tables. Create an empty one "
             "(`createdb hiatus_restored`) and name it in DATABASE_URL."
@@ -113,10 +113,10 @@ def _program(name: str, env: Mapping[str, str]) -> tuple[str, int]:
             "postgresql-client, in the version of the server or newer."
         )
     done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"\(PostgreSQL\) (\d+)", done.stdout)
-    if found is None:
+    version = re.search(r"\(PostgreSQL\) (\d+)", done.stdout)
+    if version is None:
         raise BackupRefused(f"{path} does not tell its version: {done.stderr.strip()}")
-    return path, int(found[1])
+    return path, int(version[1])
 
 
 def _run(

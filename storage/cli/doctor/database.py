@@ -11,7 +11,7 @@ from peewee import SQL, Select, Table, fn
 
 from storage.access import secret_canary
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SecretKeysUnusable
-from storage.cli.doctor import statistics
+from storage.cli.doctor import integrity, statistics
 from storage.cli.doctor.findings import (
     Check,
     Finding,
@@ -49,6 +49,7 @@ def checks(reader: Reader, clock: Clock) -> list[Check]:
     }
     return [
         Check(subject="database", look=partial(_schema, reader)),
+        *([integrity.check(reader, reader.sqlite_path)] if reader.sqlite_path else []),
         _dependent("secret keys", partial(_keys, reader)),
         *([] if reader.sqlite_path else [_dependent("clock", partial(_clock, reader, clock))]),
         *(
@@ -79,12 +80,18 @@ def _schema(reader: Reader) -> list[Finding]:
     try:
         if not reader.read(statistics.has_table, "schema_migration"):
             return failed(subject, "has no tables yet: run `hiatus migrate`")
-        reader.read(check_schema_again)
+        newer = reader.read(check_schema_again)
     except SchemaOutOfDate as error:
         return failed(subject, str(error))
     except DatabaseUnavailable as error:
         reason = str(error).partition("\n")[0]
         return failed(subject, f"cannot be read: {reason}")
+    if newer:
+        text = (
+            f"has the migration {newer[-1]} of a newer version, with which this version works: "
+            "complete the upgrade"
+        )
+        return warning(subject, text)
     return ok(subject, "answers, and its schema is up to date")
 
 
@@ -134,6 +141,16 @@ def _queue(reader: Reader, subject: str, oldest_due: OldestDue, now: datetime) -
     state = by_limits(seconds, warns_over=_LATE_SECONDS, fails_over=_STUCK_SECONDS)
     if state == "ok":
         return ok(subject, "none is late")
+    if subject == "webhooks":
+        late_before = now - timedelta(seconds=_LATE_SECONDS)
+        late = reader.read(delivery_backlog.late_webhooks, before=late_before)
+        if late and all(late.values()):
+            text = (
+                f"all late deliveries wait for endpoints that fail: {', '.join([*late][:3])}"
+                f"{', …' if len(late) > 3 else ''}. Have them fixed, or switch "
+                "them off"
+            )
+            return warning(subject, text)
     text = (
         f"the oldest has been due for {seconds:,.0f} s: run a process with HIATUS_SCHEDULER=on "
         "and, for messages and digests, with the settings of Slack, and look for warnings in its "
@@ -161,9 +178,9 @@ def _processes(beginning: Param[str]) -> Select:
 def _statistics(reader: Reader) -> list[Finding]:
     tables = reader.read(statistics.without_statistics)
     if tables:
-        text = (
-            f"the planner has none, or outdated ones, of {', '.join(tables)}: run ANALYZE in the "
-            "database"
-        )
+        cure = "run ANALYZE in the database"
+        if reader.sqlite_path:
+            cure += ", or a process with HIATUS_SCHEDULER=on, which does so every hour"
+        text = f"the planner has none, or outdated ones, of {', '.join(tables)}: {cure}"
         return warning("statistics", text)
     return ok("statistics", "every large table has statistics for the planner")

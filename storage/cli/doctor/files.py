@@ -27,7 +27,7 @@ def checks(reader: Reader, env: Mapping[str, str]) -> list[Check]:
         Path(path.strip())
         for name, path in env.items()
         if name.endswith(_FILE_SETTING)
-        and name.startswith(("HIATUS_", "DATABASE_URL"))
+        and name.startswith(("HIATUS_", "DATABASE_"))
         and name not in _PUBLIC_FILES
         and path.strip()
     ]

@@ -129,7 +129,7 @@ def command(checks: Callable[[], Sequence[Check]]) -> click.Command:
 
     @click.command()
     def doctor() -> None:
-        """Check settings, database, disk, clock, Slack and BASE_URL; changes nothing."""
+        """Check settings, databases, disk, clock, Redis, Slack and BASE_URL; changes nothing."""
         states = set()
         for finding in run(checks()):
             states.add(finding.state)

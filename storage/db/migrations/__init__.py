@@ -1,5 +1,12 @@
 """The migrations from an empty database to the schema of this code, in the order of their numbers.
 
 ``schema`` runs them from this folder. Never edit or remove a released one: add the next number and
-change ``tables`` with it. ``trial_history`` is for databases older than the first version.
+change ``tables`` with it.
+
+Each has ``up(migrator, db)`` and ``COMPATIBLE_FROM``, the number of the last migration of the
+oldest version that still works after it. That is 1 for a new table, a new column that may be NULL
+or has a default, and an index; see docs/upgrades.md. Without it no older version works.
+
+``indexes`` creates indexes without blocking writes. ``trial_history`` is for databases older than
+the first version; ``history``, ``connections`` and ``postgresql`` are what ``schema`` is made of.
 """

@@ -18,17 +18,19 @@ from storage.db.database import Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import (
+    TABLES,
     AuditRow,
     DepartmentRow,
     DigestRow,
     LeaveRequestRow,
+    OrganisationRow,
     ReminderRow,
     UserRow,
 )
 from storage.directory import people_changes
 from storage.leave import leave_types
 from storage.slack import slack_workspaces
-from tests.bench.growth.bulk import Insert, Row, inserting
+from tests.bench.growth.bulk import Bulk, Row, filling
 
 SMALL_PEOPLE: Final = 20
 SMALL_REQUESTS: Final = 200
@@ -55,6 +57,7 @@ class Sizes:
     people: int
     requests: int
     organisations: int
+    small_requests: int = SMALL_REQUESTS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,16 +102,29 @@ class _Person:
 def fill(url: str, secrets: Secrets, sizes: Sizes, now: datetime) -> tuple[Filled, Filled]:
     """Fill a migrated database; returns a small organisation and the large one.
 
-    Handles that are open must not have read these organisations: they keep their departments.
+    The other small organisations are copies of the one that is returned. Handles that are open must
+    not have read these organisations: they keep their departments.
     """
     with closing(open_database(url, secrets)) as database:
-        *others, large = (
-            database.write_now(_organisation, number, now)
-            for number in range(sizes.organisations + 1)
-        )
-    with inserting(url) as insert:
-        small = [_fill_one(insert, one, SMALL_PEOPLE, SMALL_REQUESTS, now) for one in others]
-        return small[-1], _fill_one(insert, large, sizes.people, sizes.requests, now)
+        empty = [database.write_now(_organisation, number, now) for number in range(2)]
+    with filling(url) as bulk:
+        small = _fill_one(bulk, empty[0], SMALL_PEOPLE, sizes.small_requests, now)
+        large = _fill_one(bulk, empty[1], sizes.people, sizes.requests, now)
+        _copy(bulk, small.organisation_id, range(2, sizes.organisations + 1), now)
+    return small, large
+
+
+def _copy(bulk: Bulk, organisation_id: str, numbers: Sequence[int], now: datetime) -> None:
+    organisations = [
+        {"id": new_id(now), "slug": f"organisation-{number}", "slack_team_id": f"T{number}"}
+        for number in numbers
+    ]
+    if organisations:
+        bulk.copy(OrganisationRow, "id", organisation_id, organisations)
+        copies = [{"organisation_id": organisation["id"]} for organisation in organisations]
+        for table in TABLES:
+            if "organisation_id" in table._meta.fields:
+                bulk.copy(table, "organisation_id", organisation_id, copies)
 
 
 def _organisation(tx: Transaction, number: int, now: datetime) -> _Empty:
@@ -139,7 +155,7 @@ def _organisation(tx: Transaction, number: int, now: datetime) -> _Empty:
 
 
 def _fill_one(
-    insert: Insert, empty: _Empty, people_count: int, request_count: int, now: datetime
+    bulk: Bulk, empty: _Empty, people_count: int, request_count: int, now: datetime
 ) -> Filled:
     joined_at = now - timedelta(days=DAYS)
     people: list[_Person] = []
@@ -153,16 +169,16 @@ def _fill_one(
             departments.append(_department(empty, len(departments), user_id, joined_at))
         people.append(_Person(id=user_id, manager_id=manager_id))
         users.append(_user(empty, number, people[-1], departments[-1]["id"], joined_at))
-    insert(DepartmentRow, departments)
-    insert(UserRow, users)
+    bulk.insert(DepartmentRow, departments)
+    bulk.insert(UserRow, users)
     for first in range(0, request_count, _BATCH):
         numbers = range(first, min(first + _BATCH, request_count))
         requests = [_request(empty, people, number, request_count, now) for number in numbers]
-        insert(LeaveRequestRow, requests)
-        insert(AuditRow, [entry for request in requests for entry in _audit_entries(request)])
-        insert(ReminderRow, [*_reminders(requests, people, now)])
+        bulk.insert(LeaveRequestRow, requests)
+        bulk.insert(AuditRow, [entry for request in requests for entry in _audit_entries(request)])
+        bulk.insert(ReminderRow, [*_reminders(requests, people, now)])
     digest = {"organisation_id": empty.organisation_id, "due_at": milliseconds(now)}
-    insert(DigestRow, [digest])
+    bulk.insert(DigestRow, [digest])
     return Filled(
         organisation_id=empty.organisation_id,
         owner_id=empty.owner_id,

@@ -17,16 +17,10 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import people_lists, people_rows, people_search
 from storage.events import audit_log, organisation_config
-from storage.leave import (
-    caller_leave,
-    decisions,
-    leave_lists,
-    leave_reading,
-    leave_requests,
-    ledgers,
-    previews,
-)
+from storage.leave import decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
+from storage.leave.lists import caller_leave, filtered_leave, visible_leave
+from storage.leave.recorded import recordable_people
 from storage.notifications import approval_cards, digests, reminder_checks, reminders
 from storage.slack import home, home_pages
 from storage.slack.home_pages import PageCursors
@@ -93,17 +87,23 @@ def operations() -> Iterator[Operation]:
     yield Operation(name="approve", run=_approve, is_short=False)
     yield Operation(name="balance", run=_balance)
     yield from _lists()
-    yield Operation(name="/leave of a manager", run=_leave_of_manager, is_short=False)
-    yield Operation(name="/leave of an owner", run=_leave_of_owner, is_short=False)
+    for name in ("owner", "manager", "member"):
+        yield from _visible_leave(name)
     for name in ("owner", "manager"):
-        yield Operation(name=f"pending approvals, {name}", run=_pending_approvals(name))
+        yield Operation(
+            name=f"pending approvals, {name}", run=_pending_approvals(name), is_short=False
+        )
         for scope in _SCOPES[1:]:
             yield Operation(name=f"Home, {name}, {scope}", run=_home(name, scope), is_short=False)
-    yield Operation(name="Slack: who is out", run=_out)
+    yield Operation(name="Slack: who is out", run=_out, is_short=False)
     yield Operation(name="Slack: own leave", run=_own_leave)
     yield Operation(name="Slack: approval card", run=_card)
     yield from _users()
     yield Operation(name="search for people", run=_search, is_short=False)
+    for name in ("owner", "manager"):
+        yield Operation(
+            name=f"people to record leave for, {name}", run=_recordable(name), is_short=False
+        )
     yield from _audit()
     yield Operation(name="feed, unchanged", run=_unchanged_feed)
     for scope in _SCOPES:
@@ -144,7 +144,7 @@ def _list(sort: str, status: str | None, columns: list[str], days: list[str]) ->
             "last_day": first_day + timedelta(days=14) if "to" in days else None,
             **{column: ids[column] for column in columns},
         }
-        return place.read(leave_lists.page_of_records, PageOf(), by=place.owner, **filters)
+        return place.read(filtered_leave.page_of_records, PageOf(), by=place.owner, **filters)
 
     return run
 
@@ -229,12 +229,35 @@ def _balance(place: Place, _: int) -> object:
     return place.read(ledgers.balance, member_id, on=None, by=place.manager, now=place.now)
 
 
-def _leave_of_manager(place: Place, _: int) -> object:
-    return place.read(leave_reading.visible, PageOf(), by=place.manager, now=place.now)
+def _visible_leave(name: str) -> Iterator[Operation]:
+    """Every combination of filters of ``GET /leave``."""
+    for status, person, days in product(
+        (None, "pending", "approved"),
+        (None, "member"),
+        ("", "starts_after", "starts_before", "starts_after starts_before"),
+    ):
+        yield Operation(
+            name=f"/leave of {name}",
+            run=_page_of_visible_leave(name, status, person, days.split()),
+            details=" ".join(filter(None, (status, person, days))),
+            is_short=False,
+        )
 
 
-def _leave_of_owner(place: Place, _: int) -> object:
-    return place.read(leave_reading.visible, PageOf(), by=place.owner, now=place.now)
+def _page_of_visible_leave(
+    name: str, status: str | None, person: str | None, days: list[str]
+) -> Run:
+    def run(place: Place, _: int) -> object:
+        filters: Any = {
+            "status": status,
+            "user_id": None if person is None else place.filled.member_id,
+            "starts_after": place.today - timedelta(days=7) if "starts_after" in days else None,
+            "starts_before": place.today + timedelta(days=7) if "starts_before" in days else None,
+        }
+        by = getattr(place, name)
+        return place.read(visible_leave.page, PageOf(), by=by, now=place.now, **filters)
+
+    return run
 
 
 def _pending_approvals(name: str) -> Run:
@@ -284,6 +307,12 @@ def _card(place: Place, _: int) -> object:
 
 def _search(place: Place, _: int) -> object:
     return place.read(people_search.find, "number 1", by=place.owner)
+
+
+def _recordable(name: str) -> Run:
+    return lambda place, _: place.read(
+        recordable_people.find, "", by=getattr(place, name), now=place.now
+    )
 
 
 def _unchanged_feed(place: Place, _: int) -> object:

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from tests.bench import goals
-from tests.bench.growth.filling import SMALL_PEOPLE, SMALL_REQUESTS, Sizes
+from tests.bench.growth.filling import SMALL_PEOPLE, Sizes
 from tests.bench.growth.measuring import Growth
 
 _LINE: Final = "{:<12}{:<28}{:>10}{:>10}{:>8}  {}"
@@ -18,8 +18,8 @@ def print_growth(sizes: Sizes, measured: Sequence[Growth], check: bool) -> bool:
     """For each name the slowest operation."""
     click.echo(
         f"{sizes.people:,} people with {sizes.requests:,} requests beside {sizes.organisations:,} "
-        f"organisations of {SMALL_PEOPLE} people with {SMALL_REQUESTS} requests; "
-        "medians for one caller"
+        f"organisations of {SMALL_PEOPLE} people with {sizes.small_requests} requests; "
+        "medians for one caller, of processor time"
     )
     click.echo(_LINE.format("", "", "small, ms", "large, ms", "growth", ""))
     slowest: dict[tuple[str, str], Growth] = {}

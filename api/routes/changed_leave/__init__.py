@@ -1,0 +1,1 @@
+"""Routes below `/leave-requests/{id}` that change approved leave."""

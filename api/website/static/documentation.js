@@ -1,0 +1,104 @@
+"use strict";
+
+// Swagger UI over /openapi.json. Nothing is kept in the browser: a key is gone with the page.
+(async () => {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const followScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+  dark.addEventListener("change", followScheme);
+  followScheme();
+
+  const place = document.getElementById("reference");
+  const answer = await fetch("openapi.json");
+  if (!answer.ok) {
+    place.firstElementChild.textContent = `The reference could not be loaded: ${answer.status}.`;
+    return;
+  }
+  const description = await answer.json();
+  // The host that served this page, whatever name the service has elsewhere: the policy allows
+  // no other.
+  const here = new URL(".", location.href).href.replace(/\/$/, "");
+  description.servers = [{ url: here, description: "This service." }];
+  for (const path of Object.values(description.paths)) {
+    for (const operation of Object.values(path)) {
+      (operation.parameters || []).forEach(leaveOut);
+    }
+  }
+  new MutationObserver(complete).observe(place, { childList: true, subtree: true });
+  SwaggerUIBundle({
+    spec: description,
+    domNode: place,
+    deepLinking: true,
+    defaultModelsExpandDepth: 0,
+    displayRequestDuration: true,
+    docExpansion: "list",
+    filter: true,
+    persistAuthorization: false,
+    plugins: [accessible],
+    presets: [SwaggerUIBundle.presets.apis],
+    layout: "BaseLayout",
+    // Of its themes, one whose numbers have enough contrast.
+    syntaxHighlight: { theme: "obsidian" },
+    validatorUrl: null,
+  });
+
+  // What Swagger UI lacks for keyboards and screen readers; tests/flows/test_accessibility.py.
+  function accessible({ React }) {
+    const element = React.createElement;
+    const inside = (role, label) => (Original) => (props) =>
+      element("div", { role, "aria-label": label }, element(Original, props));
+    return {
+      wrapComponents: {
+        InfoContainer: inside("region", "Guide"),
+        AuthorizeBtnContainer: inside("region", "Authorization"),
+        FilterContainer: inside("search", "Filter by tag or path"),
+        // The path of an operation is inside the button that opens it, which may not have a link.
+        DeepLink: (Original) => (props) =>
+          Array.isArray(props.text) ? element("span", null, props.text) : element(Original, props),
+      },
+    };
+  }
+
+  // Attributes that its components do not set. React leaves them alone.
+  function complete() {
+    const set = (selector, attribute, valueFor) => {
+      for (const found of place.querySelectorAll(`${selector}:not([${attribute}])`)) {
+        found.setAttribute(attribute, valueFor(found));
+      }
+    };
+    // "Schemas" is a heading of the fourth level that follows one of the second.
+    set("section.models > h4", "aria-level", () => "3");
+    // Long examples scroll.
+    set("pre.microlight", "tabindex", () => "0");
+    set("select", "aria-label", (select) => {
+      const parameter = select.closest("[data-param-name]");
+      return parameter ? parameter.dataset.paramName : "Example";
+    });
+    set(".body-param__text", "aria-label", () => "Request body");
+    set(".close-modal", "aria-label", () => "Close");
+    // Their labels are not the words that they show, which people say to a voice control.
+    for (const button of place.querySelectorAll(".auth-btn-wrapper [aria-label]")) {
+      button.removeAttribute("aria-label");
+    }
+    set(".responses-table[role=region]", "aria-label", (table) => {
+      const summary = table.closest(".opblock").querySelector(".opblock-summary-control");
+      return `Responses: ${summary.textContent}`;
+    });
+  }
+
+  // Swagger UI would fill in and send every example and default, also of what may be left out.
+  function leaveOut(parameter) {
+    if (parameter.required) {
+      return;
+    }
+    const said = [parameter.description];
+    if (parameter.example !== undefined) {
+      said.push(`For example \`${parameter.example}\`.`);
+      delete parameter.example;
+    }
+    if (parameter.schema && parameter.schema.default !== undefined) {
+      said.push(`Otherwise \`${parameter.schema.default}\`.`);
+      delete parameter.schema.default;
+    }
+    parameter.description = said.filter(Boolean).join(" ");
+  }
+})();

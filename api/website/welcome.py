@@ -1,0 +1,125 @@
+"""`/` and `/privacy`: what people see who open the address of a Hiatus in a browser.
+
+Their texts are files, one for each language: they are whole pages, not sentences of a catalogue.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import orjson
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.base.content_negotiation import preferred, prefers_json
+from api.website.pages import (
+    ICON,
+    STATIC,
+    WEBSITE_STYLE,
+    Asset,
+    asset_of,
+    asset_response,
+    page,
+    slash_route,
+)
+
+_TEXTS: Final = STATIC / "website"
+_HEADER: Final = (
+    '<header><a class="brand" href=".">'
+    '<img src="{icon.svg}" alt="" width="32" height="32">Hiatus</a></header>'
+)
+_INSTALLATION: Final = re.compile(r'<a [^>]*href="slack/install">[^<]*</a>\n')
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Language:
+    """What all pages of a language have in common."""
+
+    lang: str
+    titles: dict[str, str]
+    links: dict[str, str]
+
+
+# English comes first: it is for everyone whose language is missing.
+_LANGUAGES: Final = {
+    "en": _Language(
+        lang="en-GB",
+        titles={"welcome": "Hiatus: leave management in Slack", "privacy": "Privacy – Hiatus"},
+        links={".": "Home", "docs": "REST API", "privacy": "Privacy"},
+    ),
+    "de": _Language(
+        lang="de",
+        titles={"welcome": "Hiatus: Urlaub in Slack verwalten", "privacy": "Datenschutz – Hiatus"},
+        links={".": "Startseite", "docs": "REST-API (englisch)", "privacy": "Datenschutz"},
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Website:
+    """What differs between deployments. ``can_install``: any workspace can add the app."""
+
+    command: str = "/timeoff"
+    can_install: bool = False
+
+
+def routes(website: Website, base_url: str) -> list[Route]:
+    """The pages; ``/`` is JSON for clients that prefer it."""
+    index = asset_of(
+        orjson.dumps(
+            {
+                "name": "Hiatus",
+                "api": f"{base_url}/api/v1",
+                "openapi": f"{base_url}/openapi.json",
+                "documentation": f"{base_url}/docs",
+                "privacy": f"{base_url}/privacy",
+            }
+        ),
+        "application/json",
+    )
+
+    async def welcome(request: Request) -> Response:
+        if prefers_json(request.headers.get("accept", "")):
+            response = asset_response(request, index)
+        else:
+            response = await _response(request, "welcome", website)
+        response.headers["Vary"] = "Accept, Accept-Encoding, Accept-Language"
+        return response
+
+    async def privacy(request: Request) -> Response:
+        return await _response(request, "privacy", website)
+
+    return [Route("/", welcome), Route("/privacy", privacy), slash_route("/privacy")]
+
+
+async def _response(request: Request, name: str, website: Website) -> Response:
+    """The page in the language that the browser prefers."""
+    language = preferred(request.headers.get("accept-language", ""), (*_LANGUAGES,))
+    response = asset_response(request, await run_in_threadpool(_page, name, language, website))
+    response.headers["Content-Language"] = _LANGUAGES[language].lang
+    response.headers["Vary"] = "Accept-Encoding, Accept-Language"
+    return response
+
+
+@lru_cache(maxsize=8)
+def _page(name: str, language: str, website: Website) -> Asset:
+    words = _LANGUAGES[language]
+    text = (_TEXTS / f"{name}.{language}.html").read_text(encoding="utf-8")
+    text = text.replace("{command}", html.escape(website.command))
+    if not website.can_install:
+        text = _INSTALLATION.sub("", text)
+    links = "".join(f'<a href="{address}">{label}</a>\n' for address, label in words.links.items())
+    return page(
+        words.titles[name],
+        address="docs/assets",
+        files=(ICON, WEBSITE_STYLE),
+        lang=words.lang,
+        head='<link rel="stylesheet" href="{website.css}">',
+        body=f"{_HEADER}\n{text}<footer>\n{links}</footer>",
+    )

@@ -1,0 +1,65 @@
+"""Leave that was recorded for another person: object to it, and cancel it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.base import ids
+from bot.base.language import gettext
+from bot.interaction import errors, identity, modals
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
+from bot.message_views import recorded_leave, requester_messages
+from bot.views import notice
+from storage.base.errors import AlreadyObjected, InvalidTransition
+from storage.base.values import Caller
+from storage.leave import leave_requests
+from storage.leave.recorded import objections
+from storage.notifications import approval_cards
+from storage.notifications.approval_cards import ApprovalCard
+
+
+async def object_to(interaction: Interaction) -> None:
+    """Tell the recorder and the admins; Slack has asked for confirmation."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    try:
+        await interaction.services.database.write(
+            objections.send, interaction.value, by=by, now=interaction.now
+        )
+    except (AlreadyObjected, InvalidTransition) as refusal:
+        await interaction.tell(errors.sentence(refusal))
+    card = await _card(interaction, by)
+    message = requester_messages.notification(card, "leave_request.approved")
+    await interaction.refresh(message or requester_messages.own_request(card))
+
+
+async def cancel(interaction: Interaction) -> None:
+    """Cancel it as its recorder or an admin, and refresh the clicked message or modal."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    try:
+        await interaction.services.database.write(
+            leave_requests.cancel, interaction.value, by=by, now=interaction.now
+        )
+    except InvalidTransition as refusal:
+        await interaction.tell(errors.sentence(refusal))
+    card = await _card(interaction, by)
+    if "view" in interaction.body:
+        await modals.refresh(
+            interaction, notice.view(gettext("Record leave"), gettext("Cancelled."))
+        )
+    else:
+        await interaction.refresh(recorded_leave.objection(card, str(by.user_id)))
+
+
+async def _card(interaction: Interaction, by: Caller) -> ApprovalCard:
+    return await interaction.services.database.read(
+        approval_cards.visible_card, interaction.value, by=by, now=interaction.now
+    )
+
+
+LISTENERS: Final = (
+    Listener(kind="action", name=ids.OBJECT, act=object_to),
+    Listener(kind="action", name=ids.CANCEL_RECORDED, act=cancel),
+)

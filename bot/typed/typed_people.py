@@ -1,0 +1,68 @@
+"""Finds the person whom typed text mentions with an @, before it is parsed as leave. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from storage.base.values import User
+
+# Slack replaces a mention by an id if the manifest says `should_escape`:
+# docs.slack.dev, "Enabling interactivity with slash commands".
+_MENTION: Final = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^>]*)?>|(?<!\S)@(?=[^\s@])")
+_JOINTS: Final = re.compile(r"[\s._-]+")
+_MAX_NAME_WORDS: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """A mention with the text around it; without an id, ``after`` begins with the typed name."""
+
+    slack_user_id: str | None
+    before: str
+    after: str
+
+    @property
+    def name(self) -> str:
+        """The first word of the typed name."""
+        return re.split(r"[\s,;]", self.after, maxsplit=1)[0]
+
+    @property
+    def rest(self) -> str:
+        """The text without a mention by id."""
+        return " ".join(f"{self.before} {self.after}".split())
+
+
+def mentions_of(typed: str) -> list[Mention]:
+    return [
+        Mention(
+            slack_user_id=match["id"], before=typed[: match.start()], after=typed[match.end() :]
+        )
+        for match in _MENTION.finditer(typed)
+    ]
+
+
+def named(mention: Mention, people: Sequence[User]) -> tuple[list[User], str]:
+    """The people with the typed name, and the text without it.
+
+    That is a full name, a first name or the address before its @, with as many words as match;
+    without such a match, all ``people``, whom a search found by the first word.
+    """
+    words = mention.after.split()
+    for count in range(min(len(words), _MAX_NAME_WORDS), 0, -1):
+        key = _key(" ".join(words[:count]).rstrip(",;"))
+        matches = [person for person in people if key in _keys(person)]
+        if matches:
+            return matches, " ".join([*mention.before.split(), *words[count:]])
+    return list(people), " ".join([*mention.before.split(), *words[1:]])
+
+
+def _keys(person: User) -> set[str]:
+    local_part = person.email.partition("@")[0]
+    return {_key(person.name), _key(person.first_name), _key(local_part)}
+
+
+def _key(name: str) -> str:
+    return _JOINTS.sub("", name.casefold())

@@ -1,0 +1,1 @@
+"""Forms about approved leave beside the request form."""

@@ -1,0 +1,105 @@
+"""The form that records leave for another person: the request form with a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.base import ids
+from bot.base.block_kit import Block, View
+from bot.base.language import gettext
+from bot.base.payloads import ShownView, Values
+from bot.blocks import fields, form_values, layout, text
+from bot.blocks.fields import Option
+from bot.message_views import answers
+from bot.message_views import card as cards
+from bot.views import request_form, request_values
+from bot.views.request_values import Filled
+from storage.base.values import LeaveType, User
+from storage.leave.recorded.permissions import MAX_REASON_LENGTH
+from storage.notifications.approval_cards import ApprovalCard
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entered:
+    """The form's values. ``user_id`` is None if no person was chosen yet."""
+
+    filled: Filled
+    user_id: str | None = None
+    override_reason: str | None = None
+
+    @classmethod
+    def of(cls, values: Values) -> Entered:
+        """The values in a view's ``state.values``."""
+        return cls(
+            filled=request_values.filled_of(values),
+            user_id=form_values.value(values, ids.PERSON),
+            override_reason=form_values.value(values, ids.EXCEPTION_REASON),
+        )
+
+
+def shown_person(view: ShownView) -> str | None:
+    """The id of the person that a form shows; with a search, Slack sends no state of the form."""
+    for block in view["blocks"]:
+        if block.get("block_id") == ids.PERSON:
+            chosen = block.get("element", {}).get("initial_option")
+            return None if chosen is None else chosen["value"]
+    return None
+
+
+def view(
+    leave_types: Iterable[LeaveType],
+    entered: Entered,
+    person: Option | None,
+    live: Sequence[Block],
+    asides: Sequence[Block],
+    *,
+    cover: User | None,
+    may_override: bool,
+) -> View:
+    """The modal, as ``request_form.view``; ``person`` is the option that is chosen."""
+    search = fields.external_select(ids.RECORD_PERSON, person, gettext("Name or e-mail address"))
+    blocks = [
+        *asides,
+        fields.field(ids.PERSON, gettext("Person"), search) | {"dispatch_action": True},
+        *request_form.blocks(
+            leave_types,
+            entered.filled,
+            live,
+            cover=cover,
+            is_own=False,
+            recount_id=ids.RECORD_RECOUNT,
+            cover_search_id=ids.RECORD_COVER,
+        ),
+    ]
+    if may_override:
+        blocks.append(_override_field(entered.override_reason))
+    return layout.modal(
+        gettext("Record leave"), blocks, ids.RECORD_FORM, gettext("Record"), gettext("Cancel")
+    )
+
+
+def _override_field(reason: str | None) -> Block:
+    return fields.field(
+        ids.EXCEPTION_REASON,
+        gettext("Reason for an exception"),
+        fields.text_input(reason, MAX_REASON_LENGTH) | {"multiline": True},
+        hint=gettext(
+            "Only if the leave exceeds the allowance, or breaks the type's rules on notice, length "
+            "or note. The person sees it."
+        ),
+        is_optional=True,
+    )
+
+
+def done(card: ApprovalCard) -> View:
+    """What takes the form's place: the recorded leave, which can be cancelled at once."""
+    request = card.request
+    result = gettext("Recorded for {name}. They'll get a message.", name=card.requester.name)
+    what = text.cut(f"{card.requester.name}, {cards.dates(request)}", text.MAX_NAME)
+    blocks = [
+        text.paragraph(result),
+        text.section(cards.summary(card)),
+        layout.actions(answers.cancel_button(ids.CANCEL_RECORDED, request, what)),
+    ]
+    return layout.modal(gettext("Record leave"), blocks)

@@ -1,0 +1,1 @@
+"""Public holidays of an organisation: added, changed and removed days, and removed sets."""

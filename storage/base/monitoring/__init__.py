@@ -1,0 +1,1 @@
+"""What a process counts and times in memory, for `/metrics`."""

@@ -1,0 +1,1 @@
+"""What the database is measured by: durations, and errors by kind."""

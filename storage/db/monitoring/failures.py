@@ -1,0 +1,81 @@
+"""What went wrong with the database, in one word: for metrics, logs and callers."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final, get_args
+
+from storage.base.errors import DatabaseUnavailable, FailureKind
+from storage.base.monitoring.measurements import Numbers
+
+_ERRORS: Final = Numbers(
+    "hiatus_database_errors_total",
+    "Errors of the database by kind, those after which a retry succeeded included.",
+    ("kind",),
+)
+# From the start, because Prometheus sees no increase in a counter that begins with 1.
+for _kind in get_args(FailureKind):
+    _ERRORS.of(_kind)
+# https://www.sqlite.org/rescode.html
+_SQLITE_KINDS: Final[dict[int, FailureKind]] = {
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_FULL: "disk_full",
+    sqlite3.SQLITE_CORRUPT: "corrupt",
+    sqlite3.SQLITE_NOTADB: "corrupt",
+    sqlite3.SQLITE_IOERR: "input_output",
+    sqlite3.SQLITE_CANTOPEN: "input_output",
+    sqlite3.SQLITE_READONLY: "read_only",
+}
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+_SQLSTATES: Final[dict[str, FailureKind]] = {
+    "25006": "read_only",
+    "40001": "serialization",
+    "40P01": "deadlock",
+    "53100": "disk_full",
+    "53300": "too_many_connections",
+    "55P03": "locked",
+    "57014": "timeout",
+    "XX001": "corrupt",
+    "XX002": "corrupt",
+}
+
+
+def count(kind: FailureKind) -> None:
+    _ERRORS.of(kind).add()
+
+
+def counted(error: Exception) -> FailureKind:
+    """Count an error of an engine's library; its kind."""
+    kind = kind_of(error)
+    count(kind)
+    return kind
+
+
+def unavailable(error: Exception) -> DatabaseUnavailable:
+    """The error for callers. Counts it, unless its cause was counted already."""
+    if isinstance(error.__cause__, DatabaseUnavailable):
+        return DatabaseUnavailable(str(error.__cause__), kind=error.__cause__.kind)
+    return DatabaseUnavailable(str(error), kind=counted(error))
+
+
+def kind_of(error: Exception) -> FailureKind:
+    """The kind of an error that SQLite or psycopg raised."""
+    if isinstance(error, sqlite3.Error):
+        # The low byte is the primary result code.
+        return _SQLITE_KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "other")
+    own_kind: FailureKind | None = getattr(error, "failure_kind", None)
+    if own_kind is not None:
+        return own_kind
+    sqlstate: str | None = getattr(error, "sqlstate", None)
+    # Without a state, the error is libpq's own: there is no connection.
+    if sqlstate is None or sqlstate.startswith(("08", "57P")):
+        return "connection_lost"
+    return _SQLSTATES.get(sqlstate, "other")
+
+
+def is_unavailable(error: sqlite3.Error) -> bool:
+    """Whether SQLite cannot work at all, rather than rejecting the statement itself."""
+    if isinstance(error, sqlite3.OperationalError):
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_ERROR
+    return kind_of(error) == "corrupt"

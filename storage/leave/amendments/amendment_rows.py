@@ -1,0 +1,162 @@
+"""Rows of amendments. ``leave_rows`` writes the request, which names its open amendment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from peewee import Select, Update
+
+from storage.base.values import Amendment, AmendmentStatus, LeaveRequest, as_dict
+from storage.db import rows
+from storage.db.compiled import Param, any_of, compiled
+from storage.db.database import Transaction
+from storage.db.named_rows import Row
+from storage.db.tables import AmendmentRow, UserRow
+
+
+def find(tx: Transaction, organisation_id: str, amendment_id: str) -> Amendment | None:
+    """The amendment of that id, open or ended."""
+    row = tx.first(_amendment, organisation_id=organisation_id, amendment_id=amendment_id)
+    return None if row is None else rows.amendment(row)
+
+
+def last_of(tx: Transaction, organisation_id: str, request_id: str) -> Amendment | None:
+    """The newest amendment of a request, open or ended."""
+    row = tx.first(_last, organisation_id=organisation_id, request_id=request_id)
+    return None if row is None else rows.amendment(row)
+
+
+def is_decided(tx: Transaction, organisation_id: str, request: LeaveRequest) -> bool:
+    """Whether an amendment was decided after the request: neither decision can be reversed."""
+    if request.status != "approved" or request.decided_at is None:
+        return False
+    row = tx.first(
+        _decided,
+        organisation_id=organisation_id,
+        request_id=request.id,
+        decided_at=request.decided_at,
+    )
+    return row is not None
+
+
+def with_requesters(
+    tx: Transaction, organisation_id: str, amendment_ids: Sequence[str]
+) -> Sequence[Row]:
+    """Rows with the columns of an amendment, and those of its requester after ``user_``."""
+    return tx.all(
+        _with_requesters, organisation_id=organisation_id, amendment_ids=list(amendment_ids)
+    )
+
+
+def add(tx: Transaction, organisation_id: str, amendment: Amendment) -> None:
+    columns = as_dict(amendment)
+    columns["start_date"] = amendment.start_date.isoformat()
+    columns["end_date"] = amendment.end_date.isoformat()
+    tx.insert(AmendmentRow, organisation_id=organisation_id, **columns)
+
+
+def end(
+    tx: Transaction,
+    organisation_id: str,
+    amendment_id: str,
+    status: AmendmentStatus,
+    *,
+    by_id: str | None,
+    reason: str | None = None,
+    now: datetime,
+) -> None:
+    """Record how an open amendment ended."""
+    tx.update(
+        AmendmentRow,
+        {"status": status, "decided_by": by_id, "decided_at": now, "decision_reason": reason},
+        organisation_id=organisation_id,
+        id=amendment_id,
+        status="open",
+    )
+
+
+def end_all(
+    tx: Transaction,
+    organisation_id: str,
+    amendment_ids: Sequence[str],
+    *,
+    by_id: str | None,
+    now: datetime,
+) -> None:
+    """Record that open amendments ended with a change or the cancellation of their leave."""
+    if amendment_ids:
+        tx.change(
+            _end_all,
+            organisation_id=organisation_id,
+            amendment_ids=list(amendment_ids),
+            by_id=by_id,
+            now=now,
+        )
+
+
+@compiled
+def _amendment(organisation_id: Param[str], amendment_id: Param[str]) -> Select:
+    return AmendmentRow.select(*rows.AMENDMENT).where(
+        AmendmentRow.organisation_id == organisation_id, AmendmentRow.id == amendment_id
+    )
+
+
+@compiled
+def _last(organisation_id: Param[str], request_id: Param[str]) -> Select:
+    return (
+        AmendmentRow.select(*rows.AMENDMENT)
+        .where(
+            AmendmentRow.organisation_id == organisation_id,
+            AmendmentRow.leave_request_id == request_id,
+        )
+        # Of the same millisecond, the later id.
+        .order_by(AmendmentRow.requested_at.desc(), AmendmentRow.id.desc())
+        .limit(1)
+    )
+
+
+@compiled
+def _decided(
+    organisation_id: Param[str], request_id: Param[str], decided_at: Param[datetime]
+) -> Select:
+    return (
+        AmendmentRow.select(AmendmentRow.id)
+        .where(
+            AmendmentRow.organisation_id == organisation_id,
+            AmendmentRow.leave_request_id == request_id,
+            AmendmentRow.status.in_(("approved", "declined")),
+            AmendmentRow.decided_at >= decided_at,
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _with_requesters(organisation_id: Param[str], amendment_ids: Param[list[str]]) -> Select:
+    users = [column.alias(f"user_{column.name}") for column in rows.USER]
+    return (
+        AmendmentRow.select(*rows.AMENDMENT, *users)
+        .join(
+            UserRow,
+            on=(UserRow.organisation_id == AmendmentRow.organisation_id)
+            & (UserRow.id == AmendmentRow.requested_by),
+        )
+        .where(
+            AmendmentRow.organisation_id == organisation_id, any_of(AmendmentRow.id, amendment_ids)
+        )
+    )
+
+
+@compiled
+def _end_all(
+    organisation_id: Param[str],
+    amendment_ids: Param[list[str]],
+    by_id: Param[str | None],
+    now: Param[datetime],
+) -> Update:
+    return AmendmentRow.update(status="ended", decided_by=by_id, decided_at=now).where(
+        AmendmentRow.organisation_id == organisation_id,
+        any_of(AmendmentRow.id, amendment_ids),
+        AmendmentRow.status == "open",
+    )

@@ -1,0 +1,250 @@
+"""Books leave in place of approved leave: sick leave for the days on which a person fell ill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from storage.base import texts
+from storage.base.errors import InsufficientRole, InvalidInput, LeaveTypeNotRecordable
+from storage.base.ids import new_id
+from storage.base.values import Caller, LeaveRequest, LeaveType
+from storage.db.database import Transaction
+from storage.directory import approvers
+from storage.directory.employment import by_date
+from storage.leave import drafts, request_steps
+from storage.leave.drafts import Draft
+from storage.leave.interruptions import notifying, parts
+from storage.leave.interruptions.parts import Part
+from storage.leave.request_steps import Subject
+from storage.rules import request_rules, roles, spans
+from storage.rules.spans import Span
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interrupted:
+    """``request`` is what is left of the leave, or cancelled when nothing is.
+
+    ``remainder`` is the part after an interruption in the middle, else None.
+    """
+
+    request: LeaveRequest
+    interruption: LeaveRequest
+    remainder: LeaveRequest | None
+
+
+def interrupt(
+    tx: Transaction, request_id: str, draft: Draft, *, by: Caller, now: datetime
+) -> Interrupted:
+    """Book the draft for halves of approved leave, which leaves the request; approved at once.
+
+    By the leave's owner; for others by admins and owners, and by the person's approvers if they
+    may record the draft's leave type. Raises NotFound, InsufficientRole, LeaveTypeNotRecordable,
+    InvalidTransition, InsufficientAllowance (for a type that deducts, in place of one that does
+    not) or InvalidInput: ``leave_type_cannot_interrupt``, ``same_leave_type``, ``outside_leave``,
+    ``no_working_time`` and those of the type's rules; then nothing has changed.
+    """
+    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    _check_caller(tx, before, by=by, today=subject.today)
+    request_steps.check_transition(tx, "interrupt", before, by)
+    leave_type = _interrupting_type(subject, before, draft, by=by)
+    span = spans.requested_span(
+        draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
+    )
+    _check_inside(span, before)
+    earlier, taken, later = parts.cut(parts.of_request(before), span)
+    if taken is None:
+        raise request_rules.no_working_time()
+    note = texts.optional_text(draft.note, "note", drafts.MAX_NOTE_LENGTH)
+    day_counts = by_date.count(subject.config, subject.user, span)
+    request_rules.check_type_rules(leave_type, span, day_counts, note, subject.today)
+    if not subject.config.leave_types[before.leave_type_id].deducts_allowance:
+        drafts.check_other_leave(
+            tx,
+            subject.config,
+            subject.user,
+            leave_type,
+            taken.span,
+            taken.counted_halves,
+            before.id,
+        )
+    request = _left_of(tx, before, earlier or later, subject, by=by, now=now)
+    remainder = None
+    if earlier is not None and later is not None:
+        remainder = book_part(tx, before, later, subject, "split", by=by, now=now)
+    interruption = _book(tx, before, leave_type, taken, note, subject, by=by, now=now)
+    notifying.notify_approvers(
+        tx, "leave_request.interrupted", before, interruption, subject, by=by, now=now
+    )
+    return Interrupted(request=request, interruption=interruption, remainder=remainder)
+
+
+def book_part(
+    tx: Transaction,
+    leave: LeaveRequest,
+    part: Part,
+    subject: Subject,
+    why: str,
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Book a part of approved leave as a request of its own, approved as the leave was."""
+    request = replace(
+        parts.with_part(leave, part),
+        id=new_id(now),
+        status="pending",
+        split_from=leave.id,
+        cancelled_at=None,
+        created_at=now,
+        updated_at=now,
+        version=1,
+    )
+    request_steps.add(tx, request, subject, by=by, now=now)
+    return request_steps.apply(
+        tx,
+        "approve",
+        request,
+        replace(request, status="approved"),
+        subject,
+        by=by,
+        now=now,
+        why=why,
+        is_new=True,
+        notification="own_message.refresh",
+        tells_cover=False,
+    )
+
+
+def _left_of(
+    tx: Transaction,
+    before: LeaveRequest,
+    part: Part | None,
+    subject: Subject,
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Shorten the request to the part; cancel it if there is none."""
+    if part is None:
+        after = replace(before, status="cancelled", cancelled_at=now)
+    else:
+        after = parts.with_part(before, part)
+    return request_steps.apply(
+        tx,
+        "cancel" if part is None else "interrupt",
+        before,
+        after,
+        subject,
+        by=by,
+        now=now,
+        why="interrupted",
+        notification="own_message.refresh",
+        tells_cover=False,
+    )
+
+
+def _book(
+    tx: Transaction,
+    interrupted: LeaveRequest,
+    leave_type: LeaveType,
+    taken: Part,
+    note: str | None,
+    subject: Subject,
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    recorder_id = None if by.user_id == interrupted.user_id else by.user_id
+    request = LeaveRequest(
+        id=new_id(now),
+        user_id=interrupted.user_id,
+        leave_type_id=leave_type.id,
+        status="pending",
+        start_date=taken.span.start_date,
+        end_date=taken.span.end_date,
+        start_half_day=taken.span.start_half_day,
+        end_half_day=taken.span.end_half_day,
+        total_half_days=taken.half_days,
+        counted_halves=taken.counted_halves,
+        note=note,
+        decided_by=None,
+        decided_at=None,
+        decision_reason=None,
+        cancelled_at=None,
+        created_at=now,
+        updated_at=now,
+        version=1,
+        recorded_by=recorder_id,
+        interrupts=interrupted.id,
+        # They cover the same days as before, so they are not told.
+        cover_user_id=interrupted.cover_user_id,
+    )
+    request_steps.add(tx, request, subject, by=by, now=now)
+    approved = replace(request, status="approved", decided_by=recorder_id, decided_at=now)
+    return request_steps.apply(
+        tx,
+        "approve",
+        request,
+        approved,
+        subject,
+        by=by,
+        now=now,
+        why="interruption",
+        is_new=True,
+        tells_cover=False,
+    )
+
+
+def _check_caller(tx: Transaction, request: LeaveRequest, *, by: Caller, today: date) -> None:
+    """Raises InsufficientRole for callers who can only see the request."""
+    if by.user_id is None:
+        raise InsufficientRole("member")
+    if by.user_id == request.user_id or by.is_admin:
+        return
+    if not approvers.is_approver_of(
+        tx, by.organisation_id, request.user_id, approver_id=by.user_id, today=today
+    ):
+        raise InsufficientRole("admin")
+
+
+def _interrupting_type(
+    subject: Subject, before: LeaveRequest, draft: Draft, *, by: Caller
+) -> LeaveType:
+    leave_type = drafts.leave_type_of(subject.config, draft)
+    if by.user_id != before.user_id and not roles.may_record_type(leave_type, by=by):
+        raise LeaveTypeNotRecordable(leave_type.name)
+    if not leave_type.may_interrupt:
+        raise InvalidInput.of(
+            "leave_type_id",
+            "leave_type_cannot_interrupt",
+            "{leave_type} cannot replace leave that is already booked.",
+            leave_type=leave_type.name,
+        )
+    if leave_type.id == before.leave_type_id:
+        raise InvalidInput.of(
+            "leave_type_id",
+            "same_leave_type",
+            "This leave is {leave_type} already.",
+            leave_type=leave_type.name,
+        )
+    return leave_type
+
+
+def _check_inside(span: Span, leave: LeaveRequest) -> None:
+    """Raises InvalidInput ``outside_leave`` at the first date or half outside."""
+    within = spans.of_request(leave)
+    if not within.first_slot <= span.first_slot <= within.last_slot:
+        edge = leave.start_date if span.first_slot < within.first_slot else leave.end_date
+        field = "start_half_day" if span.start_date == edge else "start_date"
+    elif span.last_slot > within.last_slot:
+        field = "end_half_day" if span.end_date == leave.end_date else "end_date"
+    else:
+        return
+    raise InvalidInput.of(
+        field,
+        "outside_leave",
+        "Choose days of the leave: {first_day} to {last_day}.",
+        first_day=leave.start_date,
+        last_day=leave.end_date,
+    )

@@ -1,0 +1,86 @@
+"""Leave cut into parts and joined again; pure. No counted half is lost or doubled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+from storage.base.values import LeaveRequest
+from storage.rules import days, halves, spans
+from storage.rules.spans import Span
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """Consecutive half-days of leave; ``counted_halves`` as in `LeaveRequest`."""
+
+    span: Span
+    counted_halves: str
+
+    @property
+    def half_days(self) -> int:
+        return halves.total_half_days(self.counted_halves)
+
+
+def of_request(request: LeaveRequest) -> Part:
+    return Part(span=spans.of_request(request), counted_halves=request.counted_halves)
+
+
+def with_part(request: LeaveRequest, part: Part) -> LeaveRequest:
+    """The request with the time of the part."""
+    return replace(
+        request,
+        start_date=part.span.start_date,
+        end_date=part.span.end_date,
+        start_half_day=part.span.start_half_day,
+        end_half_day=part.span.end_half_day,
+        counted_halves=part.counted_halves,
+        total_half_days=part.half_days,
+    )
+
+
+def cut(leave: Part, span: Span) -> tuple[Part | None, Part | None, Part | None]:
+    """The leave before, within and after a span; None where no half counts."""
+    first_slot, last_slot = leave.span.first_slot, leave.span.last_slot
+    return (
+        _between(leave, first_slot, min(span.first_slot - 1, last_slot)),
+        _between(leave, max(span.first_slot, first_slot), min(span.last_slot, last_slot)),
+        _between(leave, max(span.last_slot + 1, first_slot), last_slot),
+    )
+
+
+def _between(leave: Part, first_slot: int, last_slot: int) -> Part | None:
+    if first_slot > last_slot:
+        return None
+    span = spans.of_slots(first_slot, last_slot)
+    start_ordinal = leave.span.start_date.toordinal()
+    counted_halves = "".join(
+        str(
+            int(leave.counted_halves[ordinal - start_ordinal])
+            & days.requested_halves(span, date.fromordinal(ordinal))
+        )
+        for ordinal in range(span.start_date.toordinal(), span.end_date.toordinal() + 1)
+    )
+    part = Part(span=span, counted_halves=counted_halves)
+    return part if part.half_days else None
+
+
+def adjoin(first: Span, second: Span) -> bool:
+    """Whether one begins with the half after the other, in either order."""
+    return first.last_slot + 1 == second.first_slot or second.last_slot + 1 == first.first_slot
+
+
+def join(first: Part, second: Part) -> Part:
+    """Two adjoining parts as one, in either order."""
+    if second.span.first_slot < first.span.first_slot:
+        first, second = second, first
+    before, after = first.counted_halves, second.counted_halves
+    if first.span.end_date == second.span.start_date:
+        # They share a date: the morning of one and the afternoon of the other.
+        counted_halves = before[:-1] + str(int(before[-1]) | int(after[0])) + after[1:]
+    else:
+        counted_halves = before + after
+    return Part(
+        span=spans.of_slots(first.span.first_slot, second.span.last_slot),
+        counted_halves=counted_halves,
+    )

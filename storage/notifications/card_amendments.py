@@ -1,0 +1,73 @@
+"""The amendment that an approval card shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from storage.base.values import Amendment, LeaveRequest, LeaveType, User
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave.amendments import amendment_rows, counted_amendments
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardAmendment:
+    """The open amendment of approved leave, or the one whose end was its last change.
+
+    ``ended_by_name`` is who decided on it or withdrew it.
+    """
+
+    amendment: Amendment
+    leave_type: LeaveType
+    counted_halves: str
+    total_half_days: int
+    ended_by_name: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.amendment.status == "open"
+
+
+def newest(
+    tx: Transaction, config: OrganisationConfig, requester: User, request: LeaveRequest
+) -> CardAmendment | None:
+    """None for a request without one, and after a later change."""
+    if request.status != "approved":
+        return None
+    organisation_id = config.organisation.id
+    amendment = amendment_rows.last_of(tx, organisation_id, request.id)
+    if amendment is None:
+        return None
+    is_open = amendment.id == request.amendment_id
+    if not is_open and amendment.decided_at != request.updated_at:
+        return None
+    counted = counted_amendments.counted(config, requester, request, amendment)
+    ended_by = None
+    if amendment.decided_by is not None:
+        ended_by = people_rows.find(tx, organisation_id, amendment.decided_by)
+    return CardAmendment(
+        amendment=amendment,
+        leave_type=config.leave_types[amendment.leave_type_id],
+        counted_halves=counted.counted_halves,
+        total_half_days=counted.total_half_days,
+        ended_by_name=None if ended_by is None else ended_by.name,
+    )
+
+
+def amended(request: LeaveRequest, card_amendment: CardAmendment | None) -> LeaveRequest:
+    """The request as it would be with its open amendment."""
+    if card_amendment is None or not card_amendment.is_open:
+        return request
+    amendment = card_amendment.amendment
+    return replace(
+        request,
+        leave_type_id=amendment.leave_type_id,
+        start_date=amendment.start_date,
+        end_date=amendment.end_date,
+        start_half_day=amendment.start_half_day,
+        end_half_day=amendment.end_half_day,
+        note=amendment.note,
+        counted_halves=card_amendment.counted_halves,
+        total_half_days=card_amendment.total_half_days,
+    )

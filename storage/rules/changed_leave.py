@@ -1,0 +1,127 @@
+"""Changes of approved leave: what is counted, and whether an approver has to agree.
+
+``before`` and ``after`` are the same request without and with the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from typing import Final, Literal
+
+from storage.base.errors import InvalidInput
+from storage.base.values import LeaveRequest, LeaveType
+from storage.rules import days, spans
+from storage.rules.days import DayCount
+from storage.rules.halves import NOTHING
+from storage.rules.spans import Span
+
+# What a change does to approved leave: nothing, it applies at once, or an approver decides on it.
+Effect = Literal["nothing", "at_once", "amendment"]
+
+# What changes at once.
+_FREE: Final = frozenset(("note", "cover_user_id"))
+_TIME: Final = ("leave_type_id", "start_date", "end_date", "start_half_day", "end_half_day")
+
+
+def effect_of(
+    before: LeaveRequest,
+    after: LeaveRequest,
+    *,
+    type_before: LeaveType,
+    type_after: LeaveType,
+    is_by_admin: bool,
+    has_approver: bool,
+    today: date,
+) -> Effect:
+    """What the change does if nothing refuses it.
+
+    ``is_by_admin``: an admin or owner changes another person's leave. ``has_approver``: another
+    person could decide. Raises InvalidInput ``past_days`` if it changes days before today that only
+    an admin may change.
+    """
+    changed = {name for name in (*_TIME, *_FREE) if getattr(after, name) != getattr(before, name)}
+    if not changed:
+        return "nothing"
+    if is_by_admin or not has_approver or changed <= _FREE:
+        return "at_once"
+    if not type_after.requires_approval and not type_before.changes_need_approval:
+        # New leave of this type would be approved at once, too.
+        return "at_once"
+    _check_past(before, after, today)
+    if type_before.changes_need_approval or first_added_day(before, after) is not None:
+        return "amendment"
+    return "at_once"
+
+
+def first_added_day(before: LeaveRequest, after: LeaveRequest) -> date | None:
+    """The first day on which the change counts a half that was not leave of this type."""
+    is_other_type = after.leave_type_id != before.leave_type_id
+    halves_before = {} if is_other_type else _counted_by_day(before)
+    added = (
+        day
+        for day, counted in _counted_by_day(after).items()
+        if counted & ~halves_before.get(day, NOTHING)
+    )
+    return next(added, None)
+
+
+def counted_halves(before: LeaveRequest, span: Span, counts: Iterable[DayCount]) -> str:
+    """The counted halves of the changed leave; days that stay as they are keep their count.
+
+    So past days keep it after working days or holidays have changed; of later days the stored count
+    is current. ``counts`` are those of the span by the current working days and holidays.
+    """
+    span_before = spans.of_request(before)
+    stored = _counted_by_day(before)
+
+    def counted(count: DayCount) -> int:
+        is_kept = (
+            count.date in stored
+            and days.requested_halves(span_before, count.date) == count.requested
+        )
+        return stored[count.date] if is_kept else count.counted
+
+    return "".join(["0123"[counted(count)] for count in counts])
+
+
+def _check_past(before: LeaveRequest, after: LeaveRequest, today: date) -> None:
+    """Raises InvalidInput ``past_days`` unless days before today stay as they are.
+
+    Leave that has begun cannot end before today either.
+    """
+    is_other_type = after.leave_type_id != before.leave_type_id
+    past_before, past_after = _until(before, today), _until(after, today)
+    ends_in_past = before.start_date < today and after.end_date < min(today, before.end_date)
+    has_past = bool(past_before or past_after)
+    if past_before == past_after and not (is_other_type and has_past):
+        if not ends_in_past or _counted_by_day(before) == _counted_by_day(after):
+            return
+        field = "end_date"
+    elif is_other_type:
+        field = "leave_type_id"
+    else:
+        starts = [(leave.start_date, leave.start_half_day) for leave in (before, after)]
+        field = "end_date" if starts[0] == starts[1] else "start_date"
+    raise InvalidInput.of(
+        field,
+        "past_days",
+        "Days before today ({today}) can no longer be changed. Ask an admin to change them.",
+        today=today,
+    )
+
+
+def _until(leave: LeaveRequest, today: date) -> dict[date, int]:
+    """The counted halves of days before today."""
+    return {
+        day: counted for day, counted in _counted_by_day(leave).items() if counted and day < today
+    }
+
+
+def _counted_by_day(leave: LeaveRequest) -> dict[date, int]:
+    return dict(_days_of(leave.start_date, [int(digit) for digit in leave.counted_halves]))
+
+
+def _days_of(first_day: date, masks: Sequence[int]) -> Iterator[tuple[date, int]]:
+    for number, mask in enumerate(masks):
+        yield first_day + timedelta(days=number), mask

@@ -1,0 +1,189 @@
+"""The colleague who covers, over REST: given, refused, warned of, and shown to whom."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import pytest
+
+from storage.admin import people_status
+from storage.base.values import User
+from storage.db.database import Database
+from storage.leave import decisions
+from storage.webhooks import delivery_queue, webhooks
+from tests.api.conftest import Client, a_key
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_leave_type,
+    a_person,
+    a_request,
+    an_organisation,
+    personal_token,
+    type_id,
+)
+
+pytestmark = pytest.mark.shared_database
+
+REQUESTS = "/api/v1/leave-requests"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Team:
+    """Ada and Grace are of one department; Olive, the owner, approves."""
+
+    acme: Acme
+    ada: User
+    grace: User
+    key: str
+    graces_key: str
+    owners_key: str
+    annual: str
+
+    def body(self, **more: Any) -> dict[str, Any]:
+        return {
+            "leave_type_id": self.annual,
+            "start_date": "2026-08-03",
+            "end_date": "2026-08-05",
+            "cover_user_id": self.grace.id,
+            **more,
+        }
+
+
+@pytest.fixture
+def team(database: Database) -> Team:
+    acme = an_organisation(database)
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
+    grace = a_person(
+        database, acme, first_name="Grace", last_name="Hopper", department_id=department.id
+    )
+    return Team(
+        acme=acme,
+        ada=ada,
+        grace=grace,
+        key=a_key(database, acme, ada),
+        graces_key=a_key(database, acme, grace),
+        owners_key=a_key(database, acme, acme.owner),
+        annual=type_id(database, acme),
+    )
+
+
+def test_a_cover_is_given_changed_and_cleared(client: Client, team: Team) -> None:
+    created = client.post(REQUESTS, team.key, json=team.body())
+    path = created.headers["Location"]
+
+    assert (created.status_code, created.json()["cover_user_id"]) == (201, team.grace.id)
+    assert client.get(REQUESTS, team.key).json()["data"] == [created.json()]
+
+    approved = client.post(
+        f"{path.replace('leave-requests', 'approvals')}/approve", team.owners_key
+    )
+    assert approved.json()["cover_user_id"] == team.grace.id
+
+    changed = client.patch(path, team.key, json={"cover_user_id": None})
+    assert (changed.json()["status"], changed.json()["cover_user_id"]) == ("approved", None)
+    assert changed.json()["amendment"] is None
+
+
+def test_the_second_shape_takes_a_cover_too(client: Client, database: Database, team: Team) -> None:
+    a_leave_type(database, team.acme, code="study", requires_cover=True)
+    body = {"leave_type": "study", "start_date": "2026-08-03", "end_date": "2026-08-05"}
+
+    refused = client.post("/api/v1/leave", team.key, json=body)
+    created = client.post("/api/v1/leave", team.key, json=body | {"cover_user_id": team.grace.id})
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "cover_required")
+    assert created.status_code == 201
+    request = client.get(f"{REQUESTS}/{created.json()['id']}", team.key).json()
+    assert request["cover_user_id"] == team.grace.id
+
+
+def test_each_unusable_cover_has_its_own_code(
+    client: Client, database: Database, team: Team
+) -> None:
+    stranger = a_person(database, an_organisation(database, name="Other"))
+    left = a_person(database, team.acme, status="archived")
+    away = a_person(database, team.acme, status="deactivated")
+
+    for cover_user_id, code in (
+        (team.ada.id, "cover_is_requester"),
+        (stranger.id, "not_found"),
+        (left.id, "cover_archived"),
+        (away.id, "cover_inactive"),
+        ("grace", "not_a_uuid"),
+    ):
+        refused = client.post(REQUESTS, team.key, json=team.body(cover_user_id=cover_user_id))
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["pointer"], error["code"]) == (
+            422,
+            "/cover_user_id",
+            code,
+        )
+    assert client.get(REQUESTS, team.key).json()["data"] == []
+
+
+def test_a_preview_warns_of_a_cover_who_is_off(
+    client: Client, database: Database, team: Team
+) -> None:
+    off = a_request(database, team.acme, team.grace, start_date=date(2026, 8, 4))
+
+    def warnings() -> Any:
+        preview = client.post(f"{REQUESTS}/preview", team.key, json=team.body()).json()
+        assert preview["status"] == "pending"
+        return preview["warnings"]
+
+    assert warnings() == []
+    database.write_now(decisions.approve, off.id, by=team.acme.caller, now=NOW)
+    assert warnings() == [
+        {
+            "code": "cover_away",
+            "pointer": "/cover_user_id",
+            "detail": "Grace Hopper is off on 2026-08-04.",
+        }
+    ]
+
+
+def test_the_cover_cannot_read_the_request(client: Client, team: Team) -> None:
+    path = client.post(REQUESTS, team.key, json=team.body(note="A funeral")).headers["Location"]
+
+    assert client.get(path, team.graces_key).status_code == 404
+    assert client.get("/api/v1/leave", team.graces_key).json() == {"requests": []}
+    cancelled = client.post(f"{path}/cancel", team.graces_key)
+    assert cancelled.status_code == 404
+
+
+def test_calendars_say_who_covers_until_they_are_archived(
+    client: Client, database: Database, team: Team
+) -> None:
+    created = client.post(REQUESTS, team.key, json=team.body()).json()
+    database.write_now(decisions.approve, created["id"], by=team.acme.caller, now=NOW)
+    token = database.write_now(personal_token, by=team.acme.caller, now=NOW)
+    feed = f"/cal/{token}?scope=org"
+
+    before = client.get(feed)
+    assert "Ada Lovelace: Annual leave (covered by Grace Hopper)" in unfolded(before.text)
+
+    database.write_now(people_status.archive, team.grace.id, by=team.acme.caller, now=NOW)
+    after = client.get(feed, headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 200
+    assert "SUMMARY:Ada Lovelace: Annual leave\r\n" in unfolded(after.text)
+
+
+def unfolded(calendar: str) -> str:
+    return calendar.replace("\r\n ", "")
+
+
+def test_webhooks_have_the_cover(client: Client, database: Database, team: Team) -> None:
+    database.write_now(webhooks.create, "https://example.com/", ["*"], by=team.acme.caller, now=NOW)
+    client.post(REQUESTS, team.key, json=team.body())
+
+    (delivery,) = database.write_now(delivery_queue.claim, limit=10, claim_id="1", now=NOW)
+
+    body = json.loads(delivery.body)
+    assert body["type"] == "leave_request.created"
+    assert body["data"]["cover_user_id"] == team.grace.id

@@ -1,0 +1,199 @@
+"""Employment records over HTTP: dated changes of a user, single records, and the last day."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from storage.base.values import User
+from storage.db.database import Database
+from tests.api.conftest import Client, a_key
+from tests.builders import Acme, a_person, a_request, an_organisation
+
+API = "/api/v1"
+THREE = ["monday", "tuesday", "wednesday"]
+FIVE = [*THREE, "thursday", "friday"]
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
+
+
+@pytest.fixture
+def ada(database: Database, acme: Acme) -> User:
+    return a_person(database, acme)
+
+
+def records(client: Client, key: str, user: User) -> list[dict[str, Any]]:
+    body = client.get(f"{API}/users/{user.id}/employment", key).json()
+    assert body["pagination"] == {"next_cursor": None, "has_more": False}
+    data: list[dict[str, Any]] = body["data"]
+    return data
+
+
+def test_a_user_always_has_a_first_record(client: Client, key: str, ada: User) -> None:
+    assert records(client, key, ada) == [
+        {
+            "id": ada.id,
+            "valid_from": None,
+            "working_days": FIVE,
+            "leave_allowance": None,
+            "public_holiday_country_code": None,
+            "department_id": None,
+        }
+    ]
+
+    client.patch(f"{API}/users/{ada.id}", key, json={"start_date": "2024-03-01"})
+
+    assert [record["valid_from"] for record in records(client, key, ada)] == ["2024-03-01"]
+
+
+def test_effective_from_dates_a_change(client: Client, key: str, ada: User) -> None:
+    change = {"working_days": THREE, "leave_allowance": 15, "effective_from": "2026-09-01"}
+
+    user = client.patch(f"{API}/users/{ada.id}", key, json=change).json()
+
+    assert (user["working_days"], user["leave_allowance"]) == (FIVE, None)
+    first, second = records(client, key, ada)
+    assert first["working_days"] == FIVE
+    assert (second["valid_from"], second["working_days"], second["leave_allowance"]) == (
+        "2026-09-01",
+        THREE,
+        15,
+    )
+    balance = client.get(f"{API}/users/{ada.id}/balance?on=2026-06-01", key).json()
+    assert balance["working_days"] == FIVE
+    # 243 days of 25 and 122 of 15: 21.66, rounded up to 22.
+    assert balance["ledger"] == [
+        {"type": "allowance", "days": 25, "source": "organisation"},
+        {"type": "allowance_change", "days": -3, "valid_from": "2026-09-01"},
+    ]
+    later = client.get(f"{API}/users/{ada.id}/balance?on=2026-09-01", key).json()
+    assert later["working_days"] == THREE
+
+
+def test_a_record_is_created_read_corrected_and_deleted(
+    client: Client, key: str, ada: User
+) -> None:
+    body = {"valid_from": "2026-09-01", "working_days": THREE}
+
+    created = client.post(f"{API}/users/{ada.id}/employment", key, json=body)
+    path = created.headers["Location"]
+    read = client.get(path, key)
+    tag = {"If-Match": read.headers["ETag"]}
+    changed = client.patch(path, key, json=read.json() | {"valid_from": "2026-10-01"}, headers=tag)
+    stale = client.patch(path, key, json={"leave_allowance": 9}, headers=tag)
+    deleted = client.delete(path, key)
+
+    assert (created.status_code, read.json()) == (201, created.json())
+    assert created.json()["valid_from"] == "2026-09-01"
+    assert (changed.status_code, changed.json()["valid_from"]) == (200, "2026-10-01")
+    assert (stale.status_code, deleted.status_code) == (412, 204)
+    assert [record["id"] for record in records(client, key, ada)] == [ada.id]
+    assert client.get(path, key).status_code == 404
+
+
+def test_refusals_name_the_field(client: Client, key: str, ada: User) -> None:
+    path = f"{API}/users/{ada.id}"
+    client.patch(path, key, json={"start_date": "2026-02-01", "end_date": "2026-11-30"})
+    client.post(f"{path}/employment", key, json={"valid_from": "2026-08-01"})
+
+    def refused(response: Any) -> tuple[int, str, str | None]:
+        problem = response.json()
+        errors = problem.get("errors") or [{"pointer": None}]
+        return response.status_code, problem["code"], errors[0]["pointer"]
+
+    def patch(**body: Any) -> tuple[int, str, str | None]:
+        return refused(client.patch(path, key, json=body))
+
+    def post(**body: Any) -> tuple[int, str, str | None]:
+        return refused(client.post(f"{path}/employment", key, json=body))
+
+    part_time = {"working_days": THREE}
+    assert patch(end_date="2026-01-31") == (422, "end_date_before_start_date", "/end_date")
+    assert patch(start_date="2026-09-01") == (422, "start_date_after_record", "/start_date")
+    assert patch(**part_time, effective_from="2026-01-01") == (
+        422,
+        "before_start_date",
+        "/effective_from",
+    )
+    assert patch(job_title="Analyst", effective_from="2026-06-01") == (
+        422,
+        "nothing_effective",
+        "/effective_from",
+    )
+    assert patch(**part_time, effective_from=None)[0] == 422
+    assert post(valid_from="2026-08-01") == (409, "employment_record_exists", None)
+    assert post(valid_from="2026-12-01") == (422, "after_end_date", "/valid_from")
+    assert post(working_days=THREE) == (422, "required", "/valid_from")
+    assert post(valid_from="2026-07-01", department_id=ada.id) == (
+        422,
+        "not_found",
+        "/department_id",
+    )
+    first = f"{path}/employment/{ada.id}"
+    assert refused(client.patch(first, key, json={"valid_from": "2026-03-01"})) == (
+        422,
+        "first_record_start",
+        "/valid_from",
+    )
+    assert refused(client.delete(first, key)) == (409, "first_employment_record", None)
+    new = {"email": "x@example.com", "first_name": "X", "last_name": "Y"}
+    created = client.post(
+        f"{API}/users", key, json=new | {"start_date": "2026-02-01", "end_date": "2026-01-01"}
+    )
+    assert refused(created) == (422, "end_date_before_start_date", "/end_date")
+    dated = client.post(f"{API}/users", key, json=new | {"effective_from": "2026-02-01"})
+    assert refused(dated) == (422, "unknown_field", "/effective_from")
+
+
+def test_a_last_day_is_planned_then_set_and_leave_after_it_refused(
+    client: Client, database: Database, acme: Acme, key: str, ada: User
+) -> None:
+    request = a_request(database, acme, ada)
+    own = a_key(database, acme, ada)
+    change = {"end_date": "2026-07-31"}
+
+    plan = client.patch(f"{API}/users/{ada.id}?dry_run=true", key, json=change).json()
+    user = client.patch(f"{API}/users/{ada.id}", key, json=change).json()
+    draft = {
+        "leave_type_id": request.leave_type_id,
+        "start_date": "2026-07-30",
+        "end_date": "2026-08-03",
+    }
+    preview = client.post(f"{API}/leave-requests/preview", own, json=draft).json()
+    refused = client.post(f"{API}/leave-requests", own, json=draft)
+
+    assert [entry["effect"] for entry in plan["leave_requests"]] == ["cancelled"]
+    assert plan["totals"]["api_keys"] == 1
+    # 212 of 365 days of 25, rounded up: 14.5 days.
+    assert [(entry["before"], entry["after"]) for entry in plan["balances"]] == [(24, 15)]
+    assert user["end_date"] == "2026-07-31"
+    assert client.get(f"{API}/leave-requests/{request.id}", key).json()["status"] == "cancelled"
+    assert [refusal["code"] for refusal in preview["refusals"]] == ["after_end_date"]
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/end_date")
+
+
+def test_the_personal_feed_has_the_public_holidays_of_each_record(
+    client: Client, database: Database, acme: Acme, key: str, ada: User
+) -> None:
+    own = a_key(database, acme, ada)
+    change = {"public_holiday_country_code": "FR", "effective_from": "2026-08-01"}
+    feed = client.get(f"{API}/calendar-feeds/token", own).json()["feeds"]["personal"]
+    before = client.get(feed)
+
+    client.patch(f"{API}/users/{ada.id}", key, json=change)
+
+    after = client.get(feed)
+    assert after.headers["ETag"] != before.headers["ETag"]
+    # 14 July is before the change, 15 August after it.
+    assert "DTSTART;VALUE=DATE:20260714" not in after.text
+    assert "DTSTART;VALUE=DATE:20260815" in after.text
+    assert "DTSTART;VALUE=DATE:20260815" not in before.text

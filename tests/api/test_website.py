@@ -1,0 +1,198 @@
+"""`/` and `/privacy`, as browsers and programs ask for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from api.documentation import documentation
+from api.service import app
+from api.website import welcome
+from api.website.welcome import Website
+from storage.access import absences, idempotency
+from storage.cli import pruning
+from storage.slack import slack_events
+from storage.webhooks import delivery_pruning
+from tests.api.conftest import SETTINGS, Client
+
+pytestmark = pytest.mark.shared_database
+
+PAGES = ["/", "/privacy"]
+LANGUAGES = ["en", "de"]
+
+
+def client_of(site: Website) -> Client:
+    """A client of the website and the documentation, which need no database."""
+    routes = [
+        *welcome.routes(site, SETTINGS.base_url),
+        *documentation.routes(lambda: b"{}"),
+    ]
+    return Client(app.application(routes, SETTINGS))
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    client = client_of(Website())
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def installable() -> Iterator[Client]:
+    """A deployment that any workspace can add to its Slack."""
+    client = client_of(Website(command="/urlaub", can_install=True))
+    yield client
+    client.close()
+
+
+def addresses(page: httpx.Response) -> list[str]:
+    """Every address in a page's tags, in full."""
+    return [str(page.url.join(found)) for found in re.findall(r'(?:href|src)="([^"]+)"', page.text)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_needs_no_script_and_nothing_from_elsewhere(
+    client: Client, path: str, language: str
+) -> None:
+    page = client.get(path, headers={"Accept-Language": language})
+
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert re.findall(r"<script|<style| style=| on[a-z]+=|\{\w", page.text) == []
+    found = addresses(page)
+    assert len([address for address in found if ".css" in address]) == 1
+    assert [address for address in found if not address.startswith("https://hiatus.test/")] == []
+    assert {client.get(address).status_code for address in found} == {200}
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_links_to_the_others(client: Client, path: str) -> None:
+    found = addresses(client.get(path))
+
+    for other in ("/", "/docs", "/privacy"):
+        assert f"https://hiatus.test{other}" in found
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        (None, "en-GB"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("en-US,en;q=0.9,de;q=0.8", "en-GB"),
+        ("fr-FR,fr;q=0.9,de;q=0.7,en;q=0.5", "de"),
+        ("fr, it;q=0.8", "en-GB"),
+        ("de;q=0", "en-GB"),
+        ("*", "en-GB"),
+        ("%%;;q=,", "en-GB"),
+    ],
+)
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_in_the_language_of_the_browser(
+    client: Client, path: str, asked: str | None, given: str
+) -> None:
+    page = client.get(path, headers={} if asked is None else {"Accept-Language": asked})
+
+    assert f'<html lang="{given}">' in page.text
+    assert page.headers["Content-Language"] == given
+    assert "Accept-Language" in page.headers["Vary"].split(", ")
+    assert "Accept-Encoding" in page.headers["Vary"].split(", ")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_languages_have_the_same_sections_and_different_tags(client: Client, path: str) -> None:
+    pages = [client.get(path, headers={"Accept-Language": language}) for language in LANGUAGES]
+
+    english, german = (re.findall(r"<(\w+)", page.text) for page in pages)
+    assert english == german
+    assert len({page.headers["ETag"] for page in pages}) == 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_slack_is_offered_only_where_workspaces_can_add_the_app(
+    client: Client, installable: Client, language: str
+) -> None:
+    headers = {"Accept-Language": language}
+    without, with_slack = client.get("/", headers=headers), installable.get("/", headers=headers)
+
+    assert "https://hiatus.test/slack/install" in addresses(with_slack)
+    assert "slack/install" not in without.text
+    assert "<code>/timeoff</code>" in without.text
+    assert "<code>/urlaub</code>" in with_slack.text
+
+
+def test_an_unchanged_page_answers_304(client: Client) -> None:
+    for path in PAGES:
+        page = client.get(path)
+        again = client.get(path, headers={"If-None-Match": page.headers["ETag"]})
+
+        assert page.headers["Cache-Control"] == "no-cache"
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["Vary"] == page.headers["Vary"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_accepts_only_reads(client: Client, path: str) -> None:
+    assert client.post(path).status_code == 405
+    assert client.request("HEAD", path).status_code == 200
+
+
+def test_privacy_with_a_slash_leads_to_the_page(client: Client) -> None:
+    response = client.get("/privacy/")
+
+    assert (response.status_code, response.headers["Location"]) == (308, "../privacy")
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        ("application/json", "application/json"),
+        ("text/html;q=0.5, application/json", "application/json"),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
+        ("*/*", "text/html"),
+    ],
+)
+def test_programs_get_the_addresses_as_json(client: Client, accept: str, content_type: str) -> None:
+    response = client.get("/", headers={"Accept": accept})
+
+    assert response.headers["Content-Type"].partition(";")[0] == content_type
+    assert response.headers["Vary"] == "Accept, Accept-Encoding, Accept-Language"
+    if content_type == "application/json":
+        assert response.json() == {
+            "name": "Hiatus",
+            "api": "https://hiatus.test/api/v1",
+            "openapi": "https://hiatus.test/openapi.json",
+            "documentation": "https://hiatus.test/docs",
+            "privacy": "https://hiatus.test/privacy",
+        }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_periods_on_the_privacy_page_are_those_of_the_code(
+    client: Client, language: str
+) -> None:
+    page = client.get("/privacy", headers={"Accept-Language": language})
+
+    periods = re.findall(r"<dd>\s*(\d+)\s", page.text)
+    assert [int(number) for number in periods] == [
+        absences.CANCELLED_SHOWN_DAYS,
+        delivery_pruning.KEPT_FOR.days,
+        pruning.NOTIFICATIONS_KEPT.days,
+        idempotency.STORED_FOR // timedelta(hours=1),
+    ]
+    assert timedelta(days=1) == slack_events.KEPT_FOR
+
+
+def test_log_lines_have_the_route_and_no_query(client: Client) -> None:
+    with capture_logs() as entries:
+        for path in PAGES:
+            client.get(f"{path}?token=secret")
+
+    assert [entry["route"] for entry in entries] == PAGES
+    assert "secret" not in str(entries)

@@ -1,0 +1,103 @@
+"""axe-core finds nothing on the pages of Hiatus, in light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests import browser as browsers
+from tests.accessibility import violations
+from tests.flows.running import Deployment, Server
+
+pytestmark = pytest.mark.slow
+
+Scheme = Literal["light", "dark"]
+
+# The machine may be busy with everything else that is tested.
+PATIENCE_MS = 30_000
+# Colours of buttons change gradually.
+TRANSITION_MS = 500
+SCREENS: list[tuple[Scheme, int]] = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = browsers.find()
+    if chromium is None:
+        pytest.skip(browsers.NONE_FOUND)
+    with browsers.launched(chromium) as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('pages')}/hiatus.db"
+    with Deployment(url).serving("--demo") as server:
+        yield server
+        server.stop()
+
+
+@pytest.fixture(params=SCREENS, ids=lambda screen: f"{screen[0]}-{screen[1]}")
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    scheme, width = request.param
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    console: list[str] = []
+    page.on("console", lambda message: console.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: console.append(str(error)))
+    yield page
+    context.close()
+    assert console == []
+
+
+def is_as_wide_as_the_screen(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+@pytest.mark.parametrize("path", ["/", "/privacy", "/docs/errors"])
+def test_a_page_of_text_is_accessible(page: Page, server: Server, path: str) -> None:
+    page.goto(f"{server.url}{path}")
+
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+
+
+def test_the_reference_is_accessible(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/docs")
+    page.wait_for_selector(".opblock")
+
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+
+
+def test_the_reference_is_accessible_in_use(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/docs")
+
+    page.get_by_role("button", name="Authorize", exact=True).first.click()
+    page.wait_for_selector(".dialog-ux")
+    assert violations(page) == []
+    page.locator(".dialog-ux").get_by_role("button", name="Close").first.click()
+
+    health = page.locator(".opblock", has_text="Liveness check")
+    health.locator(".opblock-summary-control").click()
+    health.get_by_role("button", name="Try it out").click()
+    health.get_by_role("button", name="Execute").click()
+    health.locator(".live-responses-table").wait_for()
+    page.wait_for_timeout(TRANSITION_MS)
+    assert violations(page) == []
+
+    create = page.locator(".opblock", has_text="Create a user")
+    create.locator(".opblock-summary-control").click()
+    create.get_by_role("button", name="Try it out").click()
+    create.get_by_label("Request body").wait_for()
+    page.wait_for_timeout(TRANSITION_MS)
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+
+    page.locator(".models-control").click()
+    page.locator(".models article").first.wait_for()
+    assert violations(page) == []

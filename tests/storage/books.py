@@ -1,0 +1,300 @@
+"""The books of a few people: what the list, the ledgers and the feeds say, and if they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import Any, Final
+
+from storage.access import absences, feed_owners
+from storage.access.feed_owners import FeedOwner
+from storage.base.calendar_values import Absence
+from storage.base.values import Amendment, Caller, LeaveRequest, User
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_rows
+from storage.directory.employment import by_date
+from storage.events import organisation_config
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave import ledgers
+from storage.leave.amendments import amendment_rows
+from storage.leave.bookings import BookedLeave
+from storage.leave.drafts import Draft
+from storage.leave.ledgers import Balance
+from storage.leave.lists import filtered_leave
+from storage.rules import days, halves, spans
+from storage.rules.employment import records
+from storage.rules.leave_years import LeaveYear
+from storage.rules.spans import Span
+from tests.builders import NOW
+
+LIVE: Final = ("pending", "approved")
+_ALLOWANCE: Final = ("allowance", "pro_rata", "allowance_change", "employment_end")
+_DAY: Final = timedelta(days=1)
+
+# The leave type of each counted half of each person, numbered like `spans.Span.first_slot`.
+Calendar = dict[tuple[str, int], str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonsBooks:
+    """``leave``: pending and approved. ``balances``: of consecutive leave years, on their ends."""
+
+    user: User
+    leave: list[LeaveRequest]
+    balances: list[Balance]
+    feed: FeedOwner
+    absences: list[Absence]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Books:
+    """``requests``: pending and approved first. ``amendments``: the open ones, by request."""
+
+    config: OrganisationConfig
+    requests: list[LeaveRequest]
+    amendments: dict[str, Amendment]
+    people: list[PersonsBooks]
+
+    @property
+    def calendar(self) -> Calendar:
+        return {
+            (request.user_id, half): request.leave_type_id
+            for person in self.people
+            for request in person.leave
+            for half in halves_of(request)
+        }
+
+    @property
+    def holiday_set_id(self) -> str:
+        """Of the organisation's own country."""
+        return next(
+            holiday_set.id
+            for holiday_set in self.config.holiday_sets.values()
+            if holiday_set.country_code == self.config.organisation.country_code
+        )
+
+    @property
+    def outcome(self) -> list[Any]:
+        """What steps have led to, without the ids that they made."""
+        leave = [
+            (_facts(request), str(time_of(self.amendments.get(request.id, request))))
+            for request in self.requests
+        ]
+        employment = [
+            (
+                person.user.end_date,
+                [replace(record, id="") for record in records.of_user(person.user)],
+            )
+            for person in self.people
+        ]
+        holidays = {
+            country_code: sorted(override.date for override in overrides)
+            for country_code, overrides in self.config.overrides.items()
+        }
+        return [sorted(leave), employment, holidays]
+
+
+def read(
+    tx: Transaction, feed_tokens: Mapping[str, str], year_ends: Sequence[date], *, by: Caller
+) -> Books:
+    """The books of the people with these feeds; ``year_ends`` are last days of leave years."""
+    requests = filtered_leave.page(tx, PageOf(limit=200), by=by).items
+    in_order = list(feed_tokens)
+    requests.sort(
+        key=lambda request: (
+            request.status not in LIVE,
+            in_order.index(request.user_id),
+            spans.of_request(request).first_slot,
+        )
+    )
+    return Books(
+        config=organisation_config.of_organisation(tx, by.organisation_id),
+        requests=requests,
+        amendments={
+            request.id: amendment
+            for request in requests
+            if request.amendment_id is not None
+            and (amendment := amendment_rows.find(tx, by.organisation_id, request.amendment_id))
+        },
+        people=[
+            _read_person(tx, user_id, token, year_ends, requests, by=by)
+            for user_id, token in feed_tokens.items()
+        ],
+    )
+
+
+def _read_person(
+    tx: Transaction,
+    user_id: str,
+    feed_token: str,
+    year_ends: Sequence[date],
+    requests: Sequence[LeaveRequest],
+    *,
+    by: Caller,
+) -> PersonsBooks:
+    feed = feed_owners.find_by_token(tx, feed_token)
+    assert feed is not None
+    first_day, last_day = date(2023, 1, 1), date(2030, 1, 1)
+    return PersonsBooks(
+        user=people_rows.get(tx, user_id, by=by),
+        leave=[
+            request for request in requests if request.user_id == user_id and request.status in LIVE
+        ],
+        balances=[ledgers.balance(tx, user_id, on=day, by=by, now=NOW) for day in year_ends],
+        feed=feed,
+        absences=absences.visible(
+            tx, feed, "personal", first_day=first_day, last_day=last_day, now=NOW
+        ),
+    )
+
+
+def check(before: Books, after: Books, *, overdrawn: Collection[str]) -> None:
+    """The books agree after a step.
+
+    ``overdrawn``: the ids of people whose allowance the step may have overdrawn.
+    """
+    for person in after.people:
+        _check_leave(after, person)
+        _check_ledgers(after, person)
+        _check_feed(after, person)
+    for old, new in zip(before.people, after.people, strict=True):
+        _check_calendar_programs(old, new)
+        if new.user.id not in overdrawn:
+            for old_balance, balance in zip(old.balances, new.balances, strict=True):
+                assert balance.remaining_half_days >= min(old_balance.remaining_half_days, 0)
+
+
+def _check_leave(books: Books, person: PersonsBooks) -> None:
+    """No half is taken twice, and each counts by the rules of its day."""
+    for one, other in combinations(person.leave, 2):
+        assert not spans.overlaps(spans.of_request(one), spans.of_request(other))
+    for request in person.leave:
+        counts = by_date.count(books.config, person.user, spans.of_request(request))
+        assert request.counted_halves == days.counted_halves(counts)
+        assert request.total_half_days == halves.total_half_days(request.counted_halves)
+        assert request.end_date <= (person.user.end_date or date.max)
+        assert request.amendment_id is None or request.status == "approved"
+        assert (request.amendment_id is None) == (request.id not in books.amendments)
+
+
+def _check_ledgers(books: Books, person: PersonsBooks) -> None:
+    """The ledgers add up, and their leave is that of the list."""
+    organisation = books.config.organisation
+    for balance in person.balances:
+        assert {line.leave.id: -line.half_days for line in balance.lines if line.leave} == {
+            request.id: taken
+            for request in person.leave
+            if books.config.leave_types[request.leave_type_id].deducts_allowance
+            and (taken := _half_days_until(balance.year.last_day, request, balance.year))
+        }
+        assert _sum(balance, *_ALLOWANCE) == _allowance(
+            person.user, organisation.default_leave_allowance_half_days, balance.year
+        )
+        assert balance.remaining_half_days == sum(line.half_days for line in balance.lines)
+    for before, balance in pairwise(person.balances):
+        left = max(before.remaining_half_days, 0)
+        carried = _sum(balance, "carry_over")
+        assert carried == min(left, organisation.carry_over_half_days)
+        if month := organisation.carry_over_expiry_month:
+            until = next(
+                day
+                for day in _days_of(balance.year)
+                if day.month == month and (day + _DAY).month != month
+            )
+            used = sum(
+                _half_days_until(until, line.leave, balance.year)
+                for line in balance.lines
+                if line.leave
+            )
+            assert -_sum(balance, "carry_over_expired") == max(carried - used, 0)
+
+
+def _check_feed(books: Books, person: PersonsBooks) -> None:
+    """The feed shows exactly the leave of the list."""
+    types = books.config.leave_types
+    assert {
+        (absence.request_id, absence.status, *time_of(absence).values(), absence.summary_type)
+        for absence in person.absences
+        if absence.status in LIVE
+    } == {
+        (request.id, request.status, *time_of(request).values(), types[request.leave_type_id].name)
+        for request in person.leave
+    }
+
+
+def _check_calendar_programs(old: PersonsBooks, new: PersonsBooks) -> None:
+    """They find that the feed has changed, and which of its events."""
+    assert new.feed != old.feed or new.absences == old.absences
+    shown = {absence.request_id: absence for absence in old.absences}
+    for absence in new.absences:
+        earlier = shown.get(absence.request_id, absence)
+        as_earlier = replace(absence, sequence=earlier.sequence, updated_at=earlier.updated_at)
+        assert as_earlier == earlier or absence.sequence > earlier.sequence
+
+
+def halves_of(request: LeaveRequest) -> list[int]:
+    """The counted halves, numbered like `spans.Span.first_slot`."""
+    first = 2 * request.start_date.toordinal()
+    return [
+        first + 2 * number + half
+        for number, digit in enumerate(request.counted_halves)
+        for half in (0, 1)
+        if int(digit) & (1 << half)
+    ]
+
+
+def time_of(leave: Absence | Amendment | Draft | LeaveRequest | Span) -> dict[str, Any]:
+    names = ("start_date", "end_date", "start_half_day", "end_half_day")
+    return {name: getattr(leave, name) for name in names}
+
+
+def _facts(request: LeaveRequest) -> tuple[Any, ...]:
+    span = spans.of_request(request)
+    return (
+        request.user_id,
+        span.first_slot,
+        span.last_slot,
+        request.counted_halves,
+        request.leave_type_id,
+        request.status,
+        request.interrupts is not None,
+        request.split_from is not None,
+        request.amendment_id is not None,
+    )
+
+
+def _half_days_until(day: date, leave: LeaveRequest | BookedLeave, year: LeaveYear) -> int:
+    """The half-days of leave in a leave year until a day, which is included."""
+    return sum(
+        halves.total_half_days(digit)
+        for number, digit in enumerate(leave.counted_halves)
+        if year.first_day <= leave.start_date + number * _DAY <= min(day, year.last_day)
+    )
+
+
+def _sum(balance: Balance, *types: str) -> int:
+    return sum(line.half_days for line in balance.lines if line.type in types)
+
+
+@lru_cache(maxsize=64)
+def _allowance(user: User, default_half_days: int, year: LeaveYear) -> int:
+    """The allowance of a leave year, of which each day of employment grants a part."""
+    all_records = records.of_user(user)
+    half_days_by_days, length = 0, 0
+    for day in _days_of(year):
+        length += 1
+        if day <= (user.end_date or date.max):
+            own = records.on(all_records, day).leave_allowance_half_days
+            half_days_by_days += default_half_days if own is None else own
+    return -(-half_days_by_days // length)
+
+
+def _days_of(year: LeaveYear) -> Iterator[date]:
+    day = year.first_day
+    while day <= year.last_day:
+        yield day
+        day += _DAY

@@ -1,0 +1,652 @@
+"""Approved leave is changed at once or by an amendment: what is stored, sent and refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from storage.admin import people, people_status
+from storage.admin.holidays import holiday_overrides
+from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.base.errors import (
+    AmendmentEnded,
+    DomainError,
+    InsufficientAllowance,
+    InsufficientRole,
+    InvalidInput,
+    InvalidTransition,
+    NotFound,
+    OverlappingLeave,
+    OwnRequest,
+)
+from storage.base.event_values import AuditEntry
+from storage.base.values import Amendment, Caller, LeaveRequest, User
+from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import LeaveRequestRow
+from storage.events import audit_log, organisation_config
+from storage.leave import decisions, leave_reading, leave_requests, leave_types, ledgers, previews
+from storage.leave.amendments import amendment_rows, counted_amendments
+from storage.leave.changes import amendment_steps
+from storage.leave.drafts import Draft
+from storage.leave.interruptions import interrupting
+from storage.leave.lists import caller_leave
+from storage.webhooks import delivery_log, webhooks
+from tests.builders import (
+    NOW,
+    Acme,
+    a_leave_type,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    type_id,
+)
+
+pytestmark = pytest.mark.shared_database
+
+MONDAY, THURSDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 6), date(2026, 8, 7)
+NEXT_MONDAY = date(2026, 8, 10)
+LONGER: dict[str, Any] = {"end_date": NEXT_MONDAY}
+MOVED: dict[str, Any] = {"start_date": NEXT_MONDAY, "end_date": date(2026, 8, 14)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """Ada's approved week in August; Grace, her manager, approved it."""
+
+    database: Database
+    acme: Acme
+    ada: User
+    by: Caller
+    grace: Caller
+    request: LeaveRequest
+
+    def change(self, *, by: Caller | None = None, now: datetime = NOW, **to: Any) -> LeaveRequest:
+        return self.database.write_now(
+            leave_requests.edit, self.request.id, to, by=by or self.by, now=now
+        )
+
+    def approve(self, now: datetime = NOW) -> LeaveRequest:
+        return self.database.write_now(decisions.approve, self.request.id, by=self.grace, now=now)
+
+    def decline(self, reason: str | None = None) -> LeaveRequest:
+        return self.database.write_now(
+            decisions.decline, self.request.id, reason=reason, by=self.grace, now=NOW
+        )
+
+    def current(self) -> LeaveRequest:
+        return self.database.read_now(
+            leave_reading.get, self.request.id, by=self.acme.caller, now=NOW
+        )
+
+    def amendment(self, request: LeaveRequest) -> Amendment:
+        found = self.database.read_now(amendment_rows.find, self.acme.id, str(request.amendment_id))
+        assert found is not None
+        return found
+
+    def trail(self) -> list[AuditEntry]:
+        """Newest first."""
+        return self.database.read_now(
+            audit_log.entries, PageOf(), by=self.acme.caller, subject_id=self.request.id
+        ).items
+
+    def remaining_half_days(self) -> int:
+        balance = self.database.read_now(
+            ledgers.balance, self.ada.id, on=MONDAY, by=self.by, now=NOW
+        )
+        return balance.remaining_half_days
+
+
+def a_case(database: Database) -> Case:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace")
+    ada = a_person(database, acme, manager_id=grace.id)
+    request = a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
+    boss = caller_for(acme, grace)
+    request = database.write_now(decisions.approve, request.id, by=boss, now=NOW)
+    return Case(
+        database=database,
+        acme=acme,
+        ada=ada,
+        by=caller_for(acme, ada),
+        grace=boss,
+        request=request,
+    )
+
+
+def test_leave_is_not_lengthened_over_days_off_of_other_leave(database: Database) -> None:
+    case = a_case(database)
+    saturday = FRIDAY + timedelta(days=1)
+    a_request(database, case.acme, case.ada, start_date=saturday, end_date=NEXT_MONDAY)
+
+    with pytest.raises(OverlappingLeave):
+        case.change(end_date=saturday)
+
+    assert case.current() == case.request
+
+
+def test_a_change_that_gives_days_back_applies_at_once(database: Database) -> None:
+    case = a_case(database)
+
+    shorter = case.change(end_date=THURSDAY)
+
+    assert (shorter.status, shorter.end_date, shorter.total_half_days) == ("approved", THURSDAY, 8)
+    assert (shorter.version, shorter.decided_by) == (3, case.request.decided_by)
+    assert shorter.decided_at == case.request.decided_at
+    assert case.current() == shorter
+    assert case.trail()[0].action == "leave_request.updated"
+
+
+def test_other_days_become_an_amendment_that_reserves_nothing(database: Database) -> None:
+    case = a_case(database)
+    remaining = case.remaining_half_days()
+
+    amended = case.change(**MOVED, note="Later")
+
+    amendment = case.amendment(amended)
+    assert (amended.start_date, amended.end_date, amended.note) == (MONDAY, FRIDAY, None)
+    assert (amended.status, amended.version) == ("approved", 3)
+    assert (amendment.start_date, amendment.end_date, amendment.note) == (
+        NEXT_MONDAY,
+        date(2026, 8, 14),
+        "Later",
+    )
+    assert (amendment.status, amendment.requested_by) == ("open", case.ada.id)
+    counted = database.read_now(counted_amendments.of_request, case.acme.id, amended)
+    assert counted is not None
+    assert counted.total_half_days == 10
+    assert case.remaining_half_days() == remaining
+    # Neither its days nor its allowance are reserved.
+    a_request(database, case.acme, case.ada, start_date=NEXT_MONDAY)
+
+
+def test_an_approved_amendment_is_applied(database: Database) -> None:
+    case = a_case(database)
+    amendment = case.amendment(case.change(**LONGER))
+
+    longer = case.approve(now=NOW + timedelta(hours=1))
+
+    assert (longer.end_date, longer.total_half_days, longer.status) == (NEXT_MONDAY, 12, "approved")
+    assert (longer.amendment_id, longer.version) == (None, 4)
+    assert (longer.decided_by, longer.decided_at) == (
+        case.request.decided_by,
+        case.request.decided_at,
+    )
+    ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
+    assert ended is not None
+    assert (ended.status, ended.decided_by) == ("approved", case.grace.user_id)
+    changes = case.trail()[0].changes
+    assert changes["end_date"] == {"before": "2026-08-07", "after": "2026-08-10"}
+    assert changes["amendment_id"]["before"] == amendment.id
+
+
+def test_a_declined_amendment_leaves_the_leave_as_it_is(database: Database) -> None:
+    case = a_case(database)
+    amendment = case.amendment(case.change(**LONGER))
+
+    kept = case.decline("Too many are away.")
+
+    assert (kept.end_date, kept.status, kept.amendment_id) == (FRIDAY, "approved", None)
+    assert kept.decision_reason is None
+    ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
+    assert ended is not None
+    assert (ended.status, ended.decision_reason) == ("declined", "Too many are away.")
+    entry = case.trail()[0]
+    assert entry.action == "leave_request.amendment_declined"
+    assert entry.changes["decision_reason"] == {"before": None, "after": "Too many are away."}
+    with pytest.raises(InvalidTransition):
+        case.approve()
+
+
+@pytest.mark.parametrize("decision", ["approve", "decline"])
+def test_after_a_decision_on_an_amendment_no_decision_can_be_reversed(
+    database: Database, decision: str
+) -> None:
+    case = a_case(database)
+    case.change(**LONGER)
+    case.approve() if decision == "approve" else case.decline()
+
+    with pytest.raises(InvalidTransition):
+        database.write_now(
+            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        )
+
+    case.change(end_date=case.request.end_date + timedelta(days=7))
+    database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+    with pytest.raises(InvalidTransition):
+        database.write_now(
+            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        )
+
+
+def test_its_owner_withdraws_an_amendment(database: Database) -> None:
+    case = a_case(database)
+    case.change(**LONGER)
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(amendment_steps.withdraw, case.request.id, by=case.grace, now=NOW)
+    kept = database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+
+    assert (kept.end_date, kept.amendment_id, kept.version) == (FRIDAY, None, 4)
+    with pytest.raises(NotFound):
+        database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+
+
+def test_a_second_amendment_replaces_the_first_which_is_then_stale(database: Database) -> None:
+    case = a_case(database)
+    first = case.amendment(case.change(**LONGER))
+    second = case.amendment(case.change(**MOVED))
+
+    with pytest.raises(AmendmentEnded, match="replaced"):
+        database.write_now(decisions.approve_amendment, first.id, by=case.grace, now=NOW)
+    moved = database.write_now(decisions.approve_amendment, second.id, by=case.grace, now=NOW)
+
+    assert (moved.start_date, moved.total_half_days) == (NEXT_MONDAY, 10)
+
+
+def test_a_change_of_nothing_and_a_repeated_amendment_change_nothing(database: Database) -> None:
+    case = a_case(database)
+    amended = case.change(**LONGER)
+    trail = case.trail()
+
+    assert case.change() == amended
+    assert case.change(end_date=FRIDAY, note=" ") == amended
+    assert case.change(**LONGER) == amended
+    assert case.trail() == trail
+
+
+@pytest.mark.parametrize("step", ["note", "cancel", "admin", "reverse", "archive", "interrupt"])
+def test_every_other_step_ends_an_open_amendment(database: Database, step: str) -> None:
+    case = a_case(database)
+    amendment = case.amendment(case.change(**LONGER))
+    ill = Draft(
+        leave_type_id=type_id(database, case.acme, "sick"), start_date=FRIDAY, end_date=FRIDAY
+    )
+    steps: dict[str, Callable[[], object]] = {
+        "note": lambda: case.change(note="By train"),
+        "cancel": lambda: database.write_now(
+            leave_requests.cancel, case.request.id, by=case.by, now=NOW
+        ),
+        "admin": lambda: case.change(by=case.acme.caller, start_date=date(2026, 8, 4)),
+        "reverse": lambda: database.write_now(
+            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        ),
+        "interrupt": lambda: database.write_now(
+            interrupting.interrupt, case.request.id, ill, by=case.by, now=NOW
+        ),
+        "archive": lambda: database.write_now(
+            people_status.archive, case.ada.id, by=case.acme.caller, now=NOW
+        ),
+    }
+
+    steps[step]()
+
+    assert case.current().amendment_id is None
+    ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
+    assert ended is not None
+    assert ended.status == "ended"
+    assert "amendment_id" in case.trail()[0].changes
+    page = database.read_now(caller_leave.assigned, PageOf(), by=case.grace, now=NOW)
+    assert page.items == []
+
+
+def test_archiving_ends_an_amendment_of_leave_that_ends_that_day(database: Database) -> None:
+    case = a_case(database)
+    case.change(**LONGER)
+    on_friday = datetime(2026, 8, 7, 12, tzinfo=UTC)
+
+    database.write_now(people_status.archive, case.ada.id, by=case.acme.caller, now=on_friday)
+
+    left = case.current()
+    assert (left.status, left.end_date, left.amendment_id) == ("approved", FRIDAY, None)
+
+
+def test_approving_checks_overlap_allowance_and_notice_again(database: Database) -> None:
+    case = a_case(database)
+    amended = case.change(**LONGER)
+    other = a_request(database, case.acme, case.ada, start_date=NEXT_MONDAY)
+
+    with pytest.raises(OverlappingLeave):
+        case.approve()
+    database.write_now(leave_requests.cancel, other.id, by=case.by, now=NOW)
+    lower = {"leave_allowance_half_days": 10}
+    database.write_now(people.update, case.ada.id, lower, by=case.acme.caller, now=NOW)
+    with pytest.raises(InsufficientAllowance):
+        case.approve()
+    database.write_now(
+        people.update,
+        case.ada.id,
+        {"leave_allowance_half_days": 12},
+        by=case.acme.caller,
+        now=NOW,
+    )
+    annual = type_id(database, case.acme)
+    database.write_now(
+        leave_types.update, annual, {"min_notice_days": 90}, by=case.acme.caller, now=NOW
+    )
+    with pytest.raises(InvalidInput) as refusal:
+        case.approve()
+    assert refusal.value.code == "too_little_notice"
+    assert case.current() == amended
+
+
+def test_an_amendment_of_days_that_have_passed_is_refused(database: Database) -> None:
+    case = a_case(database)
+    amended = case.change(**MOVED)
+
+    with pytest.raises(InvalidInput) as refusal:
+        case.approve(now=datetime(2026, 8, 5, 9, tzinfo=UTC))
+
+    assert refusal.value.code == "past_days"
+    assert case.current() == amended
+    assert case.decline().amendment_id is None
+
+
+def test_shortening_is_possible_although_the_rules_have_become_stricter(
+    database: Database,
+) -> None:
+    case = a_case(database)
+    annual = type_id(database, case.acme)
+    stricter = {
+        "min_notice_days": 365,
+        "max_consecutive_days": 1,
+        "requires_note": True,
+        "is_archived": True,
+    }
+    database.write_now(leave_types.update, annual, stricter, by=case.acme.caller, now=NOW)
+    none_left = {"leave_allowance_half_days": 0}
+    database.write_now(people.update, case.ada.id, none_left, by=case.acme.caller, now=NOW)
+
+    assert case.change(end_date=THURSDAY).total_half_days == 8
+    with pytest.raises(InvalidInput) as refusal:
+        case.change(**LONGER)
+    assert {error.code for error in refusal.value.errors} == {
+        "too_little_notice",
+        "too_many_days",
+    }
+
+
+def test_an_owner_of_the_organisation_amends_their_own_leave(database: Database) -> None:
+    acme = an_organisation(database)
+    hedy = a_person(database, acme, first_name="Hedy", role="admin")
+    request = a_request(database, acme, acme.owner)
+    database.write_now(decisions.approve, request.id, by=caller_for(acme, hedy), now=NOW)
+
+    amended = database.write_now(
+        leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=acme.caller, now=NOW
+    )
+
+    assert amended.amendment_id is not None
+    with pytest.raises(OwnRequest):
+        database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+
+
+def test_a_sole_owner_changes_their_leave_at_once(database: Database) -> None:
+    acme = an_organisation(database)
+    request = a_request(database, acme, acme.owner)
+
+    changed = database.write_now(
+        leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=acme.caller, now=NOW
+    )
+
+    assert (changed.total_half_days, changed.amendment_id) == (4, None)
+
+
+def test_another_type_needs_approval_and_the_allowance_of_its_own(database: Database) -> None:
+    case = a_case(database)
+    unpaid = type_id(database, case.acme, "unpaid")
+    remaining = case.remaining_half_days()
+
+    amendment = case.amendment(case.change(leave_type_id=unpaid))
+    changed = case.approve()
+
+    assert (amendment.leave_type_id, changed.leave_type_id) == (unpaid, unpaid)
+    assert case.remaining_half_days() == remaining + 10
+
+
+def test_a_type_whose_changes_need_approval(database: Database) -> None:
+    case = a_case(database)
+    annual = type_id(database, case.acme)
+    database.write_now(
+        leave_types.update, annual, {"changes_need_approval": True}, by=case.acme.caller, now=NOW
+    )
+
+    assert case.change(note="By train").amendment_id is None
+    assert case.change(end_date=THURSDAY).amendment_id is not None
+
+
+def test_a_proposed_type_is_archived_not_deleted(database: Database) -> None:
+    case = a_case(database)
+    study = a_leave_type(database, case.acme)
+    case.change(leave_type_id=study.id)
+
+    archived = database.write_now(leave_types.delete, study.id, by=case.acme.caller, now=NOW)
+
+    assert archived is not None
+    with pytest.raises(InvalidInput) as refusal:
+        case.approve()
+    assert refusal.value.code == "leave_type_archived"
+
+
+def test_an_amendment_follows_changes_of_holidays_and_keeps_past_counts(
+    database: Database,
+) -> None:
+    case = a_case(database)
+    amended = case.change(**LONGER)
+    config = database.read_now(organisation_config.of_organisation, case.acme.id)
+    (set_id,) = [holiday_set.id for holiday_set in config.holiday_sets.values()]
+    for day in (FRIDAY, NEXT_MONDAY):
+        database.write_now(
+            holiday_overrides.add,
+            set_id,
+            NewOverride(date=day, name="Founders' day", is_holiday=True, half=None),
+            by=case.acme.caller,
+            now=NOW,
+        )
+
+    recounted = case.current()
+    counted = database.read_now(counted_amendments.of_request, case.acme.id, recounted)
+
+    assert (recounted.total_half_days, recounted.amendment_id) == (8, amended.amendment_id)
+    assert counted is not None
+    assert counted.total_half_days == 8
+    assert case.approve().total_half_days == 8
+
+
+def test_approvers_list_amendments_among_their_requests(database: Database) -> None:
+    case = a_case(database)
+    pending = a_request(database, case.acme, case.ada, start_date=date(2026, 9, 7))
+    case.change(**LONGER)
+
+    pages = [
+        database.read_now(caller_leave.assigned, PageOf(limit=1), by=by, now=NOW)
+        for by in (case.grace, case.acme.caller)
+    ]
+    rest = database.read_now(
+        caller_leave.assigned,
+        PageOf(limit=1, cursor=pages[0].next_cursor),
+        by=case.grace,
+        now=NOW,
+    )
+
+    assert [[request.id for request in page.items] for page in (*pages, rest)] == [
+        [case.request.id],
+        [],
+        [pending.id],
+    ]
+
+
+@pytest.mark.parametrize("status", ["cancelled", "declined"])
+def test_leave_that_an_earlier_release_ended_awaits_no_decision(
+    database: Database, status: str
+) -> None:
+    case = a_case(database)
+    case.change(**LONGER)
+
+    database.write_now(_end_with_an_earlier_release, case.acme.id, case.request.id, status)
+
+    page = database.read_now(caller_leave.assigned, PageOf(), by=case.grace, now=NOW)
+    assert page.items == []
+    ended = case.current()
+    assert (ended.status, ended.amendment_id is None) == (status, False)
+    assert database.read_now(counted_amendments.record, case.acme.id, ended)["amendment"] is None
+
+
+def _end_with_an_earlier_release(
+    tx: Transaction, organisation_id: str, request_id: str, status: str
+) -> None:
+    tx.update(LeaveRequestRow, {"status": status}, organisation_id=organisation_id, id=request_id)
+
+
+def test_webhooks_hear_of_every_step_in_order(database: Database) -> None:
+    case = a_case(database)
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
+    )
+    case.change(**LONGER)
+    case.decline()
+    case.change(**LONGER)
+    database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+    case.change(**LONGER)
+    case.approve()
+    case.change(end_date=THURSDAY)
+
+    sent = database.read_now(
+        delivery_log.page, webhook.id, PageOf(limit=10), by=case.acme.caller
+    ).items
+    assert [(event.event_type, event.sequence) for event in reversed(sent)] == [
+        ("leave_request.amendment_requested", 3),
+        ("leave_request.amendment_declined", 4),
+        ("leave_request.amendment_requested", 5),
+        ("leave_request.amendment_withdrawn", 6),
+        ("leave_request.amendment_requested", 7),
+        ("leave_request.updated", 8),
+        ("leave_request.updated", 9),
+    ]
+
+
+def test_a_preview_says_the_effect_that_the_change_then_has(database: Database) -> None:
+    case = a_case(database)
+
+    def preview(**to: Any) -> previews.Preview:
+        fields: dict[str, Any] = {
+            "leave_type_id": case.request.leave_type_id,
+            "start_date": MONDAY,
+            "end_date": FRIDAY,
+        } | to
+        return database.read_now(
+            previews.preview, by=case.by, draft=Draft(**fields), now=NOW, replaces=case.request.id
+        )
+
+    shorter, longer, same = preview(end_date=THURSDAY), preview(**LONGER), preview()
+
+    assert [p.effect for p in (shorter, longer, same)] == ["at_once", "amendment", None]
+    assert [p.total_half_days for p in (shorter, longer)] == [8, 12]
+    assert [[user.id for user in p.approvers] for p in (shorter, longer)] == [
+        [],
+        [case.grace.user_id],
+    ]
+    past = preview(start_date=date(2026, 5, 29))
+    assert (past.effect, past.refusals[0].code) == (None, "past_days")
+
+
+Step = Callable[[Case], object]
+STEPS: dict[str, Step] = {
+    "longer": lambda case: case.change(**LONGER),
+    "moved": lambda case: case.change(**MOVED),
+    "cancel": lambda case: case.database.write_now(
+        leave_requests.cancel, case.request.id, by=case.by, now=NOW
+    ),
+    "withdraw": lambda case: case.database.write_now(
+        amendment_steps.withdraw, case.request.id, by=case.by, now=NOW
+    ),
+    "approve": lambda case: case.approve(),
+    "decline": lambda case: case.decline(),
+}
+
+
+@pytest.mark.parametrize(
+    ("begins_with", "steps"),
+    [
+        ("", ("longer", "moved")),
+        ("", ("longer", "cancel")),
+        ("longer", ("approve", "withdraw")),
+        ("longer", ("approve", "moved")),
+        ("longer", ("approve", "decline")),
+    ],
+)
+def test_of_two_steps_at_once_each_sees_the_other(
+    database: Database, begins_with: str, steps: tuple[str, str]
+) -> None:
+    case = a_case(database)
+    if begins_with:
+        STEPS[begins_with](case)
+    begin = threading.Barrier(2)
+    refused: list[str] = []
+
+    def run(name: str) -> None:
+        begin.wait(30)
+        try:
+            STEPS[name](case)
+        except DomainError:
+            refused.append(name)
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in steps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    trail = [entry.action.removeprefix("leave_request.") for entry in reversed(case.trail())]
+    done = trail[3 if begins_with else 2 :]
+    assert len(done) == 2 - len(refused)
+    current = case.current()
+    assert current.version == 2 + bool(begins_with) + len(done)
+    amendment = None if current.amendment_id is None else case.amendment(current)
+    assert amendment is None or (amendment.status, current.status) == ("open", "approved")
+    expected: dict[tuple[str, str], set[tuple[str, ...]]] = {
+        ("longer", "moved"): {("amendment_requested", "amendment_requested")},
+        ("longer", "cancel"): {("amendment_requested", "cancelled"), ("cancelled",)},
+        ("approve", "withdraw"): {("updated",), ("amendment_withdrawn",)},
+        ("approve", "moved"): {
+            ("updated", "amendment_requested"),
+            ("amendment_requested", "updated"),
+        },
+        ("approve", "decline"): {("updated",), ("amendment_declined",)},
+    }
+    assert tuple(done) in expected[steps]
+
+
+def test_leave_with_an_open_amendment_loses_a_cover_who_is_archived(database: Database) -> None:
+    case = a_case(database)
+    hedy = a_person(database, case.acme, first_name="Hedy")
+    webhook, _ = database.write_now(
+        webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
+    )
+    case.change(cover_user_id=hedy.id)
+    amended = case.change(**LONGER)
+
+    database.write_now(people_status.archive, hedy.id, by=case.acme.caller, now=NOW)
+
+    current = case.current()
+    assert (current.cover_user_id, current.amendment_id) == (None, amended.amendment_id)
+    sent = database.read_now(
+        delivery_log.page, webhook.id, PageOf(limit=1), by=case.acme.caller
+    ).items
+    assert sent[0].event_type == "leave_request.updated"
+
+
+def test_another_cover_is_not_part_of_an_amendment(database: Database) -> None:
+    case = a_case(database)
+    hedy = a_person(database, case.acme, first_name="Hedy")
+
+    amended = case.change(**LONGER, cover_user_id=hedy.id)
+    decided = case.decline()
+
+    assert (amended.cover_user_id, decided.cover_user_id) == (hedy.id, hedy.id)

@@ -1,0 +1,67 @@
+"""Stored counts of leave, a digit for each date: their edges and totals."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.rules import halves
+from tests.spans import FRIDAY, MONDAY, SATURDAY, WEDNESDAY
+
+dates = st.dates(date(2024, 1, 1), date(2028, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("counted", "begins", "ends"),
+    [
+        pytest.param("3", False, False, id="whole day"),
+        pytest.param("1", False, True, id="a morning alone is an end"),
+        pytest.param("2", True, False, id="an afternoon alone is a start"),
+        pytest.param("233", True, False, id="from midday"),
+        pytest.param("331", False, True, id="until midday"),
+        pytest.param("002301000", True, True, id="days off around do not hide it"),
+        pytest.param("3123", False, False, id="halves in between are no edges"),
+        pytest.param("000", False, False, id="nothing counted"),
+        pytest.param("", False, False, id="empty"),
+    ],
+)
+def test_midday_edges_follow_the_counted_days(counted: str, begins: bool, ends: bool) -> None:
+    assert halves.begins_at_midday(counted) is begins
+    assert halves.ends_at_midday(counted) is ends
+
+
+@pytest.mark.parametrize(
+    ("first_day", "last_day", "half_days"),
+    [
+        pytest.param(MONDAY, FRIDAY, 6, id="all of it"),
+        pytest.param(date.min, date.max, 6, id="wider"),
+        pytest.param(WEDNESDAY, WEDNESDAY, 1, id="one date"),
+        pytest.param(date.min, MONDAY, 2, id="the beginning"),
+        pytest.param(FRIDAY, date.max, 2, id="the end"),
+        pytest.param(date.min, MONDAY - timedelta(days=1), 0, id="just before"),
+        pytest.param(date.min, MONDAY - timedelta(days=3), 0, id="before"),
+        pytest.param(SATURDAY, date.max, 0, id="after"),
+        pytest.param(FRIDAY, MONDAY, 0, id="backwards"),
+    ],
+)
+def test_half_days_are_counted_between_two_dates(
+    first_day: date, last_day: date, half_days: int
+) -> None:
+    assert halves.half_days_in("30123", MONDAY, first_day, last_day) == half_days
+
+
+@given(st.text("0123", max_size=40), dates, dates, dates)
+def test_half_days_of_a_partition_add_up(
+    counted: str, start_date: date, one_cut: date, other_cut: date
+) -> None:
+    first_cut, last_cut = sorted((one_cut, other_cut))
+    after_first, after_last = first_cut + timedelta(days=1), last_cut + timedelta(days=1)
+
+    assert halves.half_days_in(counted, start_date, date.min, first_cut) + halves.half_days_in(
+        counted, start_date, after_first, last_cut
+    ) + halves.half_days_in(counted, start_date, after_last, date.max) == halves.total_half_days(
+        counted
+    )

@@ -1,0 +1,145 @@
+"""Leave that is cut into parts and joined again."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.base.values import HalfDay
+from storage.leave.interruptions import parts
+from storage.leave.interruptions.parts import Part
+from storage.rules import days, spans
+from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules.spans import Span
+from tests.spans import FIVE_DAYS, FRIDAY, MONDAY, SUNDAY, WEDNESDAY, any_span
+
+WEEK = Span(start_date=MONDAY, end_date=SUNDAY)
+TUESDAY, THURSDAY = WEDNESDAY - timedelta(days=1), WEDNESDAY + timedelta(days=1)
+
+
+def leave(span: Span) -> Part:
+    counts = days.count_days(span, FIVE_DAYS, {})
+    return Part(span=span, counted_halves=days.counted_halves(counts))
+
+
+def shown(part: Part | None) -> str | None:
+    """``02-pm 04 231``: the days of March and the counted halves."""
+    if part is None:
+        return None
+    span = part.span
+    begin = f"{span.start_date:%d}" + (f"-{span.start_half_day}" if span.start_half_day else "")
+    end = f"{span.end_date:%d}" + (f"-{span.end_half_day}" if span.end_half_day else "")
+    return f"{begin} {end} {part.counted_halves}"
+
+
+@pytest.mark.parametrize(
+    ("first_day", "start_half_day", "last_day", "end_half_day", "expected"),
+    [
+        pytest.param(
+            WEDNESDAY,
+            None,
+            WEDNESDAY,
+            None,
+            ("02 03 33", "04 04 3", "05 08 3300"),
+            id="in the middle",
+        ),
+        pytest.param(
+            WEDNESDAY,
+            "pm",
+            THURSDAY,
+            "am",
+            ("02 04-am 331", "04-pm 05-am 21", "05-pm 08 2300"),
+            id="from midday until midday",
+        ),
+        pytest.param(MONDAY, None, TUESDAY, None, (None, "02 03 33", "04 08 33300"), id="begin"),
+        pytest.param(
+            MONDAY, None, MONDAY, "am", (None, "02 02-am 1", "02-pm 08 2333300"), id="a morning"
+        ),
+        pytest.param(
+            THURSDAY,
+            None,
+            FRIDAY,
+            None,
+            ("02 04 333", "05 06 33", None),
+            id="all that counts at the end",
+        ),
+        pytest.param(MONDAY, None, FRIDAY, None, (None, "02 06 33333", None), id="the whole"),
+        pytest.param(
+            SUNDAY, None, SUNDAY, None, ("02 07 333330", None, None), id="a day off counts nothing"
+        ),
+    ],
+)
+def test_leave_is_cut_to_the_half_day(
+    first_day: date,
+    start_half_day: HalfDay | None,
+    last_day: date,
+    end_half_day: HalfDay | None,
+    expected: tuple[str | None, ...],
+) -> None:
+    span = Span(
+        start_date=first_day,
+        end_date=last_day,
+        start_half_day=start_half_day,
+        end_half_day=end_half_day,
+    )
+
+    assert tuple(map(shown, parts.cut(leave(WEEK), span))) == expected
+
+
+@st.composite
+def leave_and_inner_span(draw: st.DrawFn) -> tuple[Part, Span]:
+    """Any leave, of which any halves count, and a span within it."""
+    span = draw(any_span())
+    counted = [
+        draw(st.sampled_from((NOTHING, MORNING, AFTERNOON, WHOLE_DAY)))
+        & days.requested_halves(span, span.start_date + timedelta(days=number))
+        for number in range((span.end_date - span.start_date).days + 1)
+    ]
+    first_slot = draw(st.integers(span.first_slot, span.last_slot))
+    inner = spans.of_slots(first_slot, draw(st.integers(first_slot, span.last_slot)))
+    return Part(span=span, counted_halves="".join(map(str, counted))), inner
+
+
+def slots(part: Part | None) -> list[int]:
+    """The numbers of the counted halves."""
+    if part is None:
+        return []
+    first = 2 * part.span.start_date.toordinal()
+    return [
+        first + 2 * number + half
+        for number, mask in enumerate(part.counted_halves)
+        for half, bit in enumerate((MORNING, AFTERNOON))
+        if int(mask) & bit
+    ]
+
+
+@given(leave_and_inner_span())
+def test_cutting_loses_and_doubles_no_half(cut: tuple[Part, Span]) -> None:
+    whole, span = cut
+
+    before, within, after = parts.cut(whole, span)
+
+    assert slots(before) + slots(within) + slots(after) == slots(whole)
+    assert all(span.first_slot <= slot <= span.last_slot for slot in slots(within))
+    for part in (before, within, after):
+        if part is not None:
+            assert part.half_days == len(slots(part)) > 0
+            assert part.span.first_slot <= slots(part)[0] <= slots(part)[-1] <= part.span.last_slot
+
+
+@given(leave_and_inner_span())
+def test_parts_that_adjoin_are_joined_to_the_same_halves(cut: tuple[Part, Span]) -> None:
+    whole, span = cut
+    before, within, after = parts.cut(whole, span)
+
+    for first, second in ((before, within), (within, after)):
+        if first is not None and second is not None:
+            assert parts.adjoin(first.span, second.span)
+            joined = parts.join(second, first)
+            assert joined == parts.join(first, second)
+            assert slots(joined) == slots(first) + slots(second)
+    if before is not None and after is not None:
+        assert not parts.adjoin(before.span, after.span)
