@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
@@ -45,7 +45,7 @@ class _Form:
     edited: LeaveRequest | None = None
     cover: User | None = None
 
-    def view(self, asides: list[Block]) -> View:
+    def view(self, asides: Sequence[Block]) -> View:
         problems = errors.before_sending(self.preview.refusals) if self.preview else []
         warnings = errors.of_fields(self.preview.warnings) if self.preview else []
         return request_form.view(
@@ -62,7 +62,17 @@ async def open_form(interaction: Interaction) -> None:
     # Acknowledged first: the form is opened by a separate call.
     await interaction.ack()
     by = await identity.caller(interaction)
-    await _open_filled_in(interaction, by, ParsedLeave())
+    await _open_parsed(interaction, by, ParsedLeave())
+
+
+async def open_filled_in(interaction: Interaction, filled: Filled) -> None:
+    """Open the form with these values, for buttons that know some of them."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    form = await interaction.services.database.read(
+        _form_of_values, "", filled, by=by, now=interaction.now
+    )
+    await _open(interaction, form)
 
 
 async def open_typed(interaction: Interaction, typed: str) -> bool:
@@ -72,7 +82,7 @@ async def open_typed(interaction: Interaction, typed: str) -> bool:
     context = await interaction.services.database.read(_own_context, by=by, now=interaction.now)
     leave = typed_leave.parse(typed, context)
     if leave.is_about_leave:
-        await _open_filled_in(interaction, by, leave)
+        await _open_parsed(interaction, by, leave)
     return leave.is_about_leave
 
 
@@ -179,17 +189,21 @@ async def _refused(interaction: Interaction, refusal: DomainError) -> None:
     await interaction.ack(response_action="errors", errors=errors.inline(refusal, inputs))
 
 
-async def _open_filled_in(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
+async def _open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:
     interruption, form = await interaction.services.database.read(
         _forms_of_typed, leave, by=by, now=interaction.now
     )
     if interruption is not None:
         await interaction.open(interruption)
         return
+    await _open(interaction, form, typed_problems.asides(leave.problems))
+
+
+async def _open(interaction: Interaction, form: _Form, asides: Sequence[Block] = ()) -> None:
     if not request_form.requestable(form.config.leave_types.values()):
         await interaction.tell(gettext(_NO_TYPES))
         return
-    await interaction.open(form.view(typed_problems.asides(leave.problems)))
+    await interaction.open(form.view(asides))
 
 
 def _own_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
