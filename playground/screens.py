@@ -52,6 +52,7 @@ def _message(message: Message) -> Payload:
         "ephemeral": message.ephemeral,
         "edited": bool(message.history),
         "thread_ts": message.thread_ts,
+        "reply_broadcast": message.reply_broadcast,
     }
 
 

@@ -58,6 +58,7 @@ def text_of(thing: object) -> str:
 def elements_of(block: Payload) -> list[Payload]:
     """The interactive elements of a block, wherever it keeps them."""
     elements = list(block.get("elements") or []) if block.get("type") == "actions" else []
+    elements += list(block.get("actions") or []) if block.get("type") == "card" else []
     elements += [block[key] for key in ("accessory", "element") if isinstance(block.get(key), dict)]
     return [element for element in elements if element.get("type") != "image"]
 
@@ -112,7 +113,7 @@ def _block_lines(block: Payload) -> list[str]:
         ]
     if kind == "table":
         return [" | ".join(text_of(cell) for cell in row) for row in block.get("rows", [])]
-    lines = [text_of(block.get("text")), text_of(block.get("title"))]
+    lines = [text_of(block.get(key)) for key in ("text", "title", "subtitle", "body")]
     lines += [text_of(field) for field in block.get("fields") or []]
     lines.append(str(block.get("alt_text", "")))
     for element in elements_of(block):

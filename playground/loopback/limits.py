@@ -1,7 +1,7 @@
 """Slack's limits on views and messages. Every function returns problems as sentences.
 
-Sources: @slack/types 3.2.0, docs.slack.dev/config/block-kit, and the validation of
-`slack_sdk.models`.
+Sources: @slack/types 3.2.0, docs.slack.dev/config/block-kit, docs.slack.dev/blocks.json, and the
+validation of `slack_sdk.models`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,16 @@ _VIEW_KEYS = {
     "notify_on_close",
     "submit_disabled",
 }
-_MESSAGE_ONLY = {"markdown", "table", "card", "carousel", "plan", "task_card", "alert"}
+# Blocks that Slack does not show everywhere (docs.slack.dev/blocks.json, "available-in-surfaces").
+_SURFACES = {
+    "alert": {"modal"},
+    "carousel": {"message", "home"},
+    "container": {"message"},
+    "markdown": {"message"},
+    "plan": {"message"},
+    "table": {"message"},
+    "task_card": {"message"},
+}
 _INPUT_ONLY = {
     "plain_text_input",
     "number_input",
@@ -119,7 +128,7 @@ def _problems_of_block(block: Payload, where: str, surface: str) -> list[str]:
     except (SlackObjectFormationError, TypeError, ValueError, AttributeError, KeyError) as error:
         return [*problems, f"{where}: slack_sdk: {error}"]
     problems += [f"{where}.{key}: unknown" for key in sorted(set(block) - attributes)]
-    if surface != "message" and kind in _MESSAGE_ONLY:
+    if surface not in _SURFACES.get(kind, {surface}):
         problems.append(f"{where}: not in a {surface}")
     problems += _problems_by_kind(kind, block, where)
     elements = elements_of(block)
@@ -150,6 +159,8 @@ def _problems_by_kind(kind: str, block: Payload, where: str) -> list[str]:
         return problems
     if kind == "actions":
         return _count(block.get("elements"), f"{where}.elements", 25)
+    if kind == "card":
+        return _problems_of_card(block, where)
     if kind == "input":
         problems = _plain(block.get("label"), f"{where}.label", 2000)
         if block.get("hint") is not None:
@@ -160,6 +171,15 @@ def _problems_by_kind(kind: str, block: Payload, where: str) -> list[str]:
     if kind == "markdown":
         return _length(block.get("text"), f"{where}.text", 12_000)
     return []
+
+
+def _problems_of_card(card: Payload, where: str) -> list[str]:
+    problems = []
+    for key, most in (("title", 150), ("subtitle", 150), ("body", 200)):
+        if card.get(key) is not None:
+            problems += _mrkdwn(card[key], f"{where}.{key}", most)
+    strays = {str(element.get("type")) for element in elements_of(card)} - {"button"}
+    return problems + [f"{where}.actions: no {kind}" for kind in sorted(strays)]
 
 
 def _problems_of_element(element: Payload, where: str, block_kind: str) -> list[str]:
@@ -268,6 +288,12 @@ def _text(thing: object, where: str, most: int) -> list[str]:
     allowed |= {"verbatim"} if thing["type"] == "mrkdwn" else set()
     problems = [f"{where}.{key}: unknown" for key in sorted(set(thing) - allowed)]
     return problems + _length(thing.get("text"), where, most, required=True)
+
+
+def _mrkdwn(thing: object, where: str, most: int) -> list[str]:
+    if isinstance(thing, dict) and thing.get("type") == "plain_text":
+        return [f"{where}: must be mrkdwn"]
+    return _text(thing, where, most)
 
 
 def _plain(thing: object, where: str, most: int) -> list[str]:

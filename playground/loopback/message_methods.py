@@ -9,7 +9,7 @@ from playground.loopback.limits import (
 )
 from playground.loopback.people import Team
 from playground.loopback.records import Message, SlackRefusal
-from playground.loopback.web_api import WebApi, api_method
+from playground.loopback.web_api import WebApi, api_method, is_true
 
 
 @api_method("chat.postMessage", "chat:write", "channel")
@@ -73,6 +73,7 @@ def _channel_and_person(api: WebApi, team: Team, target: str) -> tuple[str, str 
 def _message(
     api: WebApi, team: Team, arguments: Payload, channel: str, person_id: str | None
 ) -> Message:
+    thread_ts = arguments.get("thread_ts") or None
     return Message(
         team_id=team.id,
         channel=channel,
@@ -81,7 +82,8 @@ def _message(
         blocks=arguments.get("blocks") or [],
         author_id=team.bot_user_id,
         user=person_id,
-        thread_ts=arguments.get("thread_ts"),
+        thread_ts=thread_ts,
+        reply_broadcast=thread_ts is not None and is_true(arguments.get("reply_broadcast")),
         metadata=arguments.get("metadata"),
     )
 

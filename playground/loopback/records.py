@@ -24,7 +24,10 @@ class SlackRefusal(Exception):
 
 @dataclass
 class Message:
-    """A message. `history` has its earlier (text, blocks), oldest first."""
+    """A message. `history` has its earlier (text, blocks), oldest first.
+
+    A reply in a thread is seen there; one with `reply_broadcast` in the conversation, too.
+    """
 
     team_id: str
     channel: str
@@ -35,6 +38,7 @@ class Message:
     user: str | None = None
     ephemeral: bool = False
     thread_ts: str | None = None
+    reply_broadcast: bool = False
     metadata: Payload | None = None
     history: list[tuple[str, list[Payload]]] = field(default_factory=list)
 
@@ -58,7 +62,12 @@ class Message:
             "bot_id": bot_id,
             "app_id": app_id,
         }
-        optional = {"blocks": self.blocks, "thread_ts": self.thread_ts, "metadata": self.metadata}
+        optional = {
+            "blocks": self.blocks,
+            "thread_ts": self.thread_ts,
+            "subtype": "thread_broadcast" if self.reply_broadcast else None,
+            "metadata": self.metadata,
+        }
         return shape | {key: value for key, value in optional.items() if value}
 
 

@@ -95,6 +95,62 @@ def _button(**changes: Any) -> list[dict[str, Any]]:
     return [{"type": "actions", "elements": [button]}]
 
 
+def _card(**changes: Any) -> list[dict[str, Any]]:
+    return [{"type": "card", "title": _mrkdwn("Title")} | changes]
+
+
+def _mrkdwn(text: str) -> dict[str, Any]:
+    return {"type": "mrkdwn", "text": text}
+
+
+def _home(blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "home", "blocks": blocks}
+
+
+def test_a_card_is_read_and_clicked_in_messages_modals_and_home_tabs(slack: LoopbackSlack) -> None:
+    button = {"type": "button", "action_id": "go", "text": plain("Go")}
+    card = _card(subtitle=_mrkdwn("Subtitle"), body=_mrkdwn("Body"), actions=[button])
+
+    web(slack).chat_postMessage(channel="U1", text="Title", blocks=card)
+    web(slack).views_open(trigger_id=slack.trigger("U1"), view=_modal(blocks=card))
+    web(slack).views_publish(user_id="U1", view=_home(card))
+
+    for shown in (slack.dm("U1")[0], slack.open_modal("U1"), slack.home("U1")):
+        assert shown.visible_text == "Title\nSubtitle\nBody\nGo"
+        assert [(button.action_id, button.text) for button in shown.buttons] == [("go", "Go")]
+
+
+@pytest.mark.parametrize(
+    ("view", "problem"),
+    [
+        pytest.param(_home(_card(body=_mrkdwn("x" * 201))), "200", id="body"),
+        pytest.param(_home(_card(title=plain("Title"))), "must be mrkdwn", id="plain"),
+        pytest.param(
+            _home(_card(actions=[{"type": "overflow", "options": _options(1)}])),
+            "no overflow",
+            id="menu",
+        ),
+        pytest.param(
+            _home([{"type": "alert", "text": _mrkdwn("Mind the gap")}]), "not in a home", id="alert"
+        ),
+        pytest.param(
+            _modal(blocks=[{"type": "carousel", "elements": _card()}]), "not in a modal", id="modal"
+        ),
+    ],
+)
+def test_new_blocks_are_refused_past_their_limits_and_on_other_surfaces(
+    slack: LoopbackSlack, view: dict[str, Any], problem: str
+) -> None:
+    method = "views.publish" if view["type"] == "home" else "views.open"
+    place = {"user_id": "U1", "trigger_id": slack.trigger("U1")}
+
+    with pytest.raises(SlackApiError):
+        web(slack).api_call(method, json={**place, "view": view})
+
+    (violation,) = slack.violations
+    assert problem in " ".join(violation.problems)
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [

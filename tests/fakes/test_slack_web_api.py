@@ -141,6 +141,23 @@ def test_the_app_cannot_post_to_unknown_or_foreign_channels(
     assert refusal(failed) == code
 
 
+def test_a_reply_stays_in_its_thread_unless_it_is_broadcast(slack: LoopbackSlack) -> None:
+    first = web(slack).chat_postMessage(channel="U1", text="First")
+    place = {"channel": first["channel"], "thread_ts": first["ts"]}
+
+    web(slack).chat_postMessage(text="Quiet", **place)
+    loud = web(slack).chat_postMessage(text="Loud", reply_broadcast=True, **place)
+
+    assert [
+        (message.text, message.thread_ts, message.reply_broadcast) for message in slack.dm("U1")
+    ] == [
+        ("First", None, False),
+        ("Quiet", first["ts"], False),
+        ("Loud", first["ts"], True),
+    ]
+    assert loud["message"]["subtype"] == "thread_broadcast"
+
+
 def test_ephemeral_messages_and_deletions_are_recorded(slack: LoopbackSlack) -> None:
     client = web(slack)
     posted = client.chat_postMessage(channel="C1", text="for all")
