@@ -5,7 +5,8 @@ Privacy is decided here: callers may show everything that this module returns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
@@ -14,7 +15,15 @@ from peewee import Select, Tuple
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import Organisation, User
-from storage.db.compiled import Engine, Expr, Param, any_of_few, compiled_per_engine, unindexed
+from storage.db.compiled import (
+    Engine,
+    Expr,
+    Param,
+    any_of,
+    any_of_few,
+    compiled_per_engine,
+    unindexed,
+)
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -44,12 +53,21 @@ _ABSENCE: Final = (
     LeaveTypeRow.name.alias("type_name"),
     LeaveTypeRow.colour,
     LeaveTypeRow.is_private,
+    LeaveRequestRow.leave_type_id,
     LeaveRequestRow.version,
     LeaveRequestRow.updated_at,
     LeaveRequestRow.hidden_versions,
     LeaveRequestRow.shown_updated_at,
     LeaveRequestRow.cover_user_id,
 )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountedAbsence:
+    """An absence with the halves that count on each of its dates (``storage/rules/halves.py``)."""
+
+    absence: Absence
+    counted_halves: str
 
 
 def visible(
@@ -132,6 +150,41 @@ def away(
     )
 
 
+def of_people(
+    tx: Transaction,
+    organisation: Organisation,
+    viewer_id: str,
+    user_ids: Collection[str],
+    *,
+    first_day: date,
+    last_day: date,
+    pending: Pending = "none",
+    today: date | None = None,
+) -> dict[str, list[CountedAbsence]]:
+    """The approved leave of these people between two days, both included.
+
+    By the people's ids, earliest first. Pending leave of the viewer is always included, that of
+    others as in ``away``.
+    """
+    leave = tx.all(
+        _of_people,
+        organisation_id=organisation.id,
+        viewer_id=viewer_id,
+        user_ids=sorted(user_ids),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        pending=pending,
+        today=None if today is None else today.isoformat(),
+        limit=MAX_ABSENCES,
+    )
+    by_person: dict[str, list[CountedAbsence]] = {}
+    for row in leave:
+        absence = _absence(row, viewer_id, organisation.timezone, {})
+        counted = CountedAbsence(absence=absence, counted_halves=row.counted_halves)
+        by_person.setdefault(row.user_id, []).append(counted)
+    return by_person
+
+
 def _cover_names(tx: Transaction, organisation_id: str, leave: Sequence[Row]) -> dict[str, str]:
     """By id; not joined, because most leave has no cover and few people cover the rest."""
     cover_ids = {row.cover_user_id for row in leave if row.cover_user_id is not None}
@@ -164,6 +217,38 @@ def _absence(
         sequence=version + (feed.sequence if feed else 0),
         updated_at=max(updated_at, feed.sequence_at) if feed else updated_at,
         cover_name=covers.get(row.cover_user_id),
+        leave_type_id=None if is_hidden else row.leave_type_id,
+    )
+
+
+@compiled_per_engine
+def _of_people(
+    engine: Engine,
+    organisation_id: Param[str],
+    viewer_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+    pending: Pending,
+    today: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    leave = LeaveRequestRow
+    is_pending = leave.status == "pending"
+    others = _is_pending_shown(organisation_id, viewer_id, pending, today)
+    is_shown = (leave.status == "approved") | (is_pending & (leave.user_id == viewer_id))
+    start_date = unindexed(leave.start_date, engine)
+    return (
+        with_names(leave.select(*_ABSENCE, leave.counted_halves))
+        .where(
+            leave.organisation_id == organisation_id,
+            any_of(leave.user_id, user_ids),
+            start_date <= last_day,
+            leave.end_date >= first_day,
+            is_shown if others is None else is_shown | others,
+        )
+        .order_by(start_date, leave.id)
+        .limit(limit)
     )
 
 
@@ -219,12 +304,8 @@ def _away(
     limit: Param[int],
 ) -> Select:
     is_shown = LeaveRequestRow.status == "approved"
-    if pending != "none":
-        is_pending = LeaveRequestRow.status == "pending"
-        if pending == "awaiting":
-            is_pending &= pending_approvals.is_assigned(
-                organisation_id, viewer_id, today, for_each=False
-            )
+    is_pending = _is_pending_shown(organisation_id, viewer_id, pending, today)
+    if is_pending is not None:
         is_shown = is_shown | is_pending
     leave = LeaveRequestRow
     query = with_names(leave.select(*_ABSENCE)).where(
@@ -244,6 +325,22 @@ def _away(
     if after_key is not None:
         query = query.where(Tuple(*order) > Tuple(after_key, after_id))
     return query.order_by(*order).limit(limit)
+
+
+def _is_pending_shown(
+    organisation_id: Param[str],
+    viewer_id: Param[str],
+    pending: Pending,
+    today: Param[str] | None,
+) -> Expr | None:
+    if pending == "none":
+        return None
+    is_pending = LeaveRequestRow.status == "pending"
+    if pending == "awaiting":
+        is_pending &= pending_approvals.is_assigned(
+            organisation_id, viewer_id, today, for_each=False
+        )
+    return is_pending
 
 
 def _is_shown(scope: FeedScope, cancelled_since: Param[datetime]) -> Expr:

@@ -78,7 +78,8 @@ class Country:
 class Absence:
     """One leave request as a calendar shows it to one viewer, without what is hidden from them.
 
-    ``summary_type`` is the leave type's name, or None if the viewer sees only "Away".
+    ``summary_type`` is the leave type's name, or None if the viewer sees only "Away"; then
+    ``leave_type_id`` is None, too.
     ``timezone`` is the person's; ``colour`` is ``#rrggbb`` or None if the type is hidden.
     ``cover_name``: the colleague who covers for the person, or None.
     ``sequence`` and ``updated_at`` increase whenever another field changes.
@@ -98,3 +99,4 @@ class Absence:
     sequence: int
     updated_at: datetime
     cover_name: str | None = None
+    leave_type_id: str | None = None

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from storage.access import absences, feed_owners
+from storage.access import absences, feed_owners, wallchart
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
 from storage.base.values import User
@@ -220,6 +220,26 @@ def test_absences_are_found_by_their_last_day_and_those_of_a_team_by_person(
     else:
         assert _OVERLAP in plan
         assert _LONG in plan
+
+
+@pytest.mark.parametrize("pending", ["none", "awaiting", "all"])
+@pytest.mark.parametrize("scope", ["team", "org"])
+def test_the_wallchart_finds_leave_by_person(filled: Filled, scope: Any, pending: Any) -> None:
+    # The first read also loads the organisation's configuration.
+    *_, people, leave = filled.plans(
+        wallchart.load,
+        organisation_id=filled.acme.id,
+        viewer_id=filled.manager.id,
+        viewer_department_id=filled.department_id,
+        scope=scope,
+        pending=pending,
+        today=date(2026, 6, 1),
+        first_day=date(2026, 6, 1),
+        day_count=30,
+    )
+
+    assert people.startswith("SEARCH t1 USING INDEX")
+    assert _BY_PERSON in leave
 
 
 @pytest.mark.parametrize("scope", ["personal", "team", "org"])
