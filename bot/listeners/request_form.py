@@ -30,6 +30,7 @@ from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.cover import choice
 from storage.leave.cover.choice import Candidates
 from storage.leave.previews import Preview
+from storage.leave.suggestions import form_defaults
 from storage.rules import working_week
 
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
@@ -230,7 +231,24 @@ def _forms_of_typed(
     context = _own_context(tx, by=by, now=now)
     filled = filled_of_typed(leave, context.leave_types, context.today)
     interruption = interruption_form.form_of_typed(tx, filled, by=by, now=now)
+    filled = _with_defaults(tx, leave, filled, by=by, today=context.today)
     return interruption, _form_of_values(tx, "", filled, by=by, now=now)
+
+
+def _with_defaults(
+    tx: Transaction, leave: ParsedLeave, filled: Filled, *, by: Caller, today: date
+) -> Filled:
+    """The values with a type and days, where the text neither named nor asked for them."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, str(by.user_id), by=by)
+    leave_type = config.leave_types.get(filled.leave_type_id or "")
+    if leave_type is None and not leave.has_unclear_type:
+        leave_type = form_defaults.usual_type(tx, config, user)
+        filled = replace(filled, leave_type_id=None if leave_type is None else leave_type.id)
+    if leave.start_date is None and not leave.has_unclear_days:
+        day = form_defaults.next_free_day(tx, config, user, leave_type, today=today)
+        filled = replace(filled, start_date=day, end_date=day)
+    return filled
 
 
 def filled_of_typed(leave: ParsedLeave, leave_types: Iterable[LeaveType], today: date) -> Filled:

@@ -19,6 +19,7 @@ from storage.base.values import HalfDay, LeaveType
 
 # Longer text is cut.
 MAX_LENGTH: Final = 200
+_ABOUT_TYPES: Final = ("which_type", "several_types")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,10 +40,14 @@ class ParsedLeave:
     @property
     def has_unclear_days(self) -> bool:
         """Whether there were days, or possible days, that were not understood."""
-        about_types = ("which_type", "several_types")
         return self.start_date is None and any(
-            problem.kind not in about_types for problem in self.problems
+            problem.kind not in _ABOUT_TYPES for problem in self.problems
         )
+
+    @property
+    def has_unclear_type(self) -> bool:
+        """Whether there were leave types of which one has to be chosen."""
+        return any(problem.kind in _ABOUT_TYPES for problem in self.problems)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

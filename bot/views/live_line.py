@@ -10,6 +10,7 @@ from bot.base.language import gettext
 from bot.blocks import colleagues, text, words
 from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
+from storage.rules.days_off.bridges import Bridge
 
 _MAX_PROBLEMS = 5
 
@@ -45,6 +46,8 @@ def blocks(
             )
         )
     shown.append(_paragraph(figures))
+    if preview.bridge is not None:
+        shown.append(text.quiet(_bridge(preview.bridge)))
     if warnings:
         shown.append(_plain([f"⚠️ {text.cut(warning, 500)}" for warning in warnings], ids.WARNINGS))
     if preview.colleagues or preview.pending_colleagues_count:
@@ -58,6 +61,15 @@ def blocks(
     if preview.unreachable:
         shown.append(text.quiet(text.escaped(_skipped(preview))))
     return shown
+
+
+def _bridge(bridge: Bridge) -> str:
+    return "💡 " + gettext(
+        "{holiday} is a public holiday: {day} too makes {amount} off in a row.",
+        holiday=words.short_day(bridge.holiday),
+        day=words.short_day(bridge.day),
+        amount=words.amount(2 * bridge.days_off),
+    )
 
 
 def _no_one_off(is_own: bool) -> str:

@@ -6,7 +6,7 @@ Figures and errors come from the functions that writes use (drafts.py, year_bala
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from storage.base.clock import local_day
@@ -25,7 +25,7 @@ from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances, drafts, leave_reading, request_steps
+from storage.leave import balances, bookings, drafts, leave_reading, request_steps
 from storage.leave.changes import approved_leave
 from storage.leave.cover import away
 from storage.leave.drafts import Assessment, Draft
@@ -33,6 +33,8 @@ from storage.leave.recorded import permissions
 from storage.leave.request_steps import AutoApprovalReason
 from storage.rules import changed_leave, day_lines, days, halves, lifecycle, spans, year_balances
 from storage.rules.day_lines import DayLine
+from storage.rules.days_off import bridges
+from storage.rules.days_off.bridges import Bridge
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Deduction
 
@@ -62,7 +64,7 @@ class Preview:
     ``pending_colleagues_count``: colleagues' pending requests for these days, never named.
     ``unreachable``: pending people without a known Slack account, whom the approval chain skips.
     ``refusals``: empty if the draft can be submitted; submitting raises the first. ``warnings``
-    stop nothing.
+    stop nothing. ``bridge`` is a working day worth taking as well, for leave from the allowance.
     """
 
     user: User
@@ -79,6 +81,7 @@ class Preview:
     refusals: list[DomainError]
     warnings: list[FieldError]
     effect: Literal["at_once", "amendment"] | None = None
+    bridge: Bridge | None = None
     replaced: LeaveRequest | None = None
 
 
@@ -208,6 +211,9 @@ def preview(
         effect=None if effect == "nothing" else effect,
         replaced=replaced,
         warnings=_warnings(tx, config, assessment),
+        bridge=None
+        if is_recorded or (errors and assessment.counted_halves.strip("0"))
+        else _bridge(tx, config, user, assessment, replaces, today=today),
     )
 
 
@@ -225,6 +231,30 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     return ExplainedRequest(
         request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
     )
+
+
+def _bridge(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    assessment: Assessment,
+    replaces: str | None,
+    *,
+    today: date,
+) -> Bridge | None:
+    """The bridge beside leave from the allowance, which people plan; not beside sick leave."""
+    if not assessment.leave_type.deducts_allowance:
+        return None
+    window = bridges.window(assessment.span)
+    counts = by_date.count(config, user, window)
+    if not any(count.holiday_name for count in counts):
+        return None
+    # The inputs of the balance end with the leave year, which is where many holidays are.
+    booked = bookings.of_person(
+        tx, config.organisation.id, user.id, window.start_date, window.end_date
+    )
+    others = [leave.span for leave in booked.leave if leave.id != replaces]
+    return bridges.bridge_of(counts, assessment.span, others, not_before=today)
 
 
 def _warnings(

@@ -47,10 +47,13 @@ def pick(world: World, view: View, who: str = ADA, **picked: Any) -> View:
 
 def test_the_live_line_follows_every_pick(world: World) -> None:
     form = world.open_form()
-    assert "Choose a leave type" in form.visible_text
+    assert "*1 day* (Tue 2 June)\nAfter this: 24 days left in 2026" in form.visible_text
 
-    form = pick(world, form, leave_type_id=world.leave_type("annual"))
-    assert "*1 day* (Mon 1 June)\nAfter this: 24 days left in 2026" in form.visible_text
+    form = pick(world, form, leave_type_id=world.leave_type("sick"))
+    assert "This type doesn't use your allowance." in form.visible_text
+
+    form = pick(world, form, leave_type_id=world.leave_type("annual"), start_date="2026-06-01")
+    assert "*2 days* (Mon 1 June to Tue 2 June)" in form.visible_text
 
     form = pick(world, form, end_date="2026-06-09")
     assert (
@@ -70,6 +73,16 @@ def test_public_holidays_are_named(world: World) -> None:
     form = typed(world, "24 dec - 28 dec annual")
 
     assert "Public holidays: Fri 25 December (Christmas Day)" in form.visible_text
+
+
+def test_a_day_between_a_public_holiday_and_the_weekend_is_suggested(world: World) -> None:
+    # Christmas Day 2026 is a Friday, and Boxing Day is moved to Monday 28 December.
+    form = typed(world, "29-30 dec annual")
+
+    assert (
+        "💡 Fri 1 January is a public holiday: Thu 31 December too makes 10 days off in a row."
+    ) in form.visible_text
+    assert "💡" not in typed(world, "29-30 dec sick").visible_text
 
 
 def test_problems_are_shown_before_the_form_is_sent(world: World) -> None:
@@ -176,7 +189,7 @@ def test_typed_leave_is_filled_in(
     form = typed(world, text)
 
     assert fields(form) == shown
-    assert chosen(form, ids.LEAVE_TYPE) == (code and world.leave_type(code))
+    assert chosen(form, ids.LEAVE_TYPE) == world.leave_type(code or "annual")
     assert not any(block.get("block_id") == ids.ASIDES for block in form.blocks)
 
 

@@ -27,7 +27,6 @@ def test_the_command_opens_a_form_with_the_types_in_use(world: World) -> None:
         "Study & rest",
         ":hourglass: Unpaid leave",
     ]
-    assert form.values[ids.FIRST_DAY][ids.RECOUNT]["selected_date"] == "2026-06-01"
 
 
 @pytest.mark.parametrize("text", ["request", " Request "])

@@ -1,0 +1,83 @@
+"""The leave type and the day with which a request form opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import Final
+
+from peewee import Select
+
+from storage.base.values import LeaveType, User
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
+from storage.db.tables import LeaveRequestRow
+from storage.directory.employment import by_date
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave import bookings
+from storage.rules.days_off import free_days
+from storage.rules.spans import Span
+
+# A free day further ahead is not worth finding.
+_REACH_DAYS: Final = 92
+
+
+def usual_type(tx: Transaction, config: OrganisationConfig, user: User) -> LeaveType | None:
+    """The type that the person requested last, if it is in use; else the main type."""
+    row = tx.first(_last_requested, organisation_id=config.organisation.id, user_id=user.id)
+    last = None if row is None else config.leave_types.get(row.leave_type_id)
+    if last is not None and not last.is_archived:
+        return last
+    return main_type(config.leave_types.values())
+
+
+def main_type(leave_types: Iterable[LeaveType]) -> LeaveType | None:
+    """The oldest type in use that deducts from the allowance: what people call vacation."""
+    deducting = (
+        leave_type
+        for leave_type in leave_types
+        if leave_type.deducts_allowance and not leave_type.is_archived
+    )
+    return min(
+        deducting, key=lambda leave_type: (leave_type.created_at, leave_type.id), default=None
+    )
+
+
+def next_free_day(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    leave_type: LeaveType | None,
+    *,
+    today: date,
+) -> date:
+    """The next working day without leave that the type's notice allows; today if there is none.
+
+    Types that need approval are planned, so the next day is after today; others may begin today.
+    """
+    days_ahead = 0
+    if leave_type is not None:
+        days_ahead = max(int(leave_type.requires_approval), leave_type.min_notice_days)
+    first_day = max(today + timedelta(days=days_ahead), user.start_date or date.min)
+    last_day = min(first_day + timedelta(days=_REACH_DAYS), user.end_date or date.max)
+    if last_day < first_day:
+        return today
+    booked = bookings.of_person(tx, config.organisation.id, user.id, first_day, last_day)
+    counts = by_date.count(config, user, Span(start_date=first_day, end_date=last_day))
+    return free_days.first_free(counts, [leave.span for leave in booked.leave]) or today
+
+
+@compiled
+def _last_requested(organisation_id: Param[str], user_id: Param[str]) -> Select:
+    leave = LeaveRequestRow
+    return (
+        leave.select(leave.leave_type_id)
+        .where(
+            leave.organisation_id == organisation_id,
+            leave.user_id == user_id,
+            # What others recorded says nothing about what the person requests.
+            leave.recorded_by.is_null(),
+        )
+        .order_by(leave.created_at.desc(), leave.id.desc())
+        .limit(1)
+    )
