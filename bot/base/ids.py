@@ -91,6 +91,9 @@ HOME_AMENDMENT_DECLINE_FORM: Final = "home.amendment.decline.form"
 HOME_NEXT: Final = "home.next"
 HOME_FIRST: Final = "home.first"
 HOME_SCOPE: Final = "home.scope"
+# The value is the step; it opens the settings in which the step is done.
+CHECKLIST_STEP: Final = "home.checklist.step"
+CHECKLIST_HIDE: Final = "home.checklist.hide"
 
 # Suffix of a form's callback id: the view that asks to confirm the form's effects.
 CONFIRMED: Final = ".confirmed"

@@ -43,9 +43,11 @@ async def caller(interaction: Interaction) -> Caller:
     interaction.set_locale(locale)
     _ = interaction.workspace
     if person is not None and person.user is not None and person.user.status == "active":
-        return as_caller(person.organisation, person.user)
+        interaction.by = as_caller(person.organisation, person.user)
+        return interaction.by
     organisation = person.organisation if person is not None else await _organisation(interaction)
-    return as_caller(organisation, await _provision(interaction, organisation))
+    interaction.by = as_caller(organisation, await _provision(interaction, organisation))
+    return interaction.by
 
 
 async def _organisation(interaction: Interaction) -> Organisation:

@@ -22,6 +22,7 @@ from bot.client.workspaces import Workspace
 from bot.interaction import errors
 from bot.interaction.services import Services
 from bot.views import notice
+from storage.base.values import Caller
 from storage.slack.join_policy import NotAMember
 
 # The key in Bolt's context under which ``authorize`` stores ``Interaction.workspace``.
@@ -67,6 +68,8 @@ class Interaction:
         self.now = services.clock()
         self.is_answered = False
         self.locale: str | None = None
+        # Set once the person is authenticated.
+        self.by: Caller | None = None
         # Bolt's value is also right for forms that were opened in another workspace.
         self.team_id: str = context.team_id or ""
         self._workspace = context.get(WORKSPACE)

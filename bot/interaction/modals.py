@@ -79,7 +79,15 @@ async def run_once(
     if done is None:
         await interaction.ack()
         return None
+    refresh_home(interaction)
     return done[0]
+
+
+def refresh_home(interaction: Interaction) -> None:
+    """Refresh the caller's Home tab, from which settings are opened, if it was opened lately."""
+    by = interaction.by
+    if by is not None:
+        interaction.services.refresh_home(by.organisation_id, str(by.user_id))
 
 
 async def passes(interaction: Interaction, check: Awaitable[object]) -> bool:

@@ -25,6 +25,9 @@ async def calendar_feeds(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     await interaction.open(await _feeds(interaction, by))
+    if by.is_admin:
+        # The first feed was created, which is a step of the checklist.
+        modals.refresh_home(interaction)
 
 
 async def more_feeds(interaction: Interaction) -> None:

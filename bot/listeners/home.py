@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from bot.admin_listeners import leave_types, organisation, people
 from bot.base import ids
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.listeners import request_form
+from bot.listeners import calendar_feeds, request_form
 from bot.listeners.decisions import card_to_decide
 from bot.messages import home_tab
 from bot.views import decline
-from bot.views import home as views
+from bot.views.home import tab as views
 from storage.base.errors import DomainError, InvalidTransition, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import NotYourApproval
-from storage.slack import home_pages
+from storage.slack import home_pages, setup_checklist
 from storage.slack.home_pages import PageCursors
 from storage.slack.join_policy import NotAMember
 
@@ -52,6 +53,24 @@ async def paginate(interaction: Interaction) -> None:
     cursors = PageCursors.unpacked(interaction.value)
     await interaction.services.database.write(home_pages.save, cursors, by=by, now=interaction.now)
     await home_tab.show(interaction, by)
+
+
+async def open_step(interaction: Interaction) -> None:
+    """Open the settings in which a step of the checklist is done."""
+    match interaction.value:
+        case "country" | "digest":
+            await organisation.organisation(interaction)
+        case "leave_types":
+            await leave_types.list_leave_types(interaction)
+        case "managers":
+            await people.search(interaction)
+        case "feed":
+            await calendar_feeds.calendar_feeds(interaction)
+
+
+async def hide_checklist(interaction: Interaction) -> None:
+    """Hide the checklist; Slack has asked for confirmation."""
+    await _act(interaction, lambda tx, by: setup_checklist.hide(tx, by=by, now=interaction.now))
 
 
 async def cancel(interaction: Interaction) -> None:
@@ -126,6 +145,8 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.HOME_NEXT, act=paginate),
     Listener(kind="action", name=ids.HOME_FIRST, act=paginate),
     Listener(kind="action", name=ids.HOME_SCOPE, act=paginate),
+    Listener(kind="action", name=ids.CHECKLIST_STEP, act=open_step),
+    Listener(kind="action", name=ids.CHECKLIST_HIDE, act=hide_checklist),
     Listener(kind="action", name=ids.HOME_CANCEL, act=cancel),
     Listener(kind="action", name=ids.HOME_APPROVE, act=approve),
     Listener(kind="action", name=ids.HOME_DECLINE, act=ask_reason),

@@ -15,7 +15,7 @@ from bot.client.workspaces import Workspace
 from bot.interaction import identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.services import Services
-from bot.views import home as views
+from bot.views.home import tab as views
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction

@@ -107,12 +107,14 @@ def build_app(
         check_webhook_url or _no_webhooks,
         install_url=f"{settings.base_url}{INSTALL_PATH}" if settings.is_oauth else None,
     )
+    homes = Homes(services)
+    services.refresh_home = homes.enqueue
     bolt = _bolt(settings, workspaces)
     register(bolt, services, registered(settings.command) if listeners is None else listeners)
     register(bolt, services, unknown.LISTENERS)
     return SlackApp(
         bolt=bolt,
-        notifier=Notifier(database, workspaces, clock, Homes(services)),
+        notifier=Notifier(database, workspaces, clock, homes),
         workspaces=workspaces,
         services=services,
         installing=Installing(settings, slack, database, clock) if settings.is_oauth else None,

@@ -100,6 +100,7 @@ AuditAction = Literal[
     "organisation.created",
     "organisation.slack_linked",
     "organisation.updated",
+    "setup_checklist.hidden",
     "slack_installation.created",
     "slack_installation.ended",
     "slack_installation.renewed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
 from peewee import Select
@@ -32,6 +32,8 @@ from storage.rules.year_balances import LeaveYearBalance
 
 # Every year in between has to be computed.
 REACH_YEARS: Final = 20
+# Leave years after the present one that Home shows.
+YEARS_AHEAD: Final = 2
 # Of one person and leave year; bounds the ledger.
 MAX_ADJUSTMENTS: Final = 200
 
@@ -108,6 +110,37 @@ def balance(
     (year_balance,) = year_balances.of_years(
         inputs.account, balances.deducting(config, inputs.leave), day, day
     )
+    return _balance(tx, config, user, inputs, year_balance, day)
+
+
+def from_today(
+    tx: Transaction, config: OrganisationConfig, user: User, *, now: datetime
+) -> list[Balance]:
+    """The person's balances of today's leave year, and of the next two where leave is booked."""
+    today = local_day(now, config.organisation.timezone)
+    rule = balances.leave_year_rule(config, user)
+    last_day = today
+    for _ in range(YEARS_AHEAD):
+        year = leave_years.leave_year_containing(rule, last_day)
+        last_day = year.last_day + timedelta(days=1)
+    inputs = balances.read_inputs(tx, config, user, today, last_day)
+    deductions = balances.deducting(config, inputs.leave)
+    this_year, *later = year_balances.of_years(inputs.account, deductions, today, last_day)
+    booked = [year_balance for year_balance in later if year_balance.taken_half_days]
+    return [
+        _balance(tx, config, user, inputs, this_year, today),
+        *(_balance(tx, config, user, inputs, each, each.year.first_day) for each in booked),
+    ]
+
+
+def _balance(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    inputs: BalanceInputs,
+    year_balance: LeaveYearBalance,
+    day: date,
+) -> Balance:
     lines = _lines(tx, config, user, inputs, year_balance, day)
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)

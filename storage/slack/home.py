@@ -32,8 +32,9 @@ from storage.leave.interruptions import offering
 from storage.leave.ledgers import Balance
 from storage.leave.lists import caller_leave
 from storage.leave.recorded import recordable_people
-from storage.slack import home_pages
+from storage.slack import home_pages, setup_checklist
 from storage.slack.home_pages import PageCursors
+from storage.slack.setup_checklist import Checklist
 
 # Items on a page of each list.
 MAX_OWN: Final = 8
@@ -75,20 +76,22 @@ class Home:
     ``today`` and ``last_day``, by first day: approved, or pending if the viewer could decide on it.
     ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
     ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
-    whether the viewer may record leave for anyone.
+    whether the viewer may record leave for anyone. ``balances``: today's leave year, then later
+    ones with leave.
     """
 
     user: User
     organisation: Organisation
     today: date
     last_day: date
-    balance: Balance
+    balances: list[Balance]
     own: Page[Item]
     waiting: Page[Item]
     away: Page[Absence]
     covering: list[Covered]
     cursors: PageCursors
     may_record: bool = False
+    checklist: Checklist | None = None
 
 
 def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
@@ -131,13 +134,14 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         organisation=config.organisation,
         today=today,
         last_day=last_day,
-        balance=ledgers.balance(tx, user.id, on=None, by=by, now=now),
+        balances=ledgers.from_today(tx, config, user, now=now),
         own=_items(tx, config, own),
         waiting=_items(tx, config, waiting),
         away=away,
         covering=covered.upcoming(tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1),
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
         may_record=recordable_people.are_any(tx, by=by, now=now),
+        checklist=setup_checklist.find(tx, config, by=by, now=now),
     )
 
 

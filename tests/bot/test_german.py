@@ -282,6 +282,8 @@ def german(world: World) -> World:
         managed = {"manager_id": world.people[GRACE].id}
         people.update(tx, anna.id, managed, by=by, now=now)
         organisation_settings.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
+        # The step of the checklist that is left opens the search for a person.
+        holiday_sets.add(tx, "GB-SCT", by=by, now=now)
         mine = world.caller(ANNA)
         for number in range(100):
             departments.create(tx, {"name": f"Team {number:02}"}, by=by, now=now)

@@ -41,20 +41,45 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
     home = opened(world, ADA)
 
     text = home.visible_text
-    assert "*22 of 25 days left*" in text
-    assert "`▒▒░░░░░░░░░░░░░░░░░░`" in text
-    assert "*Pending*\n3" in text
+    assert "*2026: 22 of 25 days left*" in text
+    assert "`▒▒░░░░░░░░░░░░░░░░░░`  Approved: 0. Pending: 3." in text
     assert "Mon 3 August to Wed 5 August 2026, 3 days\nAwaiting a decision" in text
     assert "No one is out." in text
     assert "Waiting for your decision" not in text
     assert labels(home) == [
-        "Request leave",
         "Edit",
         "Cancel leave",
         "Show everyone",
-        "API keys",
+        "Request leave",
         "Calendar feeds",
+        "API keys",
     ]
+
+
+def test_what_waits_for_the_viewer_comes_first_and_settings_last(world: World) -> None:
+    world.submit_over_rest(ADA)
+    world.submit_over_rest(GRACE)
+
+    home = opened(world, GRACE)
+
+    headers = [block["text"]["text"] for block in home.blocks if block["type"] == "header"]
+    assert headers == [
+        "Waiting for your decision",
+        "Your balance",
+        "Your leave",
+        "Who's out",
+        "Settings",
+    ]
+
+
+def test_next_years_balance_is_shown_once_leave_is_booked_in_it(world: World) -> None:
+    assert "2027" not in opened(world, ADA).visible_text
+
+    world.submit_over_rest(ADA, start_date=date(2026, 12, 31), end_date=date(2027, 1, 5))
+
+    text = opened(world, ADA).visible_text
+    assert "*2026: 24 of 25 days left*" in text
+    assert "*2027: 23 of 25 days left*" in text
 
 
 def test_an_approver_sees_pending_leave_of_colleagues_marked(world: World) -> None:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.views import home as views
-from bot.views import home_balance
+from bot.views.home import balance as balance_view
+from bot.views.home import tab as views
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.values import LeaveRequest, Organisation, field_names
 from storage.db.pages import Page
-from storage.leave.ledgers import Balance
+from storage.leave.ledgers import YEARS_AHEAD, Balance
 from storage.rules.leave_years import LeaveYear
+from storage.slack import setup_checklist
 from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item
 from storage.slack.home_pages import PageCursors
+from storage.slack.setup_checklist import Checklist, Step
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400
+FULL_CHECKLIST = Checklist(
+    steps=get_args(Step), country_code="GB", without_manager=setup_checklist.MAX_COUNTED
+)
 
 
 def balance(entitled: int, taken: int, pending: int, lapsing: int = 0) -> Balance:
@@ -96,11 +102,14 @@ def homes(draw: st.DrawFn) -> Home:
     halves = st.integers(0, 1_000)
     cursors = st.sampled_from([None, CURSOR])
     return Home(
-        user=user("Ada", "Lovelace"),
+        user=replace(user("Ada", "Lovelace"), role="owner"),
         organisation=Organisation(**blank | {"name": draw(text(200))}),
         today=NOW.date(),
         last_day=NOW.date() + timedelta(days=6),
-        balance=balance(draw(st.integers(-400, 1_000)), draw(halves), draw(halves), draw(halves)),
+        balances=[
+            balance(draw(st.integers(-400, 1_000)), draw(halves), draw(halves), draw(halves))
+            for _ in range(1 + YEARS_AHEAD)
+        ],
         own=draw(page_of(items(), MAX_OWN)),
         waiting=draw(page_of(items(), MAX_WAITING)),
         away=draw(page_of(absences(), MAX_AWAY)),
@@ -111,6 +120,7 @@ def homes(draw: st.DrawFn) -> Home:
             away=draw(cursors),
             scope=draw(st.sampled_from(["team", "org"])),
         ),
+        checklist=draw(st.none() | st.just(FULL_CHECKLIST)),
     )
 
 
@@ -143,12 +153,12 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
 def test_the_bar_shows_taken_pending_and_remaining_days(
     entitled: int, taken: int, pending: int, expected_bar: str
 ) -> None:
-    assert home_balance.bar(balance(entitled, taken, pending)) == expected_bar
+    assert balance_view.bar(balance(entitled, taken, pending)) == expected_bar
 
 
 @given(st.integers(-500, 1_000), st.integers(0, 1_000), st.integers(0, 1_000))
 def test_the_bar_has_twenty_characters_or_none(entitled: int, taken: int, pending: int) -> None:
-    assert len(home_balance.bar(balance(entitled, taken, pending))) in (0, 20)
+    assert len(balance_view.bar(balance(entitled, taken, pending))) in (0, 20)
 
 
 CURSORS = st.none() | st.text("abcXYZ019_=", min_size=1)

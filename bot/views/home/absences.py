@@ -9,7 +9,7 @@ from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.blocks import layout, text, words
-from bot.views.home_pages import page_buttons
+from bot.views.home.pages import page_buttons
 from storage.base.calendar_values import Absence
 from storage.slack.home import Home
 

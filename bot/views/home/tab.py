@@ -1,4 +1,4 @@
-"""The Home tab: balance, pending approvals, own leave, absences and settings."""
+"""The Home tab, the most important first."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bot.base.language import gettext
 from bot.blocks import layout, text, words
 from bot.message_views import amendment_lines, answers
 from bot.message_views import card as cards
-from bot.views import home_absences, home_balance, home_covering
-from bot.views.home_pages import page_buttons
-from storage.base.values import Amendment, LeaveRequest, LeaveType, User
+from bot.views.home import absences, balance, checklist, covering, settings
+from bot.views.home.pages import page_buttons
+from storage.base.values import Amendment, LeaveRequest, LeaveType
 from storage.slack.home import Home, Item, ProposedLeave
 
 # After escaping, the longest note and two names still fit in a section.
@@ -25,13 +25,15 @@ def view(home: Home) -> View:
         "type": "home",
         "callback_id": ids.HOME,
         "blocks": [
-            *_head(home),
-            *home_balance.blocks(home.balance),
+            text.section(f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"),
             *_pending_approvals(home),
+            *checklist.blocks(home.checklist),
+            *balance.blocks(home.balances),
             *_own_leave(home),
-            *home_covering.blocks(home.covering),
-            *home_absences.blocks(home),
-            *_settings(home.user),
+            *covering.blocks(home.covering),
+            *absences.blocks(home),
+            _quick_actions(home),
+            *settings.blocks(home.user),
         ],
     }
 
@@ -45,13 +47,11 @@ def closed(sentence: str) -> View:
     }
 
 
-def _head(home: Home) -> list[Block]:
-    request = layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")
-    title = f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"
-    head = {**text.section(title), "accessory": request}
-    if not home.may_record:
-        return [head]
-    return [head, layout.actions(layout.button(gettext("Record leave"), ids.HOME_RECORD))]
+def _quick_actions(home: Home) -> Block:
+    buttons = [layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")]
+    if home.may_record:
+        buttons.append(layout.button(gettext("Record leave"), ids.HOME_RECORD))
+    return layout.actions(*buttons)
 
 
 def _pending_approvals(home: Home) -> list[Block]:
@@ -186,22 +186,3 @@ def _own_buttons(item: Item) -> list[Block]:
 def _fell_ill(item: Item) -> Block:
     spoken = gettext("I fell ill: {dates}", dates=cards.dates(item.request))
     return layout.button(gettext("I fell ill"), ids.INTERRUPT, item.request.id, spoken=spoken)
-
-
-def _settings(user: User) -> list[Block]:
-    own = [
-        layout.button(gettext("API keys"), ids.KEYS),
-        layout.button(gettext("Calendar feeds"), ids.FEEDS),
-    ]
-    blocks = [layout.header(gettext("Settings")), layout.actions(*own)]
-    if user.role not in ("admin", "owner"):
-        return blocks
-    administered = [
-        layout.button(gettext("People"), ids.PEOPLE),
-        layout.button(gettext("Departments"), ids.DEPARTMENTS),
-        layout.button(gettext("Leave types"), ids.LEAVE_TYPES),
-        layout.button(gettext("Organisation"), ids.ORGANISATION),
-        layout.button(gettext("Public holidays"), ids.HOLIDAYS),
-        layout.button(gettext("Webhooks"), ids.WEBHOOKS),
-    ]
-    return [*blocks, layout.actions(*administered)]

@@ -1,0 +1,72 @@
+"""The Home tab's checklist for admins of a new organisation: the open steps, a button each."""
+
+from __future__ import annotations
+
+from bot.base import ids
+from bot.base.block_kit import Block
+from bot.base.language import gettext, locale, ngettext
+from bot.blocks import layout, text
+from storage.rules import holiday_calendar
+from storage.slack.setup_checklist import MAX_COUNTED, Checklist, Step
+
+
+def blocks(checklist: Checklist | None) -> list[Block]:
+    if checklist is None:
+        return []
+    hide = layout.button(gettext("Hide this list"), ids.CHECKLIST_HIDE)
+    hide["confirm"] = layout.confirm(
+        gettext("Hide this list?"),
+        gettext("No admin will see it again. Everything in it stays in the settings below."),
+        gettext("Hide"),
+        gettext("Keep it"),
+    )
+    return [
+        layout.header(gettext("Set up Hiatus")),
+        text.quiet(gettext("Each step disappears once it's done.")),
+        *(_step(step, checklist) for step in checklist.steps),
+        layout.actions(hide),
+    ]
+
+
+def _step(step: Step, checklist: Checklist) -> Block:
+    label, why = _texts(step, checklist)
+    return {
+        **text.section(f"*{label}*\n{why}"),
+        "accessory": layout.button(label, ids.CHECKLIST_STEP, step),
+    }
+
+
+def _texts(step: Step, checklist: Checklist) -> tuple[str, str]:
+    """The button, and the reason for the step."""
+    match step:
+        case "country":
+            country = holiday_calendar.country_name(checklist.country_code, locale())
+            why = gettext(
+                "Public holidays follow {country}. Some of its regions have more of them.",
+                country=country,
+            )
+            return gettext("Choose a region"), why
+        case "leave_types":
+            why = gettext("Decide which need approval, use the allowance or are private.")
+            return gettext("Check the leave types"), why
+        case "managers":
+            return gettext("Assign managers"), _without_manager(checklist)
+        case "digest":
+            why = gettext("On days when someone is off, I post who's out there.")
+            return gettext("Choose a channel"), why
+        case "feed":
+            why = gettext("See leave in Google Calendar, Outlook or Apple Calendar.")
+            return gettext("Add your calendar"), why
+
+
+def _without_manager(checklist: Checklist) -> str:
+    count = checklist.without_manager
+    if count >= MAX_COUNTED:
+        return gettext(
+            "{count} people or more have no manager, so admins get their requests.", count=count
+        )
+    return ngettext(
+        "{count} person has no manager, so admins get their requests.",
+        "{count} people have no manager, so admins get their requests.",
+        count,
+    )

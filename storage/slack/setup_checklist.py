@@ -1,0 +1,139 @@
+"""What is left to set up in a new organisation, as its data show it.
+
+Nothing stores whether a step is done. That an admin hid the checklist is in the audit trail alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from peewee import JOIN, SQL, Select
+
+from storage.base.values import Caller
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
+from storage.db.tables import AuditRow, CalendarFeedRow, DepartmentRow, UserRow
+from storage.events import audit
+from storage.events.organisation_config import OrganisationConfig
+from storage.rules import holiday_calendar, roles
+
+# An organisation that is older has found its way without the checklist.
+NEW_FOR: Final = timedelta(days=60)
+# People without a manager that are counted.
+MAX_COUNTED: Final = 100
+
+Step = Literal["country", "leave_types", "managers", "digest", "feed"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checklist:
+    """The open steps in their order, at least one.
+
+    ``without_manager`` is the number of people whose requests go to admins, at most 100.
+    """
+
+    steps: tuple[Step, ...]
+    country_code: str
+    without_manager: int
+
+
+def find(
+    tx: Transaction, config: OrganisationConfig, *, by: Caller, now: datetime
+) -> Checklist | None:
+    """The checklist for an admin of a new organisation; None once it is done or hidden."""
+    organisation = config.organisation
+    if not by.is_admin or now - organisation.created_at > NEW_FOR:
+        return None
+    if tx.first(_hidden, organisation_id=organisation.id) is not None:
+        return None
+    without_manager = len(
+        tx.all(_without_manager, organisation_id=organisation.id, limit=MAX_COUNTED)
+    )
+    has_feed = tx.first(_feed, organisation_id=organisation.id, user_id=str(by.user_id))
+    is_open: dict[Step, bool] = {
+        "country": _lacks_region(config),
+        "leave_types": _has_only_default_types(config),
+        "managers": without_manager > 0,
+        "digest": organisation.digest_channel is None,
+        "feed": has_feed is None,
+    }
+    steps = tuple(step for step, has_to_be_done in is_open.items() if has_to_be_done)
+    if not steps:
+        return None
+    return Checklist(
+        steps=steps, country_code=organisation.country_code, without_manager=without_manager
+    )
+
+
+def hide(tx: Transaction, *, by: Caller, now: datetime) -> None:
+    """Hide the checklist from every admin of the organisation. Raises InsufficientRole."""
+    roles.check_role(by.role, "admin")
+    audit.record(tx, "setup_checklist.hidden", "organisation", by.organisation_id, by=by, now=now)
+
+
+def _lacks_region(config: OrganisationConfig) -> bool:
+    """Whether regional holidays are missing everywhere: for the organisation and its people."""
+    if not holiday_calendar.has_regions(config.organisation.country_code):
+        return False
+    return not any("-" in each.country_code for each in config.holiday_sets.values())
+
+
+def _has_only_default_types(config: OrganisationConfig) -> bool:
+    """Whether the leave types are still those that every organisation begins with."""
+    created_at = config.organisation.created_at
+    return all(
+        each.version == 1 and each.created_at == created_at for each in config.leave_types.values()
+    )
+
+
+@compiled
+def _hidden(organisation_id: Param[str]) -> Select:
+    return (
+        AuditRow.select(AuditRow.id)
+        .where(
+            AuditRow.organisation_id == organisation_id,
+            AuditRow.action == "setup_checklist.hidden",
+        )
+        .limit(1)
+    )
+
+
+@compiled
+def _without_manager(organisation_id: Param[str], limit: Param[int]) -> Select:
+    """Members and approvers who have neither a manager nor a department with another manager."""
+    head_is_another = DepartmentRow.manager_id.is_null(False) & (
+        DepartmentRow.manager_id != UserRow.id
+    )
+    return (
+        UserRow.select(SQL("1"))
+        .join(
+            DepartmentRow,
+            JOIN.LEFT_OUTER,
+            on=(DepartmentRow.organisation_id == organisation_id)
+            & (DepartmentRow.id == UserRow.department_id)
+            & head_is_another,
+        )
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.status.in_(("active", "pending")),
+            UserRow.role.in_(("member", "approver")),
+            UserRow.manager_id.is_null(),
+            DepartmentRow.id.is_null(),
+        )
+        .limit(limit)
+    )
+
+
+@compiled
+def _feed(organisation_id: Param[str], user_id: Param[str]) -> Select:
+    return (
+        CalendarFeedRow.select(CalendarFeedRow.id)
+        .where(
+            CalendarFeedRow.organisation_id == organisation_id,
+            CalendarFeedRow.user_id == user_id,
+            CalendarFeedRow.revoked_at.is_null(),
+        )
+        .limit(1)
+    )

@@ -1,0 +1,97 @@
+"""The checklist on the Home tab of an admin of a new organisation, over signed HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.base import ids
+from tests.bot.test_settings_access import click
+from tests.bot.world import ADA, World
+from tests.builders import a_person
+from tests.fakes.slack import View
+
+ADMIN = "UADMIN"
+TITLE = "Set up Hiatus"
+
+
+@pytest.fixture(autouse=True)
+def _admin(world: World) -> None:
+    anna = a_person(world.database, world.acme, first_name="Anna", role="admin")
+    world.people[ADMIN] = anna
+    world.slack.add_person(ADMIN, anna.email, anna.name)
+
+
+def home_of(world: World, who: str) -> View:
+    world.slack.open_home(who)
+    world.settled()
+    return world.slack.home(who)
+
+
+def test_each_step_opens_the_modal_in_which_it_is_done(world: World) -> None:
+    home = home_of(world, ADMIN)
+
+    steps = {
+        block["accessory"]["text"]["text"]: block["accessory"]["value"]
+        for block in home.blocks
+        if block.get("accessory", {}).get("action_id") == ids.CHECKLIST_STEP
+    }
+
+    assert "4 people have no manager, so admins get their requests." in home.visible_text
+    assert "Public holidays follow United Kingdom." in home.visible_text
+    titles = {
+        label: click(world, ADMIN, home, ids.CHECKLIST_STEP, step).title
+        for label, step in steps.items()
+    }
+    assert titles == {
+        "Choose a region": "Organisation",
+        "Check the leave types": "Leave types",
+        "Assign managers": "People",
+        "Choose a channel": "Organisation",
+        "Add your calendar": "Calendar feeds",
+    }
+
+
+def test_members_have_no_checklist(world: World) -> None:
+    assert TITLE not in home_of(world, ADA).visible_text
+
+
+def test_a_step_that_is_done_in_its_modal_is_gone_without_opening_home_again(
+    world: World,
+) -> None:
+    world.slack.add_channel("C0DIGEST01", "who-is-out")
+    form = click(world, ADMIN, home_of(world, ADMIN), ids.CHECKLIST_STEP, "digest")
+
+    world.slack.submit(ADMIN, form, {"slack": ["digest"], "digest_channel": "C0DIGEST01"})
+    world.settled()
+
+    home = world.slack.home(ADMIN)
+    assert "Choose a channel" not in home.visible_text
+    assert "Choose a region" in home.visible_text
+
+
+def test_looking_at_the_links_of_the_calendar_is_enough(world: World) -> None:
+    click(world, ADMIN, home_of(world, ADMIN), ids.CHECKLIST_STEP, "feed")
+
+    assert "Add your calendar" not in world.slack.home(ADMIN).visible_text
+
+
+def test_hiding_the_checklist_asks_for_confirmation_and_removes_it(world: World) -> None:
+    home = home_of(world, ADMIN)
+    (button,) = [button for button in home.buttons if button.action_id == ids.CHECKLIST_HIDE]
+    assert "confirm" in button.element
+
+    world.slack.click_in_view(ADMIN, home, ids.CHECKLIST_HIDE)
+    world.settled()
+
+    assert TITLE not in world.slack.home(ADMIN).visible_text
+    assert world.audited("setup_checklist.hidden") == 1
+
+
+def test_members_cannot_hide_the_checklist(world: World) -> None:
+    own = {"actions": [{"action_id": ids.CHECKLIST_HIDE, "value": "x", "type": "button"}]}
+
+    world.slack.click_in_view(ADA, home_of(world, ADA), ids.HOME_REQUEST, overrides=own)
+    world.settled()
+
+    assert world.audited("setup_checklist.hidden") == 0
+    assert TITLE in home_of(world, ADMIN).visible_text

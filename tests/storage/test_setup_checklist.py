@@ -1,0 +1,120 @@
+"""The checklist of a new organisation: which steps are open, for whom, and until when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from storage.access import personal_feeds
+from storage.admin import departments, organisation_settings, people, people_status
+from storage.base.errors import InsufficientRole
+from storage.base.values import Caller
+from storage.db.database import Database, Transaction
+from storage.events import audit_log, organisation_config
+from storage.leave import leave_types
+from storage.slack import setup_checklist
+from storage.slack.setup_checklist import NEW_FOR, Checklist
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
+
+pytestmark = pytest.mark.shared_database
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database, country_code="DE")
+
+
+def found(database: Database, by: Caller, now: datetime = NOW) -> Checklist | None:
+    def find(tx: Transaction) -> Checklist | None:
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        return setup_checklist.find(tx, config, by=by, now=now)
+
+    return database.read_now(find)
+
+
+def steps(database: Database, acme: Acme) -> tuple[str, ...]:
+    checklist = found(database, acme.caller)
+    return () if checklist is None else checklist.steps
+
+
+def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
+    database: Database, acme: Acme
+) -> None:
+    ada = a_person(database, acme)
+    by = acme.caller
+    assert steps(database, acme) == ("country", "leave_types", "managers", "digest", "feed")
+
+    database.write_now(organisation_settings.update, {"country_code": "DE-BY"}, by=by, now=NOW)
+    assert steps(database, acme) == ("leave_types", "managers", "digest", "feed")
+
+    annual = type_id(database, acme)
+    database.write_now(leave_types.update, annual, {"name": "Holiday"}, by=by, now=NOW)
+    assert steps(database, acme) == ("managers", "digest", "feed")
+
+    database.write_now(people.update, ada.id, {"manager_id": acme.owner.id}, by=by, now=NOW)
+    assert steps(database, acme) == ("digest", "feed")
+
+    database.write_now(organisation_settings.update, {"digest_channel": "C0123"}, by=by, now=NOW)
+    assert steps(database, acme) == ("feed",)
+
+    database.write_now(personal_feeds.get_or_create, by=by, now=NOW)
+    assert found(database, by) is None
+
+
+def test_a_country_without_regions_needs_none(database: Database) -> None:
+    estonian = an_organisation(database, country_code="EE")
+
+    assert "country" not in steps(database, estonian)
+
+
+def test_people_without_a_manager_are_counted(database: Database, acme: Acme) -> None:
+    grace = a_person(database, acme, role="approver")
+    led, without_head = a_department(database, acme), a_department(database, acme, name="Sales")
+    changes = {"manager_id": grace.id}
+    database.write_now(departments.update, led.id, changes, by=acme.caller, now=NOW)
+    # Their department's manager decides; nobody decides for that manager.
+    a_person(database, acme, department_id=led.id)
+    database.write_now(people.update, grace.id, {"department_id": led.id}, by=acme.caller, now=NOW)
+    # Their manager decides.
+    a_person(database, acme, manager_id=grace.id)
+    # Nobody decides: no department, or one without a manager.
+    a_person(database, acme)
+    a_person(database, acme, department_id=without_head.id)
+    # Admins and people who left need no manager.
+    a_person(database, acme, role="admin")
+    leaver = a_person(database, acme)
+    database.write_now(people_status.archive, leaver.id, by=acme.caller, now=NOW)
+
+    checklist = found(database, acme.caller)
+
+    assert checklist is not None
+    assert checklist.without_manager == 3
+
+
+def test_only_admins_of_a_new_organisation_see_it(database: Database, acme: Acme) -> None:
+    member = caller_for(acme, a_person(database, acme, role="approver"))
+
+    assert found(database, member) is None
+    assert found(database, acme.caller, NOW + NEW_FOR) is not None
+    assert found(database, acme.caller, NOW + NEW_FOR + timedelta(days=1)) is None
+
+
+def test_hiding_it_hides_it_from_every_admin_and_is_audited(database: Database, acme: Acme) -> None:
+    other_admin = caller_for(acme, a_person(database, acme, role="admin"))
+    other_organisation = an_organisation(database, name="Other")
+
+    database.write_now(setup_checklist.hide, by=other_admin, now=NOW)
+
+    assert found(database, acme.caller) is None
+    assert found(database, other_organisation.caller) is not None
+    hidden_by = database.read_now(audit_log.last_actor, acme.id, "setup_checklist.hidden", acme.id)
+    assert hidden_by == other_admin.user_id
+
+
+def test_members_cannot_hide_it(database: Database, acme: Acme) -> None:
+    by = replace(caller_for(acme, a_person(database, acme)), role="member")
+
+    with pytest.raises(InsufficientRole):
+        database.write_now(setup_checklist.hide, by=by, now=NOW)
