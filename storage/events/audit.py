@@ -99,15 +99,6 @@ def record_value(
     )
 
 
-def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
-    """``{field: {"before", "after"}}`` for the fields whose values differ."""
-    return {
-        name: {"before": before.get(name), "after": after.get(name)}
-        for name in {**before, **after}
-        if before.get(name) != after.get(name)
-    }
-
-
 def _row(
     action: AuditAction,
     subject_type: str,
@@ -133,18 +124,22 @@ def _row(
 
 
 def _changes(before: Mapping[str, object], after: Mapping[str, object]) -> str:
-    """The differences as JSON, in the names, units and times of the rest of the API."""
-    changes = changes_between(_in_api_units(before), _in_api_units(after))
+    """``{field: {"before", "after"}}`` of the fields that differ, as JSON.
+
+    Names, units and times are those of the rest of the API.
+    """
+    changes = {
+        name.removesuffix(_HALF_DAYS): {
+            "before": _in_api_units(name, before.get(name)),
+            "after": _in_api_units(name, after.get(name)),
+        }
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    }
     return orjson.dumps(changes, option=orjson.OPT_UTC_Z).decode()
 
 
-def _in_api_units(values: Mapping[str, object]) -> Mapping[str, object]:
-    if not any(name.endswith(_HALF_DAYS) for name in values):
-        return values
-    return dict(_in_days(name, value) for name, value in values.items())
-
-
-def _in_days(name: str, value: object) -> tuple[str, object]:
-    if not name.endswith(_HALF_DAYS):
-        return name, value
-    return name.removesuffix(_HALF_DAYS), days_of(value) if isinstance(value, int) else None
+def _in_api_units(name: str, value: object) -> object:
+    if isinstance(value, int) and name.endswith(_HALF_DAYS):
+        return days_of(value)
+    return value
