@@ -19,15 +19,16 @@ _FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
 _BODY: Final = """
 <header class="top">
 <h1>Hiatus playground</h1>
-<p>A simulated Slack for three people. Choose who each panel belongs to, type
-<code>{command}</code> or press a button. Hiatus sends the same messages to the real Slack.</p>
+<p>A simulated Slack. Choose who each panel belongs to, type <code>{command}</code> or press a
+button. Hiatus sends the same messages to the real Slack.</p>
 <a href="docs">API</a>
+<button type="button" class="button" id="start-tour" hidden>Tour</button>
 <button type="button" class="button" id="reset">Clear Slack</button>
 </header>
-<nav class="jump" aria-label="People">
-<a href="#person-1">First person</a> <a href="#person-2">Second</a> <a href="#person-3">Third</a>
-</nav>
+<section class="tour" id="tour" aria-label="Tour" hidden></section>
+<nav class="jump" aria-label="People" hidden></nav>
 <p class="problems" id="problems" role="alert" hidden></p>
+<div class="heard" id="news" role="log" aria-label="New messages"></div>
 <main id="playground" data-people="{people}" data-command="{command}" data-token="{token}">
 <p class="empty">The playground needs JavaScript.</p>
 </main>"""

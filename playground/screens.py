@@ -33,26 +33,52 @@ def screen(workspace: Workspace, team_id: str, user_id: str) -> Payload:
 
 
 def _messages(workspace: Workspace, channel: str, user_id: str) -> list[Payload]:
+    """A conversation, oldest first. Replies are below the first message of their thread.
+
+    A reply that was sent to the conversation too is also a message of its own, as in Slack.
+    """
     messages = [message for message in workspace.messages if message.channel == channel]
-    messages += [
+    by_ts = {message.ts: message for message in messages}
+    threads: dict[str, list[Message]] = {}
+    for message in messages:
+        if message.thread_ts is not None:
+            threads.setdefault(message.thread_ts, []).append(message)
+    # Slack keeps the place of a deleted message that has replies.
+    first = [
+        message for message in messages if message.thread_ts is None or message.reply_broadcast
+    ]
+    first += [message for message in workspace.deleted if message.ts in threads]
+    first += [
         message
         for message in workspace.ephemerals
         if (message.channel, message.user) == (channel, user_id)
     ]
-    messages.sort(key=lambda message: [int(part) for part in message.ts.split(".")])
-    return [_message(message) for message in messages[-MAX_MESSAGES:]]
+    first.sort(key=_position)
+    return [
+        _message(message, by_ts)
+        | {"replies": [_message(reply, by_ts) for reply in threads.get(message.ts, [])]}
+        for message in first[-MAX_MESSAGES:]
+    ]
 
 
-def _message(message: Message) -> Payload:
+def _position(message: Message) -> list[int]:
+    return [int(part) for part in message.ts.split(".")]
+
+
+def _message(message: Message, by_ts: dict[str, Message]) -> Payload:
+    is_deleted = not message.ephemeral and message.ts not in by_ts
+    root = by_ts.get(message.thread_ts or "")
     return {
         "channel": message.channel,
         "ts": message.ts,
-        "text": message.text,
-        "blocks": message.blocks,
+        "text": "This message was deleted." if is_deleted else message.text,
+        "blocks": [] if is_deleted else message.blocks,
         "ephemeral": message.ephemeral,
-        "edited": bool(message.history),
+        "edited": bool(message.history) and not is_deleted,
+        "deleted": is_deleted,
         "thread_ts": message.thread_ts,
         "reply_broadcast": message.reply_broadcast,
+        "replied_to": root.text if root is not None else None,
     }
 
 

@@ -112,13 +112,18 @@ def _block_lines(block: Payload) -> list[str]:
             for element in block.get("elements", [])
         ]
     if kind == "table":
-        return [" | ".join(text_of(cell) for cell in row) for row in block.get("rows", [])]
+        return [" | ".join(cell_text(cell) for cell in row) for row in block.get("rows", [])]
     lines = [text_of(block.get(key)) for key in ("text", "title", "subtitle", "body")]
     lines += [text_of(field) for field in block.get("fields") or []]
     lines.append(str(block.get("alt_text", "")))
     for element in elements_of(block):
         lines += _element_lines(element)
     return lines
+
+
+def cell_text(cell: Payload) -> str:
+    """The text of a table's cell: raw_text, raw_number or rich_text."""
+    return "".join(_rich_text(cell)) if cell.get("type") == "rich_text" else text_of(cell)
 
 
 def _element_lines(element: Payload) -> list[str]:

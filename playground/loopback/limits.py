@@ -1,7 +1,7 @@
 """Slack's limits on views and messages. Every function returns problems as sentences.
 
-Sources: @slack/types 3.2.0, docs.slack.dev/config/block-kit, docs.slack.dev/blocks.json, and the
-validation of `slack_sdk.models`.
+Sources: @slack/types 3.2.0, docs.slack.dev/config/block-kit, docs.slack.dev/blocks.json for the
+surfaces of each block, and the validation of `slack_sdk.models`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.models.blocks.block_elements import BlockElement
 from slack_sdk.models.views import View
 
-from playground.loopback.blocks import Payload, elements_of, located, options_of
+from playground.loopback.blocks import Payload, cell_text, elements_of, located, options_of
 
 VIEW_BYTES = 250_000
 UPDATE_TEXT_LENGTH = 4_000
@@ -36,16 +36,20 @@ _VIEW_KEYS = {
     "notify_on_close",
     "submit_disabled",
 }
-# Blocks that Slack does not show everywhere (docs.slack.dev/blocks.json, "available-in-surfaces").
+# Blocks that are not in the table are for every surface.
 _SURFACES = {
     "alert": {"modal"},
+    "card": {"message", "modal", "home"},
     "carousel": {"message", "home"},
     "container": {"message"},
+    "context_actions": {"message"},
+    "file": {"message"},
     "markdown": {"message"},
     "plan": {"message"},
-    "table": {"message"},
+    "table": {"message", "home"},
     "task_card": {"message"},
 }
+_TABLE_CHARACTERS = 10_000
 _INPUT_ONLY = {
     "plain_text_input",
     "number_input",
@@ -111,6 +115,7 @@ def _problems_of_blocks(blocks: list[Payload], surface: str, most: int) -> list[
     problems += [f"block_id {name!r} is used {n} times" for name, n in block_ids.items() if n > 1]
     for number, block in enumerate(blocks):
         problems += _problems_of_block(block, f"blocks/{number} ({block['type']})", surface)
+    problems += _problems_of_tables(blocks, surface)
     if sum(bool(element.get("focus_on_load")) for _, element in located(blocks)) > 1:
         problems.append("focus_on_load is set on more than one element")
     return problems
@@ -128,7 +133,7 @@ def _problems_of_block(block: Payload, where: str, surface: str) -> list[str]:
     except (SlackObjectFormationError, TypeError, ValueError, AttributeError, KeyError) as error:
         return [*problems, f"{where}: slack_sdk: {error}"]
     problems += [f"{where}.{key}: unknown" for key in sorted(set(block) - attributes)]
-    if surface not in _SURFACES.get(kind, {surface}):
+    if kind in _SURFACES and surface not in _SURFACES[kind]:
         problems.append(f"{where}: not in a {surface}")
     problems += _problems_by_kind(kind, block, where)
     elements = elements_of(block)
@@ -138,6 +143,34 @@ def _problems_of_block(block: Payload, where: str, surface: str) -> list[str]:
     ]
     for element in elements:
         problems += _problems_of_element(element, f"{where}/{element.get('type')}", kind)
+    return problems
+
+
+def _problems_of_tables(blocks: list[Payload], surface: str) -> list[str]:
+    """Limits that hold for all tables of a message or view together."""
+    tables = [block for block in blocks if block["type"] == "table"]
+    cells = [cell for table in tables for row in table.get("rows") or [] for cell in row]
+    characters = sum(len(cell_text(cell)) for cell in cells)
+    problems = []
+    if len(tables) > 1 and surface == "message":
+        problems.append(f"blocks: {len(tables)} tables, at most 1 in a message")
+    if characters > _TABLE_CHARACTERS:
+        problems.append(f"tables: {characters} characters, at most {_TABLE_CHARACTERS}")
+    return problems
+
+
+def _problems_of_table(block: Payload, where: str) -> list[str]:
+    problems = _count(block.get("rows"), f"{where}.rows", 100)
+    for number, row in enumerate(block.get("rows") or []):
+        problems += _count(row, f"{where}.rows/{number}", 20)
+        problems += [
+            f"{where}.rows/{number}: a cell is {cell.get('type')!r}, or empty"
+            for cell in row
+            if cell.get("type") not in {"raw_text", "raw_number", "rich_text"}
+            or not cell_text(cell)
+        ]
+    if block.get("column_settings") is not None:
+        problems += _count(block["column_settings"], f"{where}.column_settings", 20)
     return problems
 
 
@@ -157,10 +190,14 @@ def _problems_by_kind(kind: str, block: Payload, where: str) -> list[str]:
             if element.get("type") != "image":
                 problems += _text(element, f"{where}.elements", 3000)
         return problems
-    if kind == "actions":
-        return _count(block.get("elements"), f"{where}.elements", 25)
+    if kind == "alert":
+        return _text(block.get("text"), f"{where}.text", 200)
     if kind == "card":
         return _problems_of_card(block, where)
+    if kind == "table":
+        return _problems_of_table(block, where)
+    if kind == "actions":
+        return _count(block.get("elements"), f"{where}.elements", 25)
     if kind == "input":
         problems = _plain(block.get("label"), f"{where}.label", 2000)
         if block.get("hint") is not None:
@@ -178,6 +215,8 @@ def _problems_of_card(card: Payload, where: str) -> list[str]:
     for key, most in (("title", 150), ("subtitle", 150), ("body", 200)):
         if card.get(key) is not None:
             problems += _mrkdwn(card[key], f"{where}.{key}", most)
+    if card.get("actions") is not None:
+        problems += _count(card["actions"], f"{where}.actions", 3)
     strays = {str(element.get("type")) for element in elements_of(card)} - {"button"}
     return problems + [f"{where}.actions: no {kind}" for kind in sorted(strays)]
 

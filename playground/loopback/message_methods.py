@@ -17,7 +17,7 @@ def _post_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
     channel, person_id = _channel_and_person(api, team, str(arguments["channel"]))
     api.check_message("chat.postMessage", arguments, longest=MESSAGE_TEXT_LENGTH)
     message = api.workspace.add_message(_message(api, team, arguments, channel, person_id))
-    shown = message.to_slack(api.workspace.app_id, team.bot_id)
+    shown = api.workspace.to_slack(message)
     return {"channel": channel, "ts": message.ts, "message": shown}
 
 
@@ -39,7 +39,9 @@ def _update_message(api: WebApi, team: Team, arguments: Payload) -> Payload:
     api.check_message("chat.update", arguments, longest=UPDATE_TEXT_LENGTH)
     text, blocks = arguments.get("text") or "", arguments.get("blocks") or []
     api.workspace.rewrite(message, text, blocks)
-    shown = message.to_slack(api.workspace.app_id, team.bot_id)
+    if is_true(arguments.get("reply_broadcast")):
+        message.reply_broadcast = message.thread_ts is not None
+    shown = api.workspace.to_slack(message)
     return {"channel": message.channel, "ts": message.ts, "text": text, "message": shown}
 
 
@@ -73,7 +75,7 @@ def _channel_and_person(api: WebApi, team: Team, target: str) -> tuple[str, str 
 def _message(
     api: WebApi, team: Team, arguments: Payload, channel: str, person_id: str | None
 ) -> Message:
-    thread_ts = arguments.get("thread_ts") or None
+    thread_ts = _thread_ts(api, team, channel, arguments.get("thread_ts"))
     return Message(
         team_id=team.id,
         channel=channel,
@@ -86,6 +88,14 @@ def _message(
         reply_broadcast=thread_ts is not None and is_true(arguments.get("reply_broadcast")),
         metadata=arguments.get("metadata"),
     )
+
+
+def _thread_ts(api: WebApi, team: Team, channel: str, given: object) -> str | None:
+    """The first message of the thread: a reply to a reply is in the same thread."""
+    if given in (None, ""):
+        return None
+    replied_to = api.workspace.message(team.id, channel, str(given))
+    return (replied_to.thread_ts if replied_to is not None else None) or str(given)
 
 
 def _own_message(api: WebApi, team: Team, arguments: Payload, not_own: str) -> Message:

@@ -75,7 +75,6 @@ def action_in_message(
     response_url: str,
 ) -> Payload:
     """block_actions for an element of a message; an ephemeral one is not sent along."""
-    team = workspace.teams[message.team_id]
     is_dm = message.channel.startswith("D")
     channel = workspace.channels.get(message.channel)
     name = channel.name if channel is not None and not is_dm else "directmessage"
@@ -88,14 +87,15 @@ def action_in_message(
             "message_ts": message.ts,
             "channel_id": message.channel,
             "is_ephemeral": message.ephemeral,
-        },
+        }
+        | ({"thread_ts": message.thread_ts} if message.thread_ts else {}),
         "channel": {"id": message.channel, "name": name},
         "state": {"values": values if state and action["type"] != "overflow" else {}},
         "response_url": response_url,
         "actions": [action],
     }
     if not message.ephemeral:
-        payload["message"] = copy.deepcopy(message.to_slack(workspace.app_id, team.bot_id))
+        payload["message"] = copy.deepcopy(workspace.to_slack(message))
     return payload
 
 

@@ -37,7 +37,9 @@ class Message:
     author_id: str
     user: str | None = None
     ephemeral: bool = False
+    # The first message of the thread that this one is a reply in.
     thread_ts: str | None = None
+    # Whether the reply is shown in the conversation, too.
     reply_broadcast: bool = False
     metadata: Payload | None = None
     history: list[tuple[str, list[Payload]]] = field(default_factory=list)
@@ -52,7 +54,7 @@ class Message:
         return buttons(self.blocks)
 
     def to_slack(self, app_id: str, bot_id: str) -> Payload:
-        """The `message` object of Slack's answers and payloads."""
+        """The message's own fields of Slack's `message` object."""
         shape: Payload = {
             "type": "message",
             "user": self.author_id,

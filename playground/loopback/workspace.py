@@ -161,6 +161,29 @@ class Workspace:
                     return message
             return None
 
+    def replies_to(self, message: Message) -> list[Message]:
+        """The replies in the message's thread, oldest first."""
+        with self.changed:
+            thread = (message.team_id, message.channel, message.ts)
+            return [
+                other
+                for other in self.messages
+                if (other.team_id, other.channel, other.thread_ts) == thread
+            ]
+
+    def to_slack(self, message: Message) -> Payload:
+        """The `message` object of Slack's answers and payloads."""
+        shape = message.to_slack(self.app_id, self.teams[message.team_id].bot_id)
+        replies = self.replies_to(message)
+        if replies:
+            shape |= {
+                "thread_ts": message.ts,
+                "reply_count": len(replies),
+                "reply_users_count": len({reply.author_id for reply in replies}),
+                "latest_reply": replies[-1].ts,
+            }
+        return shape
+
     def rewrite(self, message: Message, text: str, blocks: list[Payload]) -> None:
         with self.changed:
             message.history.append((message.text, message.blocks))

@@ -1,35 +1,19 @@
-// Block Kit as elements. What is pressed or picked goes to `scene.act`; nothing is kept here.
+// Block Kit's blocks as elements.
 //
-// A scene: `people`, `act(block, element, value)`, `suggest(block, element, typed)`, `values` (what
-// is filled in, by block id and action id), `errors` (by block id), `confirm(dialog)`.
+// A scene: `people`, `channels`, `act(block, element, value)`, `suggest(block, element, typed)`,
+// `values` (what is filled in, by block id and action id), `errors` (by block id), `confirm(dialog)`.
 
-import { anchor, element, plainOf, textOf } from "./playground-text.js";
+import { control, isGroup, undrawn } from "./playground-controls.js";
+import { anchor, element, emoji, mention, plainOf, textOf } from "./playground-text.js";
 
-const STATEFUL = new Set([
-  "static_select", "external_select", "users_select", "radio_buttons", "checkboxes", "datepicker",
-  "timepicker", "plain_text_input", "number_input", "email_text_input", "url_text_input",
-  "conversations_select", "channels_select", "multi_static_select",
-]);
-const INPUT_TYPES = {
-  number_input: "number", email_text_input: "email", url_text_input: "url",
-  datepicker: "date", timepicker: "time", plain_text_input: "text",
-};
 let lastId = 0;
 
 export function drawBlocks(blocks, scene) {
   return blocks.map((block) => {
     const draw = BLOCKS[block.type];
-    const drawn = draw ? draw(block, scene) : unknown(block.type);
+    const drawn = draw ? draw(block, scene) : undrawn(block.type);
     drawn.classList.add("block", `block-${block.type}`);
     return drawn;
-  });
-}
-
-// Every field's value as it stands on the screen: [block_id, action_id, value].
-export function fieldsIn(root) {
-  return [...root.querySelectorAll("[data-field]")].map((field) => {
-    const [blockId, actionId] = JSON.parse(field.dataset.field);
-    return [blockId, actionId, field.read()];
   });
 }
 
@@ -44,7 +28,10 @@ const BLOCKS = {
     element("div", { role: "group" }, ...block.elements.map((one) => control(block, one, scene))),
   input,
   image: (block) => element("figure", {}, picture(block), plainOf(block.title)),
-  rich_text: (block) => element("div", {}, ...block.elements.map(richText)),
+  rich_text: (block, scene) => element("div", {}, ...block.elements.map((one) => richText(one, scene.people))),
+  card,
+  alert,
+  table,
 };
 
 function section(block, scene) {
@@ -67,13 +54,13 @@ function section(block, scene) {
 function input(block, scene) {
   const of = block.element;
   const id = `field-${++lastId}`;
-  const isGroup = CONTROLS[of.type] === boxes;
-  const label = element(isGroup ? "legend" : "label", isGroup ? {} : { for: id }, plainOf(block.label));
+  const hasMany = isGroup(of);
+  const label = element(hasMany ? "legend" : "label", hasMany ? {} : { for: id }, plainOf(block.label));
   if (block.optional) {
     label.append(element("span", { class: "optional" }, " (optional)"));
   }
   const field = control(block, of, scene, { id, required: !block.optional, isInput: true });
-  const drawn = element(isGroup ? "fieldset" : "div", {}, label, field);
+  const drawn = element(hasMany ? "fieldset" : "div", {}, label, field);
   const notes = [];
   if (block.hint) {
     notes.push(element("p", { class: "hint", id: `${id}-hint` }, plainOf(block.hint)));
@@ -91,278 +78,45 @@ function input(block, scene) {
   return drawn;
 }
 
-function control(block, of, scene, how = {}) {
-  const draw = CONTROLS[of.type];
-  if (!draw) {
-    return unknown(of.type);
+function card(block, scene) {
+  const drawn = element("div", { role: "group", "aria-label": plainOf(block.title) });
+  if (block.hero_image) {
+    drawn.append(element("div", { class: "hero" }, picture(block.hero_image)));
   }
-  const drawn = draw(block, of, scene, how);
-  if (STATEFUL.has(of.type)) {
-    drawn.dataset.field = JSON.stringify([block.block_id, of.action_id]);
-  }
-  if (!how.isInput && !drawn.hasAttribute("aria-label") && of.type !== "button" && of.type !== "overflow") {
-    drawn.setAttribute("aria-label", plainOf(of.placeholder) || plainOf(block.text) || "Choose");
-  }
-  if (of.focus_on_load) {
-    drawn.dataset.focus = "yes";
+  const words = ["title", "subtitle", "body"].filter((name) => block[name]).map((name) =>
+    element("div", { class: name }, ...textOf(block[name], scene.people)));
+  drawn.append(element("div", { class: "face" }, ...(block.icon ? [picture(block.icon)] : []), element("div", {}, ...words)));
+  if (block.actions?.length) {
+    drawn.append(element("div", { class: "actions" }, ...asOnCards(block.actions).map((one) => control(block, one, scene))));
   }
   return drawn;
 }
 
-const CONTROLS = {
-  button,
-  overflow,
-  static_select: select,
-  multi_static_select: boxes,
-  users_select: select,
-  channels_select: select,
-  conversations_select: select,
-  external_select: external,
-  radio_buttons: boxes,
-  checkboxes: boxes,
-  datepicker: typed,
-  timepicker: typed,
-  plain_text_input: typed,
-  number_input: typed,
-  email_text_input: typed,
-  url_text_input: typed,
-};
-
-function tells(block) {
-  return block.type !== "input" || block.dispatch_action;
+// Slack places a card's buttons itself: the danger button first, the primary one last.
+function asOnCards(buttons) {
+  const rank = { danger: 0, primary: 2 };
+  return buttons.toSorted((one, other) => (rank[one.style] ?? 1) - (rank[other.style] ?? 1));
 }
 
-function button(block, of, scene) {
-  const label = plainOf(of.text);
-  const drawn = element(
-    "button",
-    { type: "button", class: `button ${of.style || ""}`, "aria-label": of.accessibility_label },
-    label,
-  );
-  drawn.addEventListener("click", async () => {
-    if (of.confirm && !(await scene.confirm(of.confirm))) {
-      return;
-    }
-    if (of.url) {
-      window.open(of.url, "_blank", "noopener");
-    }
-    scene.act(block, of, of.value ?? null);
-  });
-  return drawn;
+const SIGNS = { info: "ℹ", warning: "⚠", error: "⨯", success: "✓" };
+
+function alert(block, scene) {
+  const level = SIGNS[block.level] ? block.level : "default";
+  return element("div", { class: `level-${level}`, role: level === "error" ? "alert" : "status" },
+    element("span", { class: "sign", "aria-hidden": "true" }, SIGNS[level] || "●"),
+    element("div", {}, ...textOf(block.text, scene.people)));
 }
 
-function overflow(block, of, scene) {
-  const menu = element("details", { class: "overflow" });
-  const items = of.options.map((option) => {
-    const item = option.url
-      ? element("a", { class: "item", href: option.url, target: "_blank", rel: "noopener noreferrer" }, plainOf(option.text))
-      : element("button", { type: "button", class: "item" }, plainOf(option.text));
-    item.addEventListener("click", async () => {
-      menu.open = false;
-      if (!of.confirm || (await scene.confirm(of.confirm))) {
-        scene.act(block, of, option.value);
-      }
-    });
-    return item;
-  });
-  menu.append(element("summary", { class: "button", "aria-label": "More actions" }, "⋯"), element("div", { class: "menu" }, ...items));
-  menu.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && menu.open) {
-      menu.open = false;
-      menu.querySelector("summary").focus();
-      event.stopPropagation();
-    }
-  });
-  return menu;
-}
-
-function select(block, of, scene, how) {
-  const state = stateOf(block, of, scene);
-  const drawn = element("select", { id: how.id, required: how.required });
-  if (!(how.required && selectedIn(state))) {
-    drawn.append(element("option", { value: "" }, plainOf(of.placeholder) || "Choose…"));
-  }
-  const groups = of.option_groups || [{ options: of.options || choices(of, scene) }];
-  for (const group of groups) {
-    const options = group.options.map((one) => element("option", { value: one.value }, plainOf(one.text)));
-    drawn.append(...(group.label ? [element("optgroup", { label: plainOf(group.label) }, ...options)] : options));
-  }
-  drawn.value = selectedIn(state) ?? "";
-  drawn.read = () => drawn.value || null;
-  if (tells(block)) {
-    drawn.addEventListener("change", async () => {
-      if (of.confirm && !(await scene.confirm(of.confirm))) {
-        drawn.value = selectedIn(state) ?? "";
-        return;
-      }
-      scene.act(block, of, drawn.read());
-    });
-  }
-  return drawn;
-}
-
-function choices(of, scene) {
-  const things = of.type === "users_select" ? scene.people : scene.channels;
-  const sign = of.type === "users_select" ? "" : "#";
-  return things.map((one) => ({ value: one.id, text: { type: "plain_text", text: sign + one.name } }));
-}
-
-// Typing asks the app for options; they stand in a list below until one is picked.
-function external(block, of, scene, how) {
-  let picked = stateOf(block, of, scene).selected_option || null;
-  let asked = 0;
-  const listId = `options-${++lastId}`;
-  const box = element("input", {
-    id: how.id, type: "text", role: "combobox", autocomplete: "off", "aria-expanded": "false",
-    "aria-controls": listId, required: how.required, placeholder: plainOf(of.placeholder) || "Search…",
-  });
-  box.value = picked ? plainOf(picked.text) : "";
-  const list = element("ul", { id: listId, class: "menu", role: "listbox", hidden: true });
-  const drawn = element("div", { class: "combobox" }, box, list);
-  const shut = () => {
-    list.hidden = true;
-    box.setAttribute("aria-expanded", "false");
-  };
-  const pick = (option) => {
-    picked = option;
-    box.value = plainOf(option.text);
-    shut();
-    if (tells(block)) {
-      scene.act(block, of, option);
-    }
-  };
-  const search = async () => {
-    const mine = ++asked;
-    if (box.value.length < (of.min_query_length ?? 3)) {
-      shut();
-      return;
-    }
-    const groups = await scene.suggest(block, of, box.value);
-    if (mine !== asked) {
-      return;
-    }
-    list.replaceChildren(...groups.flatMap(({ label, options }) => [
-      ...(label ? [element("li", { class: "group", role: "presentation" }, plainOf(label))] : []),
-      ...options.map((option) => offered(option)),
-    ]));
-    if (!groups.length) {
-      list.append(element("li", { class: "none" }, "No results"));
-    }
-    list.hidden = false;
-    box.setAttribute("aria-expanded", "true");
-  };
-  const offered = (option) => {
-    const item = element("li", { role: "option", tabindex: "-1" }, plainOf(option.text));
-    item.addEventListener("click", () => pick(option));
-    item.addEventListener("keydown", (event) => move(event, item, () => pick(option)));
-    return item;
-  };
-  const items = () => [...list.querySelectorAll("[role=option]")];
-  const move = (event, item, choose) => {
-    const at = items().indexOf(item);
-    const next = { ArrowDown: items()[at + 1], ArrowUp: items()[at - 1] || box }[event.key];
-    if (next) {
-      next.focus();
-    } else if (event.key === "Enter") {
-      choose();
-      box.focus();
-    } else if (event.key === "Escape") {
-      shut();
-      box.focus();
-      event.stopPropagation();
-    } else {
-      return;
-    }
-    event.preventDefault();
-  };
-  box.addEventListener("input", () => {
-    picked = null;
-    search();
-  });
-  box.addEventListener("focus", () => list.hidden && !picked && search());
-  box.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown" && items().length) {
-      items()[0].focus();
-      event.preventDefault();
-    } else if (event.key === "Escape" && !list.hidden) {
-      shut();
-      event.stopPropagation();
-    }
-  });
-  // Not at once: a button below would move from under the pointer that is pressing it.
-  drawn.addEventListener("focusout", () => {
-    setTimeout(() => drawn.contains(document.activeElement) || shut(), 250);
-  });
-  drawn.read = () => picked;
-  return drawn;
-}
-
-function boxes(block, of, scene, how) {
-  const isMany = of.type !== "radio_buttons";
-  const state = stateOf(block, of, scene);
-  const chosen = isMany ? (state.selected_options || []).map((one) => one.value) : [selectedIn(state)];
-  const name = `choice-${++lastId}`;
-  const options = of.options || of.option_groups.flatMap((group) => group.options);
-  const drawn = element("div", { class: "boxes", role: how.isInput ? null : "group" });
-  const fields = options.map((option) => {
-    const field = element("input", { type: isMany ? "checkbox" : "radio", name, value: option.value });
-    field.checked = chosen.includes(option.value);
-    const words = element("span", {}, ...textOf(option.text, scene.people));
-    if (option.description) {
-      words.append(element("small", {}, ...textOf(option.description, scene.people)));
-    }
-    drawn.append(element("label", {}, field, words));
-    return field;
-  });
-  drawn.read = () => {
-    const values = fields.filter((one) => one.checked).map((one) => one.value);
-    return isMany ? values : (values[0] ?? null);
-  };
-  const complain = () => {
-    const isMissing = how.required && !fields.some((one) => one.checked);
-    fields[0]?.setCustomValidity(isMissing ? "Choose at least one." : "");
-  };
-  complain();
-  drawn.addEventListener("change", complain);
-  if (tells(block)) {
-    drawn.addEventListener("change", () => scene.act(block, of, drawn.read()));
-  }
-  return drawn;
-}
-
-function typed(block, of, scene, how) {
-  const state = stateOf(block, of, scene);
-  const isLong = of.type === "plain_text_input" && of.multiline;
-  const attributes = {
-    id: how.id, required: how.required, minlength: of.min_length, maxlength: of.max_length,
-    placeholder: plainOf(of.placeholder), min: of.min_value, max: of.max_value,
-  };
-  const drawn = isLong
-    ? element("textarea", { ...attributes, rows: 3 })
-    : element("input", { ...attributes, type: INPUT_TYPES[of.type], autocomplete: "off" });
-  if (of.type === "number_input") {
-    drawn.step = of.is_decimal_allowed ? "any" : "1";
-  }
-  drawn.value = state.value ?? state.selected_date ?? state.selected_time ?? "";
-  drawn.read = () => drawn.value || null;
-  if (tells(block)) {
-    drawn.addEventListener("change", () => scene.act(block, of, drawn.read()));
-  }
-  return drawn;
-}
-
-function stateOf(block, of, scene) {
-  const kept = (scene.values[block.block_id] || {})[of.action_id];
-  return kept || {
-    selected_option: of.initial_option, selected_options: of.initial_options,
-    selected_user: of.initial_user, selected_channel: of.initial_channel,
-    selected_conversation: of.initial_conversation, selected_date: of.initial_date,
-    selected_time: of.initial_time, value: of.initial_value,
-  };
-}
-
-function selectedIn(state) {
-  return state.selected_option?.value ?? state.selected_user ?? state.selected_channel ?? state.selected_conversation;
+function table(block, scene) {
+  const settings = block.column_settings || [];
+  const rows = block.rows.map((row, at) => element("tr", {}, ...row.map((cell, column) => {
+    const { align = "left", is_wrapped: isWrapped } = settings[column] || {};
+    const classes = `${["center", "right"].includes(align) ? align : "left"} ${isWrapped ? "wrapped" : ""}`;
+    const words = cell.type === "rich_text" ? cell.elements.map((one) => richText(one, scene.people)) : [cell.text];
+    return element(at ? "td" : "th", { class: classes, scope: at ? null : "col" }, ...words);
+  })));
+  // It scrolls sideways: reachable with the keyboard, too.
+  return element("div", { role: "region", "aria-label": "Table", tabindex: "0" }, element("table", {}, ...rows));
 }
 
 function picture(of) {
@@ -370,17 +124,27 @@ function picture(of) {
   return element("span", { class: "picture" }, of.alt_text || "picture");
 }
 
-function richText(one) {
+function richText(one, people) {
   if (one.type === "rich_text_list") {
-    return element(one.style === "ordered" ? "ol" : "ul", {}, ...one.elements.map((item) => element("li", {}, richText(item))));
+    return element(one.style === "ordered" ? "ol" : "ul", {}, ...one.elements.map((item) => element("li", {}, richText(item, people))));
   }
   if (one.elements) {
     const name = { rich_text_preformatted: "pre", rich_text_quote: "blockquote" }[one.type] || "span";
-    return element(name, {}, ...one.elements.map(richText));
+    return element(name, {}, ...one.elements.map((inner) => richText(inner, people)));
   }
-  return one.type === "link" ? anchor(one.url, one.text || one.url) : document.createTextNode(one.text || one.name || one.user_id || "");
+  return styled(one.style || {}, richTextPart(one, people));
 }
 
-function unknown(type) {
-  return element("div", { class: "unknown" }, `The playground cannot draw “${type}”.`);
+function richTextPart(one, people) {
+  const parts = {
+    link: () => anchor(one.url, one.text || one.url),
+    emoji: () => document.createTextNode(emoji(one)),
+    user: () => mention(one.user_id, people),
+  };
+  return (parts[one.type] || (() => document.createTextNode(one.text || one.fallback || one.range || "")))();
+}
+
+function styled(style, words) {
+  const names = Object.entries({ code: "code", strike: "s", italic: "em", bold: "strong" });
+  return names.reduce((inner, [key, name]) => (style[key] ? element(name, {}, inner) : inner), words);
 }

@@ -1,48 +1,82 @@
-// One person's Slack. A world: `people`, `command`, `call(path, body)`, `refresh(isAfresh)`.
+// One person's Slack. A world: `people`, `command`, `call(path, body)`, `refresh(isAfresh)`,
+// `announce(words)`, `acted(number, kind)`.
 
-import { drawBlocks, fieldsIn } from "./playground-blocks.js";
+import { drawBlocks } from "./playground-blocks.js";
+import { fieldsIn } from "./playground-controls.js";
+import { conversation, thread } from "./playground-messages.js";
+import { Modal, ask } from "./playground-modal.js";
+import { patch, untouched } from "./playground-patch.js";
 import { element, mrkdwn } from "./playground-text.js";
+import { Unread } from "./playground-unread.js";
 
-// One person's window: a list of messages, the Home tab, a channel, and a form on top of them.
+const TABS = { messages: "Hiatus", home: "Home", channel: "#general" };
+
+// One person's window: the conversation with Hiatus, the Home tab, a channel, and a form on top.
 export class Panel {
-  constructor(number, world) {
+  constructor(number, userId, world) {
     this.number = number;
+    this.userId = userId;
     this.world = world;
-    this.tab = "messages";
-    this.errors = {};
-    this.drawn = {};
     this.lastAct = Promise.resolve();
+    this.clear();
     this.chooser = element("select", { "aria-label": "Who is this?" });
     this.chooser.addEventListener("change", () => this.become(this.chooser.value));
     this.role = element("span", { class: "role" });
-    this.tabs = ["messages", "home", "channel"].map((name) => {
-      const tab = element("button", { type: "button", role: "tab", id: `tab-${number}-${name}`, "aria-controls": `view-${number}` });
-      tab.append({ messages: "Hiatus", home: "Home", channel: "#general" }[name]);
-      tab.addEventListener("click", () => this.open(name));
-      tab.addEventListener("keydown", (event) => this.steer(event));
-      tab.dataset.tab = name;
-      return tab;
-    });
+    this.tabs = Object.keys(TABS).map((name) => this.tabNamed(name));
     this.view = element("div", { class: "view", role: "tabpanel", id: `view-${number}`, tabindex: "0" });
     this.line = element("input", { type: "text", autocomplete: "off", spellcheck: "false", value: this.world.command, "aria-label": "Message Hiatus" });
-    this.composer = element("form", { class: "composer" }, this.line, element("button", { class: "button primary" }, "Send"));
+    this.composer = element("form", { class: "composer" }, this.shortcut(), this.line, element("button", { class: "button primary" }, "Send"));
     this.composer.addEventListener("submit", (event) => {
       event.preventDefault();
       this.say(this.line.value.trim());
     });
-    const shortcut = element("button", { type: "button", class: "shortcut", title: "Global shortcut: Request leave", "aria-label": "Shortcut: Request leave" }, "⚡");
-    shortcut.addEventListener("click", () => this.act({ kind: "shortcut", text: "request_leave" }));
-    this.composer.prepend(shortcut);
-    this.modal = element("div", { class: "cover", hidden: true });
+    this.threadHead = this.headOfThread();
     this.toast = element("p", { class: "toast", role: "status", hidden: true });
     this.behind = element("div", { class: "behind" },
-      element("div", { role: "tablist", "aria-label": "Slack" }, ...this.tabs), this.view, this.composer);
+      element("div", { role: "tablist", "aria-label": "Slack" }, ...this.tabs), this.threadHead, this.view, this.composer);
+    this.modal = new Modal(this);
     this.root = element("section", { class: "panel", id: `person-${number}` },
-      element("header", {}, this.chooser, this.role), this.behind, this.modal, this.toast);
+      element("header", {}, this.chooser, this.role), this.behind, this.modal.cover, this.toast);
+    // Who looks at a panel has seen its messages.
+    for (const event of ["focusin", "pointerdown"]) {
+      this.root.addEventListener(event, () => this.read());
+    }
+  }
+
+  // As a Slack that was never used.
+  clear() {
+    this.tab = this.tab || "messages";
+    this.openThread = "";
+    this.errors = {};
+    this.drawn = {};
+    this.unread = new Unread();
+  }
+
+  tabNamed(name) {
+    const tab = element("button", { type: "button", role: "tab", id: `tab-${this.number}-${name}`, "aria-controls": `view-${this.number}` }, TABS[name]);
+    tab.addEventListener("click", () => this.open(name));
+    tab.addEventListener("keydown", (event) => this.steer(event));
+    tab.dataset.tab = name;
+    return tab;
+  }
+
+  shortcut() {
+    const button = element("button", { type: "button", class: "shortcut", title: "Global shortcut: Request leave", "aria-label": "Shortcut: Request leave" }, "⚡");
+    button.addEventListener("click", () => this.act({ kind: "shortcut", text: "request_leave" }));
+    return button;
+  }
+
+  headOfThread() {
+    const cross = element("button", { type: "button", class: "cross", "aria-label": "Close thread" }, "✕");
+    cross.addEventListener("click", () => this.showThread(""));
+    const head = element("div", { class: "thread-head", hidden: true }, element("h2", {}, "Thread"), cross);
+    head.addEventListener("keydown", (event) => event.key === "Escape" && this.showThread(""));
+    return head;
   }
 
   become(userId) {
     this.userId = userId;
+    this.openThread = "";
     this.errors = {};
     this.drawn = {};
     this.world.refresh(true);
@@ -52,12 +86,23 @@ export class Panel {
   }
 
   open(name) {
+    this.unread.removeLine(this.nameOf(this.tab));
     this.tab = name;
+    this.openThread = "";
     this.drawn.view = null;
+    this.read();
     this.draw(this.screen);
     if (name === "home") {
       this.act({ kind: "open_home" });
     }
+  }
+
+  showThread(ts) {
+    const last = this.openThread;
+    this.openThread = ts;
+    this.draw(this.screen);
+    const target = ts ? this.threadHead.querySelector("button") : this.view.querySelector(`[data-thread="${last}"]`);
+    (target || this.view).focus();
   }
 
   steer(event) {
@@ -87,6 +132,7 @@ export class Panel {
   // other: each says what the whole form holds, so an earlier one that came later would undo it.
   act(what) {
     const asked = { user: this.userId, ...what };
+    this.unread.removeLine(this.nameOf(this.tab));
     const done = this.lastAct.then(() => this.actNow(asked));
     this.lastAct = done;
     return done;
@@ -103,6 +149,8 @@ export class Panel {
     this.root.classList.remove("busy");
     if (answer.problem) {
       this.tell(answer.problem);
+    } else if (!Object.keys(answer.errors || {}).length) {
+      this.world.acted(this.number, asked.kind);
     }
     this.world.refresh();
     return answer;
@@ -115,23 +163,57 @@ export class Panel {
     this.fading = setTimeout(() => (this.toast.hidden = true), 6000);
   }
 
+  // The name of one of this person's conversations for `Unread`.
+  nameOf(tab) {
+    return `${this.userId} ${tab}`;
+  }
+
+  read() {
+    this.unread.read(this.nameOf(this.tab));
+    this.drawTabs();
+  }
+
+  // Counts the new messages of both conversations, and has them read aloud.
+  hear(screen) {
+    const me = this.world.people.find((one) => one.id === this.userId);
+    const isActive = document.hasFocus() && this.root.contains(document.activeElement);
+    for (const [tab, messages] of Object.entries({ messages: screen.messages, channel: screen.channels[0].messages })) {
+      const arrived = this.unread.take(this.nameOf(tab), messages, isActive && tab === this.tab);
+      for (const message of arrived) {
+        const words = element("p", {}, ...mrkdwn(message.text, this.world.people)).textContent;
+        this.world.announce(`${me ? me.name : ""}, ${TABS[tab]}: ${words}`);
+      }
+    }
+    this.role.textContent = me ? me.title : "";
+  }
+
   draw(screen) {
     if (!screen) {
       return;
     }
     this.screen = screen;
-    const me = this.world.people.find((one) => one.id === this.userId);
-    this.role.textContent = me ? me.title : "";
+    this.hear(screen);
     this.chooser.value = this.userId;
-    for (const tab of this.tabs) {
-      const isOpen = tab.dataset.tab === this.tab;
-      tab.setAttribute("aria-selected", String(isOpen));
-      tab.tabIndex = isOpen ? 0 : -1;
-    }
+    this.drawTabs();
     this.view.setAttribute("aria-labelledby", `tab-${this.number}-${this.tab}`);
     const shown = { messages: screen.messages, home: screen.home, channel: screen.channels[0].messages }[this.tab];
-    this.redraw("view", [this.tab, shown], () => this.drawView(shown));
-    this.redraw("modal", [screen.modal, this.errors], () => this.drawModal(screen.modal));
+    const root = this.tab === "home" ? null : shown.find((message) => message.ts === this.openThread && message.replies.length);
+    this.composer.hidden = Boolean(root);
+    this.threadHead.hidden = !root;
+    const line = this.unread.line(this.nameOf(this.tab));
+    this.redraw("view", [this.tab, root ? root.ts : "", line, shown], () => this.drawView(shown, root, line));
+    this.redraw("modal", [screen.modal, this.errors], () => this.modal.draw(screen.modal));
+  }
+
+  drawTabs() {
+    for (const tab of this.tabs) {
+      const isOpen = tab.dataset.tab === this.tab;
+      const count = this.unread.count(this.nameOf(tab.dataset.tab));
+      tab.setAttribute("aria-selected", String(isOpen));
+      tab.tabIndex = isOpen ? 0 : -1;
+      tab.classList.toggle("unread", Boolean(count));
+      tab.replaceChildren(TABS[tab.dataset.tab], ...(count ? [" ", element("span", { class: "count" }, String(count), element("span", { class: "heard" }, " new"))] : []));
+    }
   }
 
   // Draws only what has changed: what a person is about to press must not move or lose the focus.
@@ -143,22 +225,28 @@ export class Panel {
     }
   }
 
-  drawView(shown) {
+  drawView(shown, root, line) {
     const isAtEnd = this.view.scrollHeight - this.view.scrollTop - this.view.clientHeight < 80;
+    const place = `${this.tab} ${root ? root.ts : ""}`;
+    const how = {
+      line, people: this.world.people, open: (message) => this.showThread(message.ts),
+      scene: (message) => this.scene({ values: {} }, (act) => this.act({ ...act, kind: "click", channel: message.channel, ts: message.ts })),
+    };
     if (this.tab === "home" && shown) {
       const act = (what) => this.act({ ...what, view_id: shown.id, filled: fieldsIn(this.view) });
       this.drawInto(this.view, shown, act);
+    } else if (root) {
+      patch(this.view, thread(root, how));
     } else if (this.tab !== "home" && shown.length) {
-      const one = (message) => () => [this.drawMessage(message)];
-      patch(this.view, shown.map((message) => [JSON.stringify(message), one(message)]));
+      patch(this.view, conversation(shown, how));
     } else {
       const words = { home: "Hiatus fills this tab when you open it.", messages: `Nothing here yet. Try ${this.world.command} help.` };
-      patch(this.view, [[this.tab, () => [empty(words[this.tab] || "Nothing here yet.")]]]);
+      patch(this.view, [[this.tab, () => element("p", { class: "empty" }, words[this.tab] || "Nothing here yet.")]]);
     }
-    if (this.tab !== "home" && (isAtEnd || this.wasAt !== this.tab)) {
+    if (this.tab !== "home" && (isAtEnd || this.wasAt !== place)) {
       this.view.scrollTop = this.view.scrollHeight;
     }
-    this.wasAt = this.tab;
+    this.wasAt = place;
   }
 
   // Blocks that look as before stay as they are, with whatever was typed into them.
@@ -168,27 +256,6 @@ export class Panel {
       const error = this.errors[block.block_id] || "";
       return [JSON.stringify([view.id, untouched(block), error]), () => drawBlocks([block], scene)];
     }));
-  }
-
-  drawMessage(message) {
-    const scene = this.scene({ values: {} }, (act) => this.act({ ...act, kind: "click", channel: message.channel, ts: message.ts }));
-    const time = new Date(Number(message.ts.split(".")[0]) * 1000);
-    const head = element("p", { class: "head" }, element("b", {}, "Hiatus"), element("span", { class: "badge" }, "APP"),
-      element("time", { datetime: time.toISOString() }, time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })));
-    if (message.edited) {
-      head.append(element("span", { class: "edited" }, "(edited)"));
-    }
-    const body = message.blocks.length ? drawBlocks(message.blocks, scene) : [element("div", { class: "block" }, ...mrkdwn(message.text, this.world.people))];
-    const drawn = element("article", { class: "message" }, head, ...body);
-    if (message.ephemeral) {
-      drawn.classList.add("ephemeral");
-      drawn.prepend(element("p", { class: "only" }, "Only visible to you"));
-    }
-    if (message.thread_ts && message.thread_ts !== message.ts) {
-      drawn.classList.add("reply");
-      drawn.prepend(element("p", { class: "only" }, "Replied in a thread"));
-    }
-    return drawn;
   }
 
   scene(view, act) {
@@ -205,129 +272,4 @@ export class Panel {
       confirm: (dialog) => ask(dialog, this.world.people),
     };
   }
-
-  drawModal(modal) {
-    const wasOpen = !this.modal.hidden;
-    this.behind.inert = Boolean(modal);
-    this.modal.hidden = !modal;
-    if (!modal) {
-      this.modal.replaceChildren();
-      delete this.modal.dataset.frame;
-      if (wasOpen) {
-        this.line.focus({ preventScroll: true });
-      }
-      return;
-    }
-    const frame = JSON.stringify([modal.id, modal.title, modal.submit, modal.close, modal.depth]);
-    const isSame = this.modal.dataset.frame === frame;
-    if (!isSame) {
-      this.modal.dataset.frame = frame;
-      this.modal.replaceChildren(this.frameOf(modal));
-    }
-    const form = this.modal.firstElementChild;
-    const blocks = form.querySelector(".blocks");
-    this.drawInto(blocks, modal, (what) => {
-      this.errors = {};
-      return this.act({ ...what, view_id: modal.id, filled: fieldsIn(blocks) });
-    });
-    const broken = form.querySelector(".broken");
-    broken.hidden = !this.errors[""];
-    broken.textContent = this.errors[""] ? `Slack would say that something went wrong (${this.errors[""]}).` : "";
-    if (!isSame) {
-      const first = form.querySelector("[data-focus]") || form.querySelector(".blocks :is(input,select,textarea,button)") || form.querySelector("button");
-      (first.matches("input,select,textarea,button") ? first : first.querySelector("input") || first).focus({ preventScroll: true });
-    }
-  }
-
-  frameOf(modal) {
-    const titleId = `title-${this.number}`;
-    const shut = () => this.act({ kind: "close", view_id: modal.id });
-    const cross = element("button", { type: "button", class: "cross", "aria-label": "Close all" }, "✕");
-    cross.addEventListener("click", () => this.act({ kind: "close", view_id: modal.id, is_cleared: true }));
-    const cancel = element("button", { type: "button", class: "button" }, modal.close || (modal.submit ? "Cancel" : "Close"));
-    cancel.addEventListener("click", shut);
-    const footer = element("footer", {}, cancel);
-    if (modal.submit) {
-      footer.append(element("button", { class: "button primary" }, modal.submit));
-    }
-    const back = modal.depth > 1 ? element("button", { type: "button", class: "cross", "aria-label": "Back" }, "‹") : "";
-    if (back) {
-      back.addEventListener("click", shut);
-    }
-    const broken = element("p", { class: "error broken", role: "alert", hidden: true });
-    const form = element("form", { class: "modal", role: "dialog", "aria-labelledby": titleId },
-      element("header", {}, back, element("h2", { id: titleId }, modal.title), cross), broken, element("div", { class: "blocks" }), footer);
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.send(modal, form);
-    });
-    form.addEventListener("keydown", (event) => event.key === "Escape" && shut());
-    return form;
-  }
-
-  async send(modal, form) {
-    const answer = await this.act({ kind: "submit", view_id: modal.id, filled: fieldsIn(form) });
-    this.errors = answer.errors || {};
-    if (Object.keys(this.errors).length) {
-      // The fields at fault are drawn again, with what was typed into them.
-      await this.world.refresh(true);
-      this.modal.querySelector("[aria-invalid]")?.focus();
-    }
-  }
-}
-
-// A block without the values that it begins with: those are on the screen already.
-function untouched(block) {
-  if (block.type !== "input") {
-    return block;
-  }
-  const kept = Object.entries(block.element).filter(([name]) => !name.startsWith("initial_"));
-  return { ...block, element: Object.fromEntries(kept) };
-}
-
-// Makes the children those of `wanted`, [key, draw] each; a child whose key was there stays in its
-// place, so that the focus and unsent text stay.
-function patch(root, wanted) {
-  const before = root.patched || new Map();
-  const after = new Map();
-  const nodes = wanted.flatMap(([name, draw], index) => {
-    const key = after.has(name) ? `${name}#${index}` : name;
-    const made = before.get(key) || draw();
-    after.set(key, made);
-    return made;
-  });
-  const stays = new Set(nodes);
-  for (const child of [...root.childNodes]) {
-    if (!stays.has(child)) {
-      child.remove();
-    }
-  }
-  nodes.forEach((node, index) => {
-    if (root.childNodes[index] !== node) {
-      root.insertBefore(node, root.childNodes[index] || null);
-    }
-  });
-  root.patched = after;
-}
-
-// A confirmation dialog of Block Kit's; whether it was confirmed.
-function ask(dialog, people) {
-  return new Promise((answer) => {
-    const yes = element("button", { value: "yes", class: `button ${dialog.style === "danger" ? "danger" : "primary"}` }, dialog.confirm.text);
-    const no = element("button", { value: "no", class: "button" }, dialog.deny.text);
-    const words = dialog.text.type === "mrkdwn" ? mrkdwn(dialog.text.text, people) : [dialog.text.text];
-    const shown = element("dialog", { "aria-label": dialog.title.text },
-      element("form", { method: "dialog" }, element("h2", {}, dialog.title.text), element("div", { class: "words" }, ...words), element("footer", {}, no, yes)));
-    shown.addEventListener("close", () => {
-      shown.remove();
-      answer(shown.returnValue === "yes");
-    });
-    document.body.append(shown);
-    shown.showModal();
-    yes.focus();
-  });
-}
-
-function empty(words) {
-  return element("p", { class: "empty" }, words);
 }

@@ -122,8 +122,7 @@ function marked(name, inner, people) {
 function linked(inner, people) {
   const [target, label] = inner.split(/\|(.*)/s);
   if (target.startsWith("@")) {
-    const person = people.find((one) => one.id === target.slice(1));
-    return element("span", { class: "mention" }, `@${person ? person.name : label || target.slice(1)}`);
+    return mention(target.slice(1), people, label);
   }
   if (target.startsWith("#")) {
     return element("span", { class: "mention" }, `#${label || target.slice(1)}`);
@@ -132,6 +131,17 @@ function linked(inner, people) {
     return element("span", { class: "mention" }, label ? unescaped(label) : `@${target.slice(1)}`);
   }
   return anchor(unescaped(target), unescaped(label || target));
+}
+
+export function mention(id, people, label) {
+  const person = people.find((one) => one.id === id);
+  return element("span", { class: "mention" }, `@${person ? person.name : label || id}`);
+}
+
+// An emoji of rich text: code points in hexadecimal, else a name.
+export function emoji(one) {
+  const points = (one.unicode || "").split("-").map((point) => Number.parseInt(point, 16));
+  return points.every((point) => point <= 0x10ffff) ? String.fromCodePoint(...points) : EMOJI[one.name] || `:${one.name}:`;
 }
 
 export function anchor(address, label) {

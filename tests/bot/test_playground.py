@@ -68,6 +68,26 @@ def test_a_dm_and_an_ephemeral_message_are_seen_by_one_person(playground: Playgr
         playground.message(ADA, aside.channel, aside.ts)
 
 
+def test_replies_are_below_their_first_message_and_broadcast_ones_in_the_conversation(
+    playground: Playground,
+) -> None:
+    workspace = playground.workspace
+    first = post(workspace, CHANNEL_ID, "first")
+    quiet, loud = (post(workspace, CHANNEL_ID, text) for text in ("quiet", "loud"))
+    quiet.thread_ts = loud.thread_ts = first.ts
+    loud.reply_broadcast = True
+
+    before = screen(workspace, TEAM, ADA)["channels"][0]["messages"]
+    workspace.delete(first)
+    after = screen(workspace, TEAM, ADA)["channels"][0]["messages"]
+
+    assert [message["text"] for message in before] == ["first", "loud"]
+    assert [reply["text"] for reply in before[0]["replies"]] == ["quiet", "loud"]
+    assert before[1]["replied_to"] == "first"
+    assert [message["text"] for message in after] == ["This message was deleted.", "loud"]
+    assert len(after[0]["replies"]) == 2
+
+
 def test_a_form_is_seen_only_by_its_owner(playground: Playground) -> None:
     view = playground.workspace.open_view(TEAM, ADA, MODAL)
 

@@ -179,6 +179,60 @@ def test_a_message_past_a_limit_is_refused_and_recorded(
     assert slack.messages == []
 
 
+def _table(*rows: list[Any]) -> dict[str, Any]:
+    return {"type": "table", "rows": list(rows)}
+
+
+def _cell(text: str = "x") -> dict[str, Any]:
+    return {"type": "raw_text", "text": text}
+
+
+ALERT = {"type": "alert", "level": "info", "text": plain("Read this")}
+LINK_BUTTON = {"type": "button", "action_id": "a", "text": plain("Go")}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "problem"),
+    [
+        pytest.param([ALERT], "not in a message", id="alert"),
+        pytest.param(_card(title=_mrkdwn("x" * 151)), "title attribute cannot exceed", id="title"),
+        pytest.param([{"type": "card", "subtitle": plain("x")}], "At least one of", id="no title"),
+        pytest.param(
+            _card(actions=[LINK_BUTTON | {"action_id": str(n)} for n in range(4)]),
+            "4, needs 1 to 3",
+            id="buttons",
+        ),
+        pytest.param([_table(*[[_cell()]] * 101)], "101, needs 1 to 100", id="rows"),
+        pytest.param([_table([_cell()] * 21)], "21, needs 1 to 20", id="cells"),
+        pytest.param([_table([_cell("")])], "or empty", id="empty cell"),
+        pytest.param([_table([plain("x")])], "a cell is 'plain_text'", id="cell"),
+        pytest.param([_table([_cell("x" * 10_001)])], "10001 characters", id="characters"),
+        pytest.param([_table([_cell()])] * 2, "2 tables, at most 1", id="tables"),
+    ],
+)
+def test_a_message_with_a_block_past_a_limit_is_refused(
+    slack: LoopbackSlack, blocks: list[dict[str, Any]], problem: str
+) -> None:
+    with pytest.raises(SlackApiError) as failed:
+        web(slack).chat_postMessage(channel="C1", text="x", blocks=blocks)
+
+    assert refusal(failed) == "invalid_blocks"
+    assert problem in " ".join(slack.violations[0].problems)
+
+
+def test_tables_and_alerts_are_accepted_where_slack_documents_them(slack: LoopbackSlack) -> None:
+    client, table = web(slack), _table([_cell("a"), _cell("b")])
+
+    client.chat_postMessage(channel="C1", text="x", blocks=[table])
+    client.views_publish(user_id="U1", view=_home([table]))
+    client.views_open(trigger_id=slack.trigger("U1"), view=_modal(blocks=[ALERT]))
+
+    assert slack.violations == []
+    assert visible_text([table, ALERT]).splitlines() == ["a | b", "Read this"]
+    with pytest.raises(SlackApiError):
+        client.views_open(trigger_id=slack.trigger("U1"), view=_modal(blocks=[table]))
+
+
 def test_blocks_without_text_are_shown_but_recorded(slack: LoopbackSlack) -> None:
     form_body = {"token": slack.token, "channel": "C1", "blocks": '[{"type": "divider"}]'}
 

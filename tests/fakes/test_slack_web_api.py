@@ -126,6 +126,35 @@ def test_only_the_apps_messages_are_updated_by_channel_and_time(slack: LoopbackS
     ]
 
 
+def test_a_reply_is_in_the_thread_of_its_first_message(slack: LoopbackSlack) -> None:
+    client = web(slack)
+    first = client.chat_postMessage(channel="C1", text="first")
+    reply = client.chat_postMessage(channel="C1", thread_ts=first["ts"], text="reply")
+
+    to_reply = client.chat_postMessage(
+        channel="C1", thread_ts=reply["ts"], text="to the reply", reply_broadcast=True
+    )
+    updated = client.chat_update(channel="C1", ts=first["ts"], text="first, edited")
+
+    assert reply["message"]["thread_ts"] == first["ts"]
+    assert to_reply["message"]["thread_ts"] == first["ts"]
+    assert to_reply["message"]["subtype"] == "thread_broadcast"
+    assert updated["message"]["reply_count"] == 2
+    assert updated["message"]["latest_reply"] == to_reply["ts"]
+    assert [message.reply_broadcast for message in slack.in_channel("C1")] == [False, False, True]
+
+
+def test_a_reply_reply_broadcast_later(slack: LoopbackSlack) -> None:
+    client = web(slack)
+    first = client.chat_postMessage(channel="C1", text="first")
+    reply = client.chat_postMessage(channel="C1", thread_ts=first["ts"], text="reply")
+
+    client.chat_update(channel="C1", ts=reply["ts"], text="reply", reply_broadcast=True)
+    client.chat_update(channel="C1", ts=first["ts"], text="first", reply_broadcast=True)
+
+    assert [message.reply_broadcast for message in slack.in_channel("C1")] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("channel", "code"),
     [("U9", "channel_not_found"), ("C9", "channel_not_found"), ("C2", "not_in_channel")],
@@ -141,7 +170,7 @@ def test_the_app_cannot_post_to_unknown_or_foreign_channels(
     assert refusal(failed) == code
 
 
-def test_a_reply_stays_in_its_thread_unless_it_is_broadcast(slack: LoopbackSlack) -> None:
+def test_a_reply_stays_in_its_thread_unless_it_reply_broadcast(slack: LoopbackSlack) -> None:
     first = web(slack).chat_postMessage(channel="U1", text="First")
     place = {"channel": first["channel"], "thread_ts": first["ts"]}
 

@@ -415,6 +415,15 @@ def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
         {"type": "divider"},
         {"type": "context", "elements": [plain]},
         {"type": "image", "alt_text": "words", "image_url": "https://a.example/b.png"},
+        {"type": "alert", "text": plain, "level": "warning"},
+        {
+            "type": "card",
+            "title": plain,
+            "subtitle": plain,
+            "body": plain,
+            "actions": [elements[-1]],
+        },
+        {"type": "table", "rows": [[{"type": "raw_text", "text": "words"}]]},
     ]
     blocks += [{"type": "actions", "elements": [element]} for element in elements]
 
@@ -422,7 +431,8 @@ def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
 
     assert "cannot draw" not in html
     assert "cannot draw" in drawn(page, [{"type": "hologram"}])
-    assert html.count("words") == 12
+    # The card's title is also its name.
+    assert html.count("words") == 19
 
 
 def test_the_pictures_are_small() -> None:
