@@ -86,7 +86,7 @@ def load(tx: Transaction, *, now: datetime) -> QueueAges:
         deliveries_in_flight=deliveries.in_flight,
         delivery_seconds=_age(deliveries.oldest_due_at, now),
         notification_seconds=_age(notification_queue.QUEUE.oldest_due_at(tx, now=now), now),
-        digest_seconds=_age(digest_queue.QUEUE.oldest_due_at(tx, now=now), now),
+        digest_seconds=_age(digest_queue.oldest_due_at(tx, now=now), now),
     )
 
 

@@ -12,7 +12,7 @@ from storage.access.idempotency import (
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.admin import people_checks, people_status
+from storage.admin import channel_digests, people_checks, people_status
 from storage.admin.employment import dated_records, effective
 from storage.admin.holidays import holiday_overrides, holiday_set_removal
 from storage.base import errors
@@ -279,6 +279,11 @@ EXPLAINED: Final = (
         example=feeds.TooManyFeeds(),
         meaning="The person has reached the limit for calendar feeds.",
         cure="Delete one that is no longer used.",
+    ),
+    Explained(
+        example=channel_digests.TooManyDigests(),
+        meaning="The organisation has reached the limit for digests.",
+        cure="Delete one that no channel needs.",
     ),
     Explained(
         example=webhooks.TooManyWebhooks(),

@@ -107,7 +107,7 @@ OPERATIONS = (
         tag="Organisation",
         scope="organisation:write",
         role="admin",
-        refusals=(people_changes.ChangedMeanwhile,),
+        refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
         rules=(
             "control_character",
             "duplicate_working_day",

@@ -8,7 +8,13 @@ from pydantic import Field
 
 from api.http.fields import ABSENT, NO_NUL, Body, Day, Days, Instant, Name, Uuid, Word
 from storage.base.amounts import half_days_of
-from storage.base.values import HalfDay, LeaveYearType, Role
+from storage.base.values import (
+    ChannelLocale,
+    DigestFrequency,
+    HalfDay,
+    LeaveYearType,
+    Role,
+)
 
 # Every weekday in two halves; storage refuses repetitions with their index.
 WorkingDays = Annotated[
@@ -165,6 +171,21 @@ class OrganisationChanges(Body):
         if "carry_over" in changes:
             changes["carry_over"] = changes["carry_over"] or 0
         return in_half_days(changes, "carry_over")
+
+
+class DigestChanges(Body):
+    channel: Annotated[Word, Field(description="The id of a Slack channel.")] = ABSENT
+    department_id: Annotated[
+        Uuid | None, Field(description="Only people of this department; null for everyone.")
+    ] = ABSENT
+    frequency: Annotated[DigestFrequency, Field(description="By default `daily`.")] = ABSENT
+    locale: Annotated[
+        ChannelLocale, Field(description="The language of the message, by default `en`.")
+    ] = ABSENT
+
+
+class NewDigest(DigestChanges):
+    channel: Annotated[Word, Field(description="The id of a Slack channel.")]
 
 
 class NewHolidaySet(Body):

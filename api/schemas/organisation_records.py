@@ -11,6 +11,9 @@ from typing_extensions import TypedDict
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id
 from storage.base.values import (
+    ChannelDigest,
+    ChannelLocale,
+    DigestFrequency,
     LeaveYearType,
     Organisation,
 )
@@ -62,6 +65,27 @@ class OrganisationRecord(TypedDict):
     created_at: datetime
 
 
+class DigestRecord(TypedDict):
+    """A who's-out message of a Slack channel."""
+
+    id: Id
+    channel: str
+    department_id: Annotated[
+        Id | None, Field(description="Only people of this department; null for everyone.")
+    ]
+    frequency: DigestFrequency
+    locale: ChannelLocale
+    refused_because: Annotated[
+        str | None,
+        Field(
+            description="Slack's error code if it refuses messages for the channel, or "
+            "`externally_shared` if the channel is shared with another organisation; null "
+            "otherwise."
+        ),
+    ]
+    created_at: datetime
+
+
 def organisation(value: Organisation) -> OrganisationRecord:
     return {
         "id": value.id,
@@ -83,5 +107,17 @@ def organisation(value: Organisation) -> OrganisationRecord:
         "day_ends_at": value.day_ends_at,
         "slack_members_join": value.slack_members_join,
         "digest_channel": value.digest_channel,
+        "created_at": value.created_at,
+    }
+
+
+def digest(value: ChannelDigest) -> DigestRecord:
+    return {
+        "id": value.id,
+        "channel": value.channel,
+        "department_id": value.department_id,
+        "frequency": value.frequency,
+        "locale": value.locale,
+        "refused_because": value.refused_because,
         "created_at": value.created_at,
     }

@@ -73,6 +73,11 @@ def weekday(number: int) -> str:
     return str(language.locale().days["stand-alone"]["wide"][number])
 
 
+def short_weekday(number: int) -> str:
+    """``Mon`` for 0."""
+    return str(language.locale().days["stand-alone"]["abbreviated"][number])
+
+
 def amount(half_days: int) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:

@@ -170,6 +170,13 @@ def is_rate_limit(failure: Exception) -> bool:
     return error_code(failure) in ("ratelimited", "rate_limited") or status_code(failure) == 429
 
 
+def is_unconfirmed(failure: Exception) -> bool:
+    """Whether Slack may have done what the call asked for, without a readable response."""
+    if isinstance(failure, aiohttp.ClientConnectorError) or is_rate_limit(failure):
+        return False
+    return isinstance(failure, (TimeoutError, aiohttp.ClientError))
+
+
 def status_code(failure: Exception) -> int | None:
     """The HTTP status of the response, or None."""
     response = getattr(failure, "response", None)

@@ -1,15 +1,16 @@
-"""The daily who's-out message, and the notice to admins if it cannot be posted."""
+"""The who's-out messages of channels, and the notice to admins if one cannot be posted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.blocks import text, words
-from storage.notifications.digests import Digest, PersonOut
+from storage.notifications.digests.digest_absences import DayOut, PersonOut
+from storage.notifications.digests.digests import Digest
 
 # Of a section's 3,000 characters and a message's 4,000, escaped.
 _MAX_LIST: Final = 2_600
@@ -19,24 +20,36 @@ SHARED: Final = "externally_shared"
 
 def message(digest: Digest) -> Message:
     """``text`` has the same names as the blocks."""
-    title = gettext("Out today, {day}", day=words.day(digest.day))
-    lines = _that_fit([f"• {_with_cover(absence, digest.day)}" for absence in digest.out])
-    if not digest.out:
+    title = _title(digest)
+    absences = digest.absences
+    lines = _that_fit([f"• {_with_cover(digest, person)}" for person in absences.out])
+    if not absences.out:
         lines = [gettext("No one is out.")]
-    elif more := digest.total - len(lines):
+    elif more := absences.total - len(lines):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
     return {
-        "text": "\n".join((f"{title}:", *map(text.escaped, lines))),
+        "text": "\n".join((text.escaped(f"{title}:"), *map(text.escaped, lines))),
         "blocks": [
-            text.section(f"*{title}*"),
+            text.section(f"*{text.escaped(title)}*"),
             text.paragraph("\n".join(lines)),
         ],
     }
 
 
+def _title(digest: Digest) -> str:
+    if digest.frequency == "daily":
+        title = gettext("Out today, {day}", day=words.day(digest.day))
+    else:
+        title = gettext("Out this week, {days}", days=words.span(digest.day, digest.last_day))
+    if digest.department_name is None:
+        return title
+    name = text.one_line(text.cut(digest.department_name, text.MAX_NAME))
+    return gettext("{department}: {title}", department=name, title=title)
+
+
 def refused(channel: str, because: str) -> Message:
     """The notice to admins. ``because`` is Slack's error code, or ``SHARED``."""
-    problem = gettext("I can't post the daily list of who's out.")
+    problem = gettext("I can't post the list of who's out.")
     reasons = {
         "not_in_channel": gettext("I'm not in the channel yet. Type /invite @Hiatus there."),
         "channel_not_found": gettext(
@@ -50,9 +63,9 @@ def refused(channel: str, because: str) -> Message:
         "is_archived": gettext("The channel was archived."),
     }
     why = reasons.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
-    advice = gettext("Then choose the channel again, or another one, in the organisation settings.")
+    advice = gettext("Then choose the channel again, or another one, on Home.")
     if because in (SHARED, "is_archived"):
-        advice = gettext("Choose another channel in the organisation settings.")
+        advice = gettext("Choose another channel on Home.")
     where = gettext("Channel: {channel}", channel=text.escaped(channel))
     return {
         "text": " ".join((problem, why, advice, where)),
@@ -60,25 +73,70 @@ def refused(channel: str, because: str) -> Message:
     }
 
 
-def _with_cover(absence: PersonOut, today: date) -> str:
-    cover_name = absence.cover_name and text.cut(absence.cover_name, text.MAX_NAME)
-    return words.with_cover(_line(absence, today), cover_name)
+def _with_cover(digest: Digest, person: PersonOut) -> str:
+    cover_name = person.cover_name and text.cut(person.cover_name, text.MAX_NAME)
+    line = _today(person, digest.day) if digest.frequency == "daily" else _week(digest, person)
+    return words.with_cover(line, cover_name)
 
 
-def _line(absence: PersonOut, today: date) -> str:
-    name = text.cut(absence.name, text.MAX_NAME)
-    what = (
-        gettext("Away") if absence.type_name is None else text.cut(absence.type_name, text.MAX_NAME)
-    )
-    if absence.half == "am":
+def _today(person: PersonOut, today: date) -> str:
+    name, what = _name_and_type(person)
+    (day_out,) = person.days
+    if day_out.half == "am":
         return gettext("{name}: {what}, morning", name=name, what=what)
-    if absence.half == "pm":
+    if day_out.half == "pm":
         return gettext("{name}: {what}, afternoon", name=name, what=what)
-    if absence.last_day == today:
+    if person.last_day == today:
         return gettext("{name}: {what}", name=name, what=what)
     return gettext(
-        "{name}: {what}, until {day}", name=name, what=what, day=words.day(absence.last_day)
+        "{name}: {what}, until {day}", name=name, what=what, day=words.day(person.last_day)
     )
+
+
+def _week(digest: Digest, person: PersonOut) -> str:
+    name, what = _name_and_type(person)
+    days = ", ".join(_runs(person.days))
+    if person.last_day <= digest.last_day:
+        return gettext("{name}: {what}, {days}", name=name, what=what, days=days)
+    return gettext(
+        "{name}: {what}, {days}, until {day}",
+        name=name,
+        what=what,
+        days=days,
+        day=words.day(person.last_day),
+    )
+
+
+def _runs(days: Sequence[DayOut]) -> list[str]:
+    """``Mon to Wed``, ``Fri morning``: whole days that follow one another are one run."""
+    runs: list[list[DayOut]] = []
+    for day_out in days:
+        previous = runs[-1][-1] if runs else None
+        is_next = previous is not None and day_out.day - previous.day == timedelta(days=1)
+        if is_next and previous is not None and previous.half is day_out.half is None:
+            runs[-1].append(day_out)
+        else:
+            runs.append([day_out])
+    return [_run(run) for run in runs]
+
+
+def _run(run: Sequence[DayOut]) -> str:
+    first, last = run[0], run[-1]
+    day = words.short_weekday(first.day.weekday())
+    if first.half == "am":
+        return gettext("{day} morning", day=day)
+    if first.half == "pm":
+        return gettext("{day} afternoon", day=day)
+    if first is last:
+        return day
+    return gettext("{first} to {last}", first=day, last=words.short_weekday(last.day.weekday()))
+
+
+def _name_and_type(person: PersonOut) -> tuple[str, str]:
+    name = text.cut(person.name, text.MAX_NAME)
+    if person.type_name is None:
+        return name, gettext("Away")
+    return name, text.cut(person.type_name, text.MAX_NAME)
 
 
 def _that_fit(lines: Sequence[str]) -> list[str]:

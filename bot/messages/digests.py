@@ -1,4 +1,4 @@
-"""Posts the daily digest to its channel and keeps it up to date."""
+"""Posts digests to their channels and keeps them up to date."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from bot.client.workspaces import Workspaces
 from bot.message_views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.notifications import digest_attempts, digests
-from storage.notifications.digests import Digest
+from storage.events.digest_queue import DigestKey
+from storage.notifications.digests import digest_attempts, digests
+from storage.notifications.digests.digests import Digest
 
 # Errors that people have to fix; a retry would meet them again.
 REFUSED: Final = frozenset(
@@ -52,23 +53,23 @@ class Digests:
         """Process every due digest. Raises DatabaseUnavailable."""
         while True:
             now = self._clock()
-            organisation_ids = await self._database.write_long(digest_attempts.claim, now=now)
-            if not organisation_ids:
+            keys = await self._database.write_long(digest_attempts.claim, now=now)
+            if not keys:
                 return
-            for organisation_id in organisation_ids:
-                await self._process(organisation_id, now)
+            for key in keys:
+                await self._process(key, now)
 
-    async def _process(self, organisation_id: str, now: datetime) -> None:
-        """Process one organisation's digest; its errors do not stop the others."""
+    async def _process(self, key: DigestKey, now: datetime) -> None:
+        """Process one digest; its errors do not stop the others."""
         try:
-            digest = await self._database.write_long(digests.load, organisation_id, now=now)
+            digest = await self._database.write_long(digests.load, key, now=now)
             if digest is not None:
                 await self._post(digest)
         except DatabaseUnavailable:
             raise
         except Exception:  # noqa: BLE001  # an error in one organisation's data
-            _log.exception("slack.digest_failed", organisation_id=organisation_id)
-            await self._database.write(digest_attempts.back_off, organisation_id, now=now)
+            _log.exception("slack.digest_failed", organisation_id=key.organisation_id)
+            await self._database.write(digest_attempts.back_off, key, now=now)
 
     async def _post(self, digest: Digest) -> None:
         try:
@@ -84,6 +85,7 @@ class Digests:
                 digest_attempts.postpone,
                 digest,
                 slack_web.retry_after_seconds(failure) or 0,
+                is_unconfirmed=slack_web.is_unconfirmed(failure),
                 now=now,
             )
 
@@ -95,13 +97,15 @@ class Digests:
             message = views.message(digest)
         sha256 = hashlib.sha256(orjson.dumps(message)).hexdigest()
         ts = digest.ts
-        if ts is None and digest.out:
+        if ts is None and digest.absences.out:
             if await _is_shared(workspace.client, digest.channel):
                 _log.warning("slack.digest_not_posted", reason=views.SHARED)
                 await self._database.write(
                     digest_attempts.refuse, digest, views.SHARED, now=self._clock()
                 )
                 return
+            if not await self._database.write(digest_attempts.begin, digest, sha256):
+                return  # Another process has it, or an admin changed it.
             response = await workspace.client.chat_postMessage(channel=digest.channel, **message)
             ts = response["ts"]
         elif ts is not None and sha256 != digest.shown_sha256:

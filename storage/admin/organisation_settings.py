@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -11,7 +10,7 @@ from typing import Final, get_args
 import orjson
 from peewee import Select
 
-from storage.admin import effects, recalculation, recalculation_causes
+from storage.admin import channel_digests, effects, recalculation, recalculation_causes
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
@@ -30,18 +29,6 @@ from storage.leave import card_refreshes
 from storage.rules import holiday_calendar, roles, working_week
 from storage.rules.leave_years import check_leave_year_start
 
-_CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
-
-
-def _check_channel(value: object, field: str) -> str:
-    """A Slack channel's id. Raises InvalidInput ``invalid_channel``, also for a name."""
-    if not isinstance(value, str) or not _CHANNEL_ID.fullmatch(value):
-        raise InvalidInput.of(
-            field, "invalid_channel", "Use the id of a Slack channel, such as C024BE91L."
-        )
-    return value
-
-
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
     "country_code": holiday_calendar.check_country,
@@ -57,7 +44,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "midday_at": fields.clock_time,
     "day_ends_at": fields.clock_time,
     "slack_members_join": fields.boolean,
-    "digest_channel": fields.optional(_check_channel),
+    "digest_channel": fields.optional(channel_digests.check_channel),
 }
 
 
@@ -103,8 +90,8 @@ def update(
     """Change settings; only ``carry_over_expiry_month`` and ``digest_channel`` may be null.
 
     A new country gets a holiday set where it has none; future leave is recalculated where the
-    country or the working days change (recalculation.py). Raises InsufficientRole or InvalidInput;
-    then nothing has changed.
+    country or the working days change (recalculation.py). Raises InsufficientRole, InvalidInput
+    or, for a channel that gets this digest already, AlreadyExists; then nothing has changed.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -116,6 +103,8 @@ def update(
     if after == before:
         return config_before.organisation
     differing = {name for name in after if after[name] != before[name]}
+    if "digest_channel" in differing and after["digest_channel"] is not None:
+        channel_digests.check_is_free(tx, after["digest_channel"], by=by)
     if "country_code" in differing:
         holiday_sets.ensure(tx, after["country_code"], by=by, now=now)
     columns = after | {"working_days": rows.json_text(after["working_days"]), "updated_at": now}

@@ -37,6 +37,11 @@ AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = (
 HalfDay = Literal["am", "pm"]
 LeaveYearType = Literal["calendar", "fiscal", "anniversary"]
 Source = Literal["api", "slack", "cli", "scheduler"]
+DigestFrequency = Literal["daily", "weekly"]
+DIGEST_FREQUENCIES: Final[tuple[DigestFrequency, ...]] = ("daily", "weekly")
+# The languages of channels: those that the catalogues of Slack's texts have.
+ChannelLocale = Literal["de", "en"]
+CHANNEL_LOCALES: Final[tuple[ChannelLocale, ...]] = ("de", "en")
 
 
 SCOPES: Final[tuple[str, ...]] = (
@@ -184,6 +189,24 @@ class Department:
     name: str
     manager_id: str | None
     default_leave_allowance_half_days: int | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChannelDigest:
+    """Who is out, of a department or of everyone, for one Slack channel.
+
+    ``refused_because`` is why Slack takes no message for the channel; None while it does.
+    """
+
+    id: str
+    channel: str
+    department_id: str | None
+    frequency: DigestFrequency
+    locale: ChannelLocale
+    refused_because: str | None
     created_at: datetime
     updated_at: datetime
     version: int

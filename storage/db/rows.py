@@ -20,6 +20,7 @@ from storage.base.records import LeaveRequestRecord
 from storage.base.values import (
     Amendment,
     ApiKey,
+    ChannelDigest,
     Department,
     Employment,
     EmploymentRecord,
@@ -34,6 +35,7 @@ from storage.db.named_rows import Row
 from storage.db.tables import (
     AmendmentRow,
     ApiKeyRow,
+    ChannelDigestRow,
     DepartmentRow,
     LeaveRequestRow,
     LeaveTypeRow,
@@ -128,6 +130,7 @@ def columns_of(table: Any, value: type[DataclassInstance]) -> tuple[Any, ...]:
 ORGANISATION: Final = columns_of(OrganisationRow, Organisation)
 USER: Final = columns_of(UserRow, User)
 DEPARTMENT: Final = columns_of(DepartmentRow, Department)
+CHANNEL_DIGEST: Final = columns_of(ChannelDigestRow, ChannelDigest)
 LEAVE_TYPE: Final = columns_of(LeaveTypeRow, LeaveType)
 LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
 AMENDMENT: Final = columns_of(AmendmentRow, Amendment)
@@ -189,6 +192,7 @@ def mapper(value: type[T], prefix: str = "") -> Callable[[Row], T]:
 organisation: Final = mapper(Organisation)
 user: Final = mapper(User)
 department: Final = mapper(Department)
+channel_digest: Final = mapper(ChannelDigest)
 leave_type: Final = mapper(LeaveType)
 leave_request: Final = mapper(LeaveRequest)
 amendment: Final = mapper(Amendment)

@@ -26,7 +26,13 @@ from peewee import (
 
 from storage.base.amounts import MAX_HALF_DAYS
 from storage.base.event_values import DELIVERY_STATUSES
-from storage.base.values import AMENDMENT_STATUSES, LEAVE_STATUSES, ROLES, USER_STATUSES
+from storage.base.values import (
+    AMENDMENT_STATUSES,
+    DIGEST_FREQUENCIES,
+    LEAVE_STATUSES,
+    ROLES,
+    USER_STATUSES,
+)
 
 
 class IdField(Field):  # type: ignore[misc]  # the stubs make it Any
@@ -846,6 +852,8 @@ class NotificationRow(Model):  # type: ignore[misc]
     created_at = BigIntegerField()
     settled_at = BigIntegerField(null=True)
     webhook_id = IdField(null=True)
+    # The digest of "digest_refused"; without one it is the organisation's own.
+    digest_id = IdField(null=True)
     # The days on which a "cover_changed" notification says that the person's leave changed, or
     # that the recipient of a "cover_notice" no longer covers.
     first_day = DateField(null=True)
@@ -948,6 +956,44 @@ class DigestRow(Model):  # type: ignore[misc]
         constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
 
 
+class ChannelDigestRow(Model):  # type: ignore[misc]
+    """A digest for a channel of its own, and the state of its last message as in ``DigestRow``."""
+
+    organisation_id = IdField()
+    id = IdField()
+    channel = CharField(32)
+    department_id = IdField(null=True)
+    frequency = CharField(16)
+    locale = CharField(16)
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+    due_at = BigIntegerField()
+    # The first day that the message shows.
+    day = DateField(null=True)
+    ts = CharField(32, null=True)
+    shown_sha256 = CharField(64, null=True)
+    # Slack's error code, while it rejects the channel.
+    refused_because = CharField(64, null=True)
+
+    class Meta:
+        table_name = "channel_digests"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = (
+            (("due_at",), False),
+            (("organisation_id", "department_id"), False),
+        )
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            # Versions that do not know this table delete departments, too.
+            SQL(
+                "FOREIGN KEY (organisation_id, department_id) "
+                "REFERENCES departments (organisation_id, id) ON DELETE CASCADE"
+            ),
+            check("channel_digests_frequency", one_of("frequency", DIGEST_FREQUENCIES)),
+        ]
+
+
 class LeaseRow(Model):  # type: ignore[misc]
     """Unused; the next migration that changes the schema can drop the table."""
 
@@ -1001,6 +1047,7 @@ TABLES: tuple[type[Model], ...] = (
     ReminderRow,
     ReminderSummaryRow,
     DigestRow,
+    ChannelDigestRow,
     LeaseRow,
     SecretCanaryRow,
 )

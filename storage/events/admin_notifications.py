@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -24,19 +25,24 @@ def notify_of_disabled_webhook(
     tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
 ) -> None:
     """Notify active admins and owners that a webhook was disabled."""
-    _notify_admins(tx, organisation_id, "webhook_disabled", WEBHOOK_DISABLED, webhook_id, now)
+    subject = {"webhook_id": webhook_id}
+    _notify_admins(tx, organisation_id, "webhook_disabled", WEBHOOK_DISABLED, subject, now)
 
 
 def notify_of_failing_webhook(
     tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime
 ) -> None:
     """Notify active admins and owners that every attempt has failed for a day."""
-    _notify_admins(tx, organisation_id, "webhook_failing", WEBHOOK_FAILING, webhook_id, now)
+    subject = {"webhook_id": webhook_id}
+    _notify_admins(tx, organisation_id, "webhook_failing", WEBHOOK_FAILING, subject, now)
 
 
-def notify_of_refused_digest(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+def notify_of_refused_digest(
+    tx: Transaction, organisation_id: str, digest_id: str | None, *, now: datetime
+) -> None:
     """Notify active admins and owners that Slack refuses the digest's channel."""
-    _notify_admins(tx, organisation_id, "digest_refused", DIGEST_REFUSED, None, now)
+    subject = {"digest_id": digest_id}
+    _notify_admins(tx, organisation_id, "digest_refused", DIGEST_REFUSED, subject, now)
 
 
 def admin_ids(tx: Transaction, organisation_id: str) -> list[str]:
@@ -49,7 +55,7 @@ def _notify_admins(
     organisation_id: str,
     kind: NotificationKind,
     event_type: str,
-    webhook_id: str | None,
+    subject: Mapping[str, str | None],
     now: datetime,
 ) -> None:
     if not of_organisation(tx, organisation_id).is_in_slack:
@@ -57,8 +63,7 @@ def _notify_admins(
     tx.insert_all(
         NotificationRow,
         [
-            notification_row(organisation_id, kind, user_id, None, event_type, now)
-            | {"webhook_id": webhook_id}
+            notification_row(organisation_id, kind, user_id, None, event_type, now) | {**subject}
             for user_id in admin_ids(tx, organisation_id)
         ],
     )

@@ -15,7 +15,8 @@ from storage.db.database import Transaction
 from storage.db.tables import WebhookRow
 from storage.directory import people_rows, slack_locales
 from storage.events import organisation_config
-from storage.notifications import digests
+from storage.events.digest_queue import DigestKey
+from storage.notifications.digests import digests
 from storage.notifications.notification_queue import Notification
 
 
@@ -72,7 +73,8 @@ def load_webhook(tx: Transaction, notification: Notification) -> WebhookNotifica
 def load_digest(tx: Transaction, notification: Notification) -> DigestNotificationData | None:
     """None if the channel has changed, or the recipient is no admin now."""
     recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
-    refusal = digests.refusal(tx, notification.organisation_id)
+    key = DigestKey(organisation_id=notification.organisation_id, digest_id=notification.digest_id)
+    refusal = digests.refusal(tx, key)
     if refusal is None or recipient is None or recipient.status != "active":
         return None
     if recipient.role not in ("admin", "owner"):

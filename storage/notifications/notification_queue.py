@@ -25,8 +25,8 @@ from storage.events.notification_outbox import NotificationKind
 class Notification:
     """A notification for a person; ``attempts`` counts earlier ones.
 
-    Its subject is the webhook if it has one, else the leave request, else the person's leave
-    between two days. With a request, the days are those that a cover knows of it.
+    Its subject is the webhook or digest if it has one, else the leave request, else the person's
+    leave between two days. With a request, the days are those that a cover knows of it.
     """
 
     organisation_id: str
@@ -39,6 +39,7 @@ class Notification:
     created_at: datetime
     claim_id: str
     webhook_id: str | None = None
+    digest_id: str | None = None
     first_day: date | None = None
     last_day: date | None = None
 
@@ -82,6 +83,7 @@ QUEUE: Final = LeasedQueue(
         NotificationRow.attempts,
         NotificationRow.created_at,
         NotificationRow.webhook_id,
+        NotificationRow.digest_id,
         NotificationRow.first_day,
         NotificationRow.last_day,
     ),
@@ -111,6 +113,7 @@ def _notification(row: Row, claim_id: str) -> Notification:
         created_at=rows.instant(row.created_at),
         claim_id=claim_id,
         webhook_id=row.webhook_id,
+        digest_id=row.digest_id,
         first_day=rows.day_or_none(row.first_day),
         last_day=rows.day_or_none(row.last_day),
     )

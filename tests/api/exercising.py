@@ -121,6 +121,7 @@ def things(client: Client, database: Database) -> Things:
         "calendar-feeds": create("calendar-feeds", {"name": "Phone"}),
         "webhooks": webhook,
         "deliveries": ping["id"],
+        "digests": create("digests", {"channel": "C0OUT", "department_id": department.id}),
         "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme=acme, key=key, member=ada, ids=ids)

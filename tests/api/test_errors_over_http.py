@@ -15,7 +15,7 @@ from api.service.app import OPERATIONS
 from storage.admin import people_status
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
-from tests.api.exercising import Things, call, things
+from tests.api.exercising import NEVER, Things, call, things
 from tests.builders import NOW, a_leave_type, a_person
 
 pytestmark = pytest.mark.shared_database
@@ -63,6 +63,14 @@ def there(client: Client, database: Database) -> Things:
                 "invalid_channel": {"digest_channel": "general"},
                 "impossible_date": {"leave_year_start_month": 2, "leave_year_start_day": 31},
                 "out_of_range": {"carry_over_expiry_month": 13},
+            },
+        ),
+        (
+            "digests.update",
+            {
+                "invalid_channel": {"channel": "general"},
+                "not_found": {"department_id": NEVER},
+                "not_one_of": {"frequency": "hourly"},
             },
         ),
         (

@@ -23,6 +23,7 @@ V1: Final = "/api/v1"
 CHANGES: Final[dict[str, dict[str, Any]]] = {
     "users": {"last_name": "King"},
     "departments": {"name": "Research"},
+    "digests": {"frequency": "weekly"},
     "leave-types": {"name": "Sabbatical"},
     "leave-requests": {"note": "to the coast"},
     "organisation": {"name": "Acme Ltd"},
@@ -37,6 +38,10 @@ def a_path(client: Client, database: Database, acme: Acme, kind: str) -> str:
         body = {"url": "https://example.com/hook", "events": ["*"]}
         made_webhook = client.post(f"{V1}/webhooks", a_key(database, acme), json=body).json()
         return f"{V1}/webhooks/{made_webhook['id']}"
+    if kind == "digests":
+        body = {"channel": "C024BE91L"}
+        made_digest = client.post(f"{V1}/digests", a_key(database, acme), json=body).json()
+        return f"{V1}/digests/{made_digest['id']}"
     ada = a_person(database, acme)
     builders: dict[str, Any] = {
         "users": lambda: ada,

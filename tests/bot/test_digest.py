@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 
 from bot.message_views import digest as views
 from playground.loopback.limits import problems_of_message
-from storage.admin import organisation_settings
-from storage.base.values import LeaveRequest
+from storage.admin import channel_digests, organisation_settings, people
+from storage.base.values import DIGEST_FREQUENCIES, ChannelDigest, DigestFrequency, LeaveRequest
 from storage.db.database import Database
+from storage.events.digest_queue import DigestKey
 from storage.leave import decisions, leave_requests
-from storage.notifications import digest_attempts, digests, reminders
-from storage.notifications.digests import Digest, PersonOut
+from storage.notifications import reminders
+from storage.notifications.digests import digest_absences, digest_attempts, digests
+from storage.notifications.digests.digest_absences import Absences, DayOut, PersonOut
+from storage.notifications.digests.digests import Digest
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
-from tests.builders import a_person, a_request, an_organisation
+from tests.builders import a_department, a_person, a_request, an_organisation
 from tests.damage import DAMAGES, damaged
 from tests.fakes.slack import LoopbackSlack, Message
 
@@ -210,7 +213,7 @@ def test_admins_are_notified_once_of_a_channel_that_slack_refuses(world: World, 
 
     texts = [message.text for message in world.slack.dm("UOWNER")]
     assert len(texts) == 1
-    assert texts[0].startswith("I can't post the daily list of who's out.")
+    assert texts[0].startswith("I can't post the list of who's out.")
     tried = [call.arguments["channel"] for call in world.slack.calls("chat.postMessage")]
     assert tried.count(CHANNEL) == 1
 
@@ -292,6 +295,171 @@ def test_each_organisation_gets_its_digest_at_nine_in_its_time_zone(
         assert len(run_jobs(world, in_summer)) == 1
 
 
+def a_digest(world: World, **settings: object) -> ChannelDigest:
+    """A digest for a channel of its own, in a workspace that has the channel."""
+    world.link()
+    channel = str(settings.get("channel", CHANNEL))
+    world.slack.add_channel(channel, "who-is-out", is_member=True)
+    return world.database.write_now(
+        channel_digests.create,
+        {"channel": channel, **settings},
+        by=world.acme.caller,
+        now=world.clock(),
+    )
+
+
+def test_a_weekly_digest_says_on_monday_who_is_out_on_which_days(world: World) -> None:
+    a_digest(world, frequency="weekly")
+    monday = NINE + timedelta(days=6)
+    first = monday.date()
+    off(world, ADA, first, first + timedelta(days=1))
+    off(world, EVE, first + timedelta(days=3), first + timedelta(days=10), code="sick")
+    off(world, GRACE, first + timedelta(days=7), first + timedelta(days=8))
+
+    early = run_jobs(world, monday - timedelta(seconds=1))
+    on_monday = run_jobs(world, monday)
+    on_wednesday = run_jobs(world, monday + timedelta(days=2))
+
+    assert early == []
+    assert [message.text for message in on_monday] == [
+        "Out this week, Mon 8 June to Sun 14 June 2026:\n"
+        "• Ada Lovelace: Annual leave, Mon to Tue\n"
+        "• Eve Elsewhere: Away, Thu to Fri, until Thu 18 June 2026"
+    ]
+    assert [message.text for message in on_wednesday] == [on_monday[0].text]
+    assert len(run_jobs(world, monday + timedelta(days=7))) == 2
+
+
+def test_a_weekly_digest_names_half_days_in_its_language_and_is_updated(world: World) -> None:
+    a_digest(world, frequency="weekly", locale="de")
+    off(world, ADA, TODAY, TODAY + timedelta(days=2))
+    run_jobs(world, NINE)
+    a_request(
+        world.database,
+        world.acme,
+        world.people[EVE],
+        code="sick",
+        start_date=TODAY + timedelta(days=1),
+        end_date=TODAY + timedelta(days=1),
+        start_half_day="pm",
+        now=world.clock(),
+    )
+
+    (message,) = run_jobs(world, NINE + timedelta(days=1))
+
+    assert message.text == (
+        "Diese Woche abwesend, Mo, 1. Juni bis So, 7. Juni 2026:\n"
+        "• Ada Lovelace: Annual leave, Di bis Do\n"
+        "• Eve Elsewhere: Abwesend, Mi nachmittags"
+    )
+
+
+def test_a_week_that_begins_with_a_public_holiday_has_its_digest_on_tuesday(world: World) -> None:
+    a_digest(world, frequency="weekly")
+    # Boxing Day is a Saturday.
+    substitute = datetime(2026, 12, 28, 9, tzinfo=UTC)
+    off(world, ADA, date(2026, 12, 30), date(2026, 12, 31))
+
+    assert run_jobs(world, substitute) == []
+    assert len(run_jobs(world, substitute + timedelta(days=1))) == 1
+
+
+def test_a_departments_digest_has_only_its_people(world: World) -> None:
+    labs = a_department(world.database, world.acme, name="Labs & <Co>")
+    move = {"department_id": labs.id}
+    by = world.acme.caller
+    world.database.write_now(people.update, world.people[ADA].id, move, by=by, now=world.clock())
+    a_digest(world, department_id=labs.id)
+    a_digest(world, channel="CEVERYONE")
+    off(world, ADA, TODAY, TODAY)
+    off(world, EVE, TODAY, TODAY)
+
+    (of_labs,) = run_jobs(world, NINE)
+    (of_everyone,) = world.slack.in_channel("CEVERYONE")
+
+    assert of_labs.text == (
+        "Labs &amp; &lt;Co&gt;: Out today, Tue 2 June 2026:\n• Ada Lovelace: Annual leave"
+    )
+    assert "Eve Elsewhere" in of_everyone.text
+
+
+def test_a_channel_that_slack_refuses_is_named_and_retried_when_it_is_saved(world: World) -> None:
+    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
+    digest = a_digest(world)
+    world.slack.add_channel(CHANNEL, "who-is-out", is_private=True, is_member=False)
+    by = world.acme.caller
+    off(world, ADA, TODAY, TODAY)
+    run_jobs(world, NINE)
+    world.deliver()
+    refused = world.database.read_now(channel_digests.get, digest.id, by=by)
+    world.slack.add_channel(CHANNEL, "who-is-out", is_private=True, is_member=True)
+    world.database.write_now(
+        channel_digests.update, digest.id, {"channel": CHANNEL}, by=by, now=world.clock()
+    )
+
+    messages = run_jobs(world, NINE + timedelta(minutes=1))
+
+    (notice,) = [message.text for message in world.slack.dm("UOWNER")]
+    assert CHANNEL in notice
+    assert refused.refused_because == "not_in_channel"
+    assert len(messages) == 1
+
+
+def a_digest_of(world: World, kind: str) -> None:
+    if kind == "channel":
+        a_digest(world)
+    else:
+        world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+        choose_channel(world)
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize("kind", ["organisation", "channel"])
+def test_a_process_that_is_killed_after_posting_causes_no_second_message(
+    world: World, kind: str
+) -> None:
+    a_digest_of(world, kind)
+    off(world, ADA, TODAY, TODAY + timedelta(days=1))
+    (key,) = world.database.write_now(digest_attempts.claim, now=NINE)
+    digest = world.database.write_now(digests.load, key, now=NINE)
+    assert digest is not None
+    assert world.database.write_now(digest_attempts.begin, digest, "sha")
+    client = world.app.workspaces.client  # type: ignore[attr-defined]
+    world.run(lambda: client.chat_postMessage(channel=CHANNEL, **views.message(digest)))
+
+    later = [run_jobs(world, NINE + timedelta(minutes=minutes)) for minutes in (3, 90)]
+    tomorrow = run_jobs(world, NINE + timedelta(days=1))
+
+    assert [len(messages) for messages in later] == [1, 1]
+    assert len(tomorrow) == 2
+
+
+@pytest.mark.parametrize("kind", ["organisation", "channel"])
+def test_a_message_whose_answer_is_lost_is_not_posted_again(world: World, kind: str) -> None:
+    a_digest_of(world, kind)
+    off(world, ADA, TODAY, TODAY)
+    world.slack.fail_next("chat.postMessage", reset=True, apply_first=True)
+
+    run_jobs(world, NINE)
+    later = run_jobs(world, NINE + timedelta(minutes=30))
+
+    assert len(later) == 1
+
+
+def test_a_digest_that_was_deleted_meanwhile_is_not_posted(world: World) -> None:
+    digest = a_digest(world)
+    off(world, ADA, TODAY, TODAY)
+    (key,) = world.database.write_now(digest_attempts.claim, now=NINE)
+    claimed = world.database.write_now(digests.load, key, now=NINE)
+    world.database.write_now(
+        channel_digests.delete, digest.id, by=world.acme.caller, now=world.clock()
+    )
+
+    assert claimed is not None
+    assert not world.database.write_now(digest_attempts.begin, claimed, "sha")
+    assert run_jobs(world, NINE + timedelta(hours=1)) == []
+
+
 NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" * 200, "*a*"])
 
 
@@ -301,22 +469,29 @@ NAMES = st.text(min_size=1, max_size=200) | st.sampled_from(["<!channel>", "&" *
             PersonOut,
             name=NAMES,
             type_name=st.none() | NAMES,
-            half=st.sampled_from([None, "am", "pm"]),
+            days=st.builds(
+                DayOut, day=st.just(TODAY), half=st.sampled_from([None, "am", "pm"])
+            ).map(lambda day_out: (day_out,)),
             last_day=st.dates(TODAY, TODAY + timedelta(days=300)),
         ),
         max_size=100,
-    )
+    ),
+    st.sampled_from(DIGEST_FREQUENCIES),
 )
-def test_the_longest_digest_is_within_limits_and_harmless(out: list[PersonOut]) -> None:
+def test_the_longest_digest_is_within_limits_and_harmless(
+    out: list[PersonOut], frequency: DigestFrequency
+) -> None:
     message = views.message(
         Digest(
-            organisation_id="o",
+            key=DigestKey(organisation_id="o"),
             team_id="T1",
             channel=CHANNEL,
             locale=None,
+            frequency=frequency,
+            department_name="<!here>" * 30,
             day=TODAY,
-            out=tuple(out),
-            total=len(out),
+            last_day=TODAY,
+            absences=Absences(out=tuple(out), total=len(out)),
             ts=None,
             shown_sha256=None,
             lease_expires_at=NINE,
@@ -327,7 +502,7 @@ def test_the_longest_digest_is_within_limits_and_harmless(out: list[PersonOut]) 
     assert problems_of_message(message["text"], message["blocks"]) == []
     assert len(message["text"]) <= 4_000
     assert "<" not in message["text"]
-    assert digests.MAX_SHOWN == 100
+    assert digest_absences.MAX_SHOWN == 100
 
 
 @pytest.mark.both_engines

@@ -45,7 +45,7 @@ def checks(reader: Reader, clock: Clock) -> list[Check]:
     queues: dict[str, OldestDue] = {
         "webhooks": delivery_backlog.oldest_due_at,
         "messages": partial(notification_queue.QUEUE.oldest_due_at, now=now),
-        "digests": partial(digest_queue.QUEUE.oldest_due_at, now=now),
+        "digests": partial(digest_queue.oldest_due_at, now=now),
     }
     return [
         Check(subject="database", look=partial(_schema, reader)),

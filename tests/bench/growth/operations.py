@@ -17,11 +17,13 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import people_lists, people_rows, people_search
 from storage.events import audit_log, organisation_config
+from storage.events.digest_queue import DigestKey
 from storage.leave import decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave, filtered_leave, visible_leave
 from storage.leave.recorded import recordable_people
-from storage.notifications import approval_cards, digests, reminder_checks, reminders
+from storage.notifications import approval_cards, reminder_checks, reminders
+from storage.notifications.digests import digests
 from storage.slack import home, home_pages
 from storage.slack.home_pages import PageCursors
 from tests.bench.growth.filling import DAYS_AHEAD, Filled
@@ -331,9 +333,8 @@ def _feed(scope: FeedScope) -> Run:
 
 
 def _digest(place: Place, _: int) -> object:
-    return place.database.dry_run_now(
-        digests.load, place.filled.organisation_id, now=_noon_on_a_working_day(place)
-    )
+    key = DigestKey(organisation_id=place.filled.organisation_id)
+    return place.database.dry_run_now(digests.load, key, now=_noon_on_a_working_day(place))
 
 
 def _noon_on_a_working_day(place: Place) -> datetime:

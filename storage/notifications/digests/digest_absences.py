@@ -1,0 +1,163 @@
+"""Who is out on the days that a digest shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from peewee import Select, fn
+
+from storage.base.values import HalfDay
+from storage.db import rows
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
+from storage.db.named_rows import Row
+from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.directory import colleagues, people_rows
+from storage.rules import spans
+from storage.rules.halves import AFTERNOON, MORNING
+
+MAX_SHOWN: Final = 100
+_HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DayOut:
+    """A day of leave; ``half`` is None for the whole day."""
+
+    day: date
+    half: HalfDay | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonOut:
+    """A person's approved leave. ``days`` are those of it that the digest shows.
+
+    ``type_name`` is None for a private type, ``cover_name`` without a cover.
+    """
+
+    name: str
+    type_name: str | None
+    days: tuple[DayOut, ...]
+    last_day: date
+    cover_name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Absences:
+    """``total`` also counts those that are not in ``out``."""
+
+    out: tuple[PersonOut, ...]
+    total: int
+
+
+def on_day(
+    tx: Transaction, organisation_id: str, department_id: str | None, today: date
+) -> Absences:
+    """Who is out on a day, also those who do not work on it between days of their leave."""
+    leave, total = _leave(tx, organisation_id, department_id, today, today)
+    covers = _covers(tx, organisation_id, leave)
+    return Absences(
+        out=tuple(
+            _person(row, (_day_out(row, today) or DayOut(day=today, half=None),), covers)
+            for row in leave
+        ),
+        total=total,
+    )
+
+
+def in_week(
+    tx: Transaction, organisation_id: str, department_id: str | None, monday: date
+) -> Absences:
+    """Who is out on which days of a week."""
+    week = [monday + timedelta(days=number) for number in range(7)]
+    leave, total = _leave(tx, organisation_id, department_id, week[0], week[-1])
+    covers = _covers(tx, organisation_id, leave)
+    people = [
+        _person(row, tuple(day for day in (_day_out(row, day) for day in week) if day), covers)
+        for row in leave
+    ]
+    out = tuple(person for person in people if person.days)
+    return Absences(out=out, total=total - (len(people) - len(out)))
+
+
+def _leave(
+    tx: Transaction, organisation_id: str, department_id: str | None, first: date, last: date
+) -> tuple[list[Row], int]:
+    """Leave that overlaps the days, and how much there is without the limit."""
+    leave = tx.all(
+        _out,
+        organisation_id=organisation_id,
+        department_id=department_id,
+        first_day=first.isoformat(),
+        last_day=last.isoformat(),
+        short_until=spans.latest_short_end(last).isoformat(),
+        long_until=spans.latest_end(last).isoformat(),
+        limit=MAX_SHOWN,
+    )
+    return leave, leave[0].total if leave else 0
+
+
+def _covers(tx: Transaction, organisation_id: str, leave: list[Row]) -> Mapping[str, str]:
+    cover_ids = {row.cover_user_id for row in leave if row.cover_user_id is not None}
+    return people_rows.names(tx, organisation_id, cover_ids)
+
+
+def _day_out(row: Row, day: date) -> DayOut | None:
+    """The day of this leave; None where none of the day counts."""
+    number = (day - rows.day(row.start_date)).days
+    if not 0 <= number < len(row.counted_halves):
+        return None
+    halves = int(row.counted_halves[number])
+    return DayOut(day=day, half=_HALVES.get(halves)) if halves else None
+
+
+def _person(row: Row, days: tuple[DayOut, ...], covers: Mapping[str, str]) -> PersonOut:
+    return PersonOut(
+        name=f"{row.first_name} {row.last_name}".strip(),
+        type_name=None if row.is_private else row.type_name,
+        days=days,
+        last_day=rows.day(row.end_date),
+        cover_name=covers.get(row.cover_user_id),
+    )
+
+
+@compiled
+def _out(
+    organisation_id: Param[str],
+    department_id: Param[str] | None,
+    first_day: Param[str],
+    last_day: Param[str],
+    short_until: Param[str],
+    long_until: Param[str],
+    limit: Param[int],
+) -> Select:
+    """Approved leave on these days, by name; each row has the number of rows without the limit."""
+    query = (
+        rows.with_names(
+            LeaveRequestRow.select(
+                fn.COUNT(LeaveRequestRow.id).over().alias("total"),
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.counted_halves,
+                LeaveRequestRow.cover_user_id,
+                LeaveTypeRow.name.alias("type_name"),
+                LeaveTypeRow.is_private,
+            )
+        )
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.status == "approved",
+            colleagues.is_between(first_day, last_day, short_until, long_until),
+            UserRow.status << ("pending", "active"),
+        )
+        .order_by(
+            UserRow.first_name, UserRow.last_name, LeaveRequestRow.start_date, LeaveRequestRow.id
+        )
+        .limit(limit)
+    )
+    return query if department_id is None else query.where(UserRow.department_id == department_id)

@@ -1,0 +1,181 @@
+"""Digests of channels: who may change them, how many there are, and what goes with departments."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from peewee import Delete
+
+from storage.admin import channel_digests, department_removal, organisation_settings
+from storage.base.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
+from storage.base.values import ChannelDigest
+from storage.db.compiled import Param, compiled
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from storage.db.tables import DepartmentRow
+from storage.events import audit_log
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    an_organisation,
+    caller_for,
+)
+
+CHANNEL = "C024BE91L"
+
+
+@compiled
+def delete_department(organisation_id: Param[str], department_id: Param[str]) -> Delete:
+    return DepartmentRow.delete().where(
+        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
+    )
+
+
+def a_digest(database: Database, acme: Acme, **settings: object) -> ChannelDigest:
+    return database.write_now(
+        channel_digests.create, {"channel": CHANNEL, **settings}, by=acme.caller, now=NOW
+    )
+
+
+def all_digests(database: Database, acme: Acme) -> list[ChannelDigest]:
+    return database.read_now(channel_digests.page, PageOf(limit=100), by=acme.caller).items
+
+
+def test_a_digest_is_daily_for_everyone_in_english_unless_it_says_otherwise(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    labs = a_department(database, acme)
+
+    plain = a_digest(database, acme)
+    other = a_digest(database, acme, department_id=labs.id, frequency="weekly", locale="de")
+
+    assert (plain.department_id, plain.frequency, plain.locale) == (None, "daily", "en")
+    assert all_digests(database, acme) == [plain, other]
+
+
+def test_only_admins_see_and_change_digests(database: Database) -> None:
+    acme = an_organisation(database)
+    digest = a_digest(database, acme)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+
+    with pytest.raises(InsufficientRole):
+        database.read_now(channel_digests.page, PageOf(), by=by)
+    with pytest.raises(InsufficientRole):
+        database.read_now(channel_digests.get, digest.id, by=by)
+    with pytest.raises(InsufficientRole):
+        database.write_now(channel_digests.create, {"channel": CHANNEL}, by=by, now=NOW)
+    with pytest.raises(InsufficientRole):
+        database.write_now(channel_digests.update, digest.id, {"locale": "de"}, by=by, now=NOW)
+    with pytest.raises(InsufficientRole):
+        database.write_now(channel_digests.delete, digest.id, by=by, now=NOW)
+
+
+def test_a_channel_gets_the_same_digest_once(database: Database) -> None:
+    acme = an_organisation(database)
+    labs = a_department(database, acme)
+    a_digest(database, acme)
+    weekly = a_digest(database, acme, frequency="weekly")
+    a_digest(database, acme, department_id=labs.id)
+
+    with pytest.raises(AlreadyExists):
+        a_digest(database, acme, locale="de")
+    with pytest.raises(AlreadyExists):
+        database.write_now(
+            channel_digests.update, weekly.id, {"frequency": "daily"}, by=acme.caller, now=NOW
+        )
+    with pytest.raises(AlreadyExists):
+        database.write_now(
+            organisation_settings.update, {"digest_channel": CHANNEL}, by=acme.caller, now=NOW
+        )
+
+
+def test_the_organisations_own_channel_gets_no_second_digest_of_everyone(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    database.write_now(
+        organisation_settings.update, {"digest_channel": CHANNEL}, by=acme.caller, now=NOW
+    )
+
+    with pytest.raises(AlreadyExists):
+        a_digest(database, acme)
+    assert a_digest(database, acme, frequency="weekly").channel == CHANNEL
+
+
+def test_another_organisations_department_is_unknown(database: Database) -> None:
+    acme, rival = an_organisation(database), an_organisation(database)
+    foreign = a_department(database, rival)
+
+    with pytest.raises(InvalidInput) as refused:
+        a_digest(database, acme, department_id=foreign.id)
+
+    assert [error.code for error in refused.value.errors] == ["not_found"]
+
+
+def test_an_organisation_has_a_limited_number_of_digests(database: Database) -> None:
+    acme = an_organisation(database)
+    for number in range(channel_digests.MAX_DIGESTS):
+        a_digest(database, acme, channel=f"C{number:08}")
+
+    with pytest.raises(channel_digests.TooManyDigests):
+        a_digest(database, acme)
+
+
+def test_changes_are_audited_with_what_differs(database: Database) -> None:
+    acme = an_organisation(database)
+    digest = a_digest(database, acme)
+    later = NOW + timedelta(hours=1)
+
+    changed = database.write_now(
+        channel_digests.update, digest.id, {"frequency": "weekly"}, by=acme.caller, now=later
+    )
+    database.write_now(
+        channel_digests.update, digest.id, {"frequency": "weekly"}, by=acme.caller, now=later
+    )
+    database.write_now(channel_digests.delete, digest.id, by=acme.caller, now=later)
+
+    assert (changed.frequency, changed.version) == ("weekly", 2)
+    with pytest.raises(NotFound):
+        database.read_now(channel_digests.get, digest.id, by=acme.caller)
+    entries = database.read_now(
+        audit_log.entries, PageOf(limit=10), by=acme.caller, subject_id=digest.id
+    ).items
+    assert [entry.action for entry in entries] == [
+        "digest.deleted",
+        "digest.updated",
+        "digest.created",
+    ]
+    assert entries[1].changes == {"frequency": {"before": "daily", "after": "weekly"}}
+
+
+def test_a_deleted_department_takes_its_digests_with_it(database: Database) -> None:
+    acme = an_organisation(database)
+    labs = a_department(database, acme, name="Labs")
+    of_labs = a_digest(database, acme, department_id=labs.id)
+    of_everyone = a_digest(database, acme)
+
+    database.write_now(department_removal.delete, labs.id, by=acme.caller, now=NOW)
+
+    assert all_digests(database, acme) == [of_everyone]
+    (entry,) = database.read_now(
+        audit_log.entries, PageOf(limit=10), by=acme.caller, action="digest.deleted"
+    ).items
+    assert entry.subject_id == of_labs.id
+
+
+def test_an_older_version_can_delete_a_department_that_has_a_digest(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    labs = a_department(database, acme, name="Labs")
+    a_digest(database, acme, department_id=labs.id)
+
+    database.write_now(
+        lambda tx: tx.change(delete_department, organisation_id=acme.id, department_id=labs.id)
+    )
+
+    assert all_digests(database, acme) == []
