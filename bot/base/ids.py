@@ -57,15 +57,18 @@ FIRST_DAY: Final = "start_date"
 LAST_DAY: Final = "end_date"
 BEGINS: Final = "start_half_day"
 ENDS: Final = "end_half_day"
+# In place of the two above while the leave is a single day.
+PART_OF_DAY: Final = "part_of_day"
 NOTE: Final = "note"
 COVER: Final = "cover_user_id"
 PERSON: Final = "user_id"
 EXCEPTION_REASON: Final = "override_reason"
 REASON: Final = "reason"
 
-# The live total, the problems, who else is off, and typed words that were not understood.
+# The live total, the alerts, who else is off, and typed words that were not understood.
 LIVE: Final = "live"
-PROBLEMS: Final = "problems"
+# With the name of the field above it; without one, about the whole form.
+ALERT: Final = "alert."
 WARNINGS: Final = "warnings"
 OFF: Final = "off"
 ASIDES: Final = "asides"
@@ -75,6 +78,8 @@ ANSWER: Final = "answer"
 
 WHOLE_DAY: Final = "whole_day"
 MIDDAY: Final = "midday"
+MORNING: Final = "morning"
+AFTERNOON: Final = "afternoon"
 
 # The Home tab and what it opens.
 HOME: Final = "home"

@@ -120,6 +120,7 @@ class Answer(TypedDict, total=False):
 
 class Action(Answer):
     action_id: str
+    block_id: NotRequired[Id]
     action_ts: NotRequired[Id]
 
 
@@ -136,10 +137,15 @@ class ShownElement(TypedDict, total=False):
     initial_option: Option | None
 
 
+class ShownText(TypedDict):
+    text: str
+
+
 class ShownBlock(TypedDict):
     type: str
     block_id: str
     element: NotRequired[ShownElement]
+    text: NotRequired[ShownText]
 
 
 class ShownView(TypedDict):

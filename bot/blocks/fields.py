@@ -83,6 +83,16 @@ def multi_select(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block
     return element | {"initial_options": initial} if initial else element
 
 
+def radio_buttons(options: Sequence[Option], chosen: str) -> Block:
+    """At most ten choices, of which one is always chosen."""
+    initial = next(choice for choice in options if choice.value == chosen)
+    return {
+        "type": "radio_buttons",
+        "options": [option(choice) for choice in options],
+        "initial_option": option(initial),
+    }
+
+
 def checkboxes(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
     """At most ten checkboxes."""
     element: Block = {"type": "checkboxes", "options": [option(choice) for choice in options]}

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Final
 
 from bot.base.payloads import Answer, Values
+
+# Before a number at the end of a block id. Slack keeps what was chosen in a block of the same id:
+# github.com/slackapi/bolt-python/issues/1064.
+RESET: Final = "."
+
+
+def field_of(block_id: str) -> str:
+    """The field of a block; a suffix makes Slack forget what was chosen in it before."""
+    return block_id.partition(RESET)[0]
 
 
 def value(state_values: Values, name: str) -> str | None:
@@ -35,5 +45,7 @@ def values(state_values: Values, name: str) -> list[str]:
 
 def _state(state_values: Values, name: str) -> Answer:
     # Searches have their own action ids, so take the only element under any id.
-    answers_of_block = state_values.get(name) or {}
+    answers_of_block = next(
+        (answers for block_id, answers in state_values.items() if field_of(block_id) == name), {}
+    )
     return next(iter(answers_of_block.values()), None) or {}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
+
+from slack_sdk.models.blocks import AlertBlock, PlainTextObject
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.blocks import text
 
 _MAX_SPOKEN: Final = 75
+_MAX_ALERT: Final = 200
+
+AlertLevel = Literal["info", "warning", "error"]
 
 
 def header(title: str) -> Block:
@@ -30,6 +35,16 @@ def button(label: str, action_id: str, value: str = "", style: str = "", spoken:
     if spoken:
         element["accessibility_label"] = text.cut(spoken, _MAX_SPOKEN)
     return element
+
+
+def alert(sentence: str, block_id: str, level: AlertLevel) -> Block:
+    """A coloured notice in plain text. Slack allows it in modals only.
+
+    Source: docs.slack.dev/reference/block-kit/blocks/alert-block.
+    """
+    shown = PlainTextObject(text=text.cut(sentence, _MAX_ALERT), emoji=False)
+    block: Block = AlertBlock(text=shown, level=level, block_id=block_id).to_dict()
+    return block
 
 
 def confirm(title: str, sentence: str, yes: str, no: str) -> Block:

@@ -10,9 +10,9 @@ from slack_bolt.response import BoltResponse
 
 from bot.base import ids
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import words
+from bot.blocks import form_values, words
 from bot.interaction import domain_sentences
-from bot.views.request_values import FIELDS
+from bot.views.request_values import FIELDS, WHOLE, WITH_ALERT, Problems
 from storage.access.feeds import TooManyFeeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
@@ -257,28 +257,41 @@ def not_approvable(refusal: DomainError) -> str:
 
 
 def inline(
-    refusal: DomainError, inputs: Collection[str] = FIELDS, *, is_own: bool = True
+    refusal: DomainError,
+    inputs: Collection[str] = FIELDS,
+    *,
+    shown: Collection[str] = (),
+    is_own: bool = True,
 ) -> dict[str, str]:
     """The error as errors of the request form: block id to sentence.
 
-    Errors of fields that are not among ``inputs`` go to the first day's block. ``is_own``: it is
-    the reader's own leave.
+    Errors of fields that are not among ``inputs`` go to the first day's block. ``shown`` are
+    sentences that the form shows already. ``is_own``: it is the reader's own leave.
     """
     by_block: dict[str, str] = {}
     for name, message in _by_field(refusal, is_own):
-        block = name if name in inputs else ids.FIRST_DAY
+        if message in shown:
+            continue
+        block = _block_of(name, inputs)
         by_block[block] = f"{by_block[block]} {message}" if block in by_block else message
     return by_block
 
 
-def before_sending(refusals: Iterable[DomainError], *, is_own: bool = True) -> list[str]:
+def _block_of(name: str, inputs: Collection[str]) -> str:
+    if name in (ids.BEGINS, ids.ENDS) and ids.PART_OF_DAY in inputs:
+        return ids.PART_OF_DAY
+    return next((block for block in inputs if form_values.field_of(block) == name), ids.FIRST_DAY)
+
+
+def before_sending(refusals: Iterable[DomainError], *, is_own: bool = True) -> Problems:
     """Why the request form could not be sent yet; a missing note or cover is not an error yet."""
-    return [
-        message
-        for refusal in refusals
-        for name, message in _by_field(refusal, is_own)
-        if name not in (ids.NOTE, ids.COVER)
-    ]
+    problems: dict[str, list[str]] = {}
+    for refusal in refusals:
+        for name, message in _by_field(refusal, is_own):
+            if name not in (ids.NOTE, ids.COVER):
+                field = name if name in WITH_ALERT else WHOLE
+                problems.setdefault(field, []).append(message)
+    return problems
 
 
 def of_fields(warnings: Iterable[FieldError]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -16,11 +16,13 @@ from bot.client import slack_users
 from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
+from bot.listeners import form_refusals
 from bot.listeners import request_form as own_form
 from bot.typed import typed_leave, typed_people
 from bot.typed.typed_leave import ParsedLeave
 from bot.typed.typed_people import Mention
 from bot.views import live_line, record_form, request_form, request_values, typed_problems
+from bot.views.form_alerts import Alerts
 from bot.views.record_form import Entered
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
@@ -62,7 +64,7 @@ class _Form:
     cover: User | None
     may_override: bool
 
-    def view(self, asides: list[Block]) -> View:
+    def view(self, asides: list[Block], *, is_sent: bool = False) -> View:
         refusals = self.preview.refusals if self.preview else []
         if self.replaced is not None:
             refusals = [each for each in refusals if not isinstance(each, OverlappingLeave)]
@@ -74,12 +76,13 @@ class _Form:
             None if self.person is None else people_views.person_option(self.person),
             live_line.blocks(
                 self.preview,
-                problems,
                 warnings,
+                can_send=not problems,
                 is_own=False,
                 replaced_dates=None if self.replaced is None else _dates(self.replaced),
             ),
             asides,
+            alerts=Alerts(problems=problems, is_sent=is_sent),
             cover=self.cover,
             may_override=self.may_override,
         )
@@ -220,15 +223,21 @@ async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    asides = own_form.asides_of(interaction)
 
     async def render() -> View:
-        form = await interaction.services.database.read(
-            _form, Entered.of(interaction.values), by=by, now=interaction.now
-        )
-        return form.view(asides)
+        selected = interaction.body["actions"][0].get("block_id")
+        filled = request_values.after_selection(interaction.values, selected)
+        entered = replace(Entered.of(interaction.values), filled=filled)
+        return await _rendered(interaction, entered, by=by)
 
     await interaction.services.refreshes.refresh(interaction.client, interaction.body, render)
+
+
+async def _rendered(
+    interaction: Interaction, entered: Entered, *, by: Caller, is_sent: bool = False
+) -> View:
+    form = await interaction.services.database.read(_form, entered, by=by, now=interaction.now)
+    return form.view(own_form.asides_of(interaction), is_sent=is_sent)
 
 
 async def submitted(interaction: Interaction) -> None:
@@ -248,12 +257,11 @@ async def submitted(interaction: Interaction) -> None:
             now=interaction.now,
         )
     except DomainError as refusal:
-        if interaction.is_answered:
-            raise  # The form is already acknowledged: show the sentence elsewhere.
-        blocks = interaction.body["view"]["blocks"]
-        inputs = {block["block_id"] for block in blocks if block["type"] == "input"}
-        inline = errors.inline(refusal, inputs, is_own=False)
-        await interaction.ack(response_action="errors", errors=inline)
+
+        async def render() -> View:
+            return await _rendered(interaction, entered, by=by, is_sent=True)
+
+        await form_refusals.show(interaction, refusal, render, is_own=False)
         return
     card = await interaction.services.database.read(
         approval_cards.card,

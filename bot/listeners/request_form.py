@@ -13,11 +13,12 @@ from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.listeners import interruption_form
+from bot.listeners import form_refusals, interruption_form
 from bot.typed import typed_leave
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsedLeave, ParsingContext
 from bot.views import live_line, request_form, request_values, typed_problems
+from bot.views.form_alerts import Alerts
 from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, InvalidTransition
@@ -46,14 +47,15 @@ class _Form:
     edited: LeaveRequest | None = None
     cover: User | None = None
 
-    def view(self, asides: Sequence[Block]) -> View:
-        problems = errors.before_sending(self.preview.refusals) if self.preview else []
+    def view(self, asides: Sequence[Block], *, is_sent: bool = False) -> View:
+        problems = errors.before_sending(self.preview.refusals) if self.preview else {}
         warnings = errors.of_fields(self.preview.warnings) if self.preview else []
         return request_form.view(
             self.config.leave_types.values(),
             self.filled,
-            live_line.blocks(self.preview, problems, warnings),
+            live_line.blocks(self.preview, warnings, can_send=not problems),
             asides,
+            alerts=Alerts(problems=problems, is_sent=is_sent),
             edited=self.edited,
             cover=self.cover,
         )
@@ -106,18 +108,28 @@ async def recount(interaction: Interaction) -> None:
     """Refresh the form's total after a selection."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    view, asides = interaction.body["view"], asides_of(interaction)
-    load = _edit_form if view["callback_id"] == ids.EDIT_FORM else _form_of_values
 
     async def render() -> View:
-        filled = request_values.filled_of(interaction.values)
-        about = interaction.private_metadata
-        form = await interaction.services.database.read(
-            load, about, filled, by=by, now=interaction.now
-        )
-        return form.view(asides)
+        selected = interaction.body["actions"][0].get("block_id")
+        filled = request_values.after_selection(interaction.values, selected)
+        return await _rendered(interaction, filled, by=by)
 
     await interaction.services.refreshes.refresh(interaction.client, interaction.body, render)
+
+
+async def _rendered(
+    interaction: Interaction, filled: Filled, *, by: Caller, is_sent: bool = False
+) -> View:
+    """The clicked or submitted form with these values."""
+    is_edit = interaction.body["view"]["callback_id"] == ids.EDIT_FORM
+    form = await interaction.services.database.read(
+        _edit_form if is_edit else _form_of_values,
+        interaction.private_metadata,
+        filled,
+        by=by,
+        now=interaction.now,
+    )
+    return form.view(asides_of(interaction), is_sent=is_sent)
 
 
 async def offer_covers(interaction: Interaction) -> None:
@@ -158,13 +170,14 @@ def asides_of(interaction: Interaction) -> list[Block]:
 async def submitted(interaction: Interaction) -> None:
     """Submit the request; errors are shown at their fields."""
     by = await identity.caller(interaction)
+    filled = request_values.filled_of(interaction.values)
     try:
-        draft = request_values.draft_of(request_values.filled_of(interaction.values))
+        draft = request_values.draft_of(filled)
         await interaction.services.database.write(
             leave_requests.submit, by=by, draft=draft, now=interaction.now
         )
     except DomainError as refusal:
-        await _refused(interaction, refusal)
+        await _refused(interaction, refusal, filled, by=by)
 
 
 async def edited(interaction: Interaction) -> None:
@@ -179,15 +192,16 @@ async def edited(interaction: Interaction) -> None:
     except InvalidTransition as refusal:
         await interaction.tell(errors.sentence(refusal))
     except DomainError as refusal:
-        await _refused(interaction, refusal)
+        await _refused(interaction, refusal, filled, by=by)
 
 
-async def _refused(interaction: Interaction, refusal: DomainError) -> None:
-    if interaction.is_answered:
-        raise refusal  # The form is already acknowledged: show the sentence elsewhere.
-    blocks = interaction.body["view"]["blocks"]
-    inputs = {block["block_id"] for block in blocks if block["type"] == "input"}
-    await interaction.ack(response_action="errors", errors=errors.inline(refusal, inputs))
+async def _refused(
+    interaction: Interaction, refusal: DomainError, filled: Filled, *, by: Caller
+) -> None:
+    async def render() -> View:
+        return await _rendered(interaction, filled, by=by, is_sent=True)
+
+    await form_refusals.show(interaction, refusal, render)
 
 
 async def _open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:

@@ -7,36 +7,33 @@ from collections.abc import Sequence
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
-from bot.blocks import colleagues, text, words
+from bot.blocks import colleagues, layout, text, words
 from storage.leave.previews import Preview
 from storage.rules.day_lines import DayLine
 from storage.rules.days_off.bridges import Bridge
 
-_MAX_PROBLEMS = 5
-
 
 def blocks(
     preview: Preview | None,
-    problems: Sequence[str],
     warnings: Sequence[str] = (),
     *,
+    can_send: bool = True,
     is_own: bool = True,
     replaced_dates: str | None = None,
 ) -> list[Block]:
-    """The total, who else is off, and the approvers.
+    """The total, who else is off, and the approvers; who is asked only if it can be sent.
 
-    ``preview`` is None while no leave type is chosen. ``problems`` are the reasons why the request
-    would be refused, ``warnings`` what else to consider. ``is_own``: it is the reader's own leave.
-    ``replaced_dates`` are of other leave of the person, of which it replaces days.
+    ``preview`` is None while a leave type or a day is missing. ``warnings`` are what else to
+    consider. ``is_own``: it is the reader's own leave. ``replaced_dates`` are of other leave of the
+    person, of which it replaces days.
     """
     if preview is None and is_own:
-        return [_paragraph([gettext("Choose a leave type to see the total.")])]
+        return [_paragraph([gettext("Choose a leave type and days to see the total.")])]
     if preview is None:
-        return [_paragraph([gettext("Choose a person and a leave type to see the total.")])]
-    refused = [f"⚠️ {text.cut(problem, 500)}" for problem in problems[:_MAX_PROBLEMS]]
+        return [_paragraph([gettext("Choose a person, a leave type and days to see the total.")])]
     if preview.leave_type is None:
-        return [_plain(refused or [gettext("These days can't be counted.")], ids.LIVE)]
-    shown = [_plain(refused, ids.PROBLEMS)] if refused else []
+        return []
+    shown: list[Block] = []
     figures = _figures(preview, is_own)
     if replaced_dates is not None:
         figures.append(
@@ -48,8 +45,10 @@ def blocks(
     shown.append(_paragraph(figures))
     if preview.bridge is not None:
         shown.append(text.quiet(_bridge(preview.bridge)))
-    if warnings:
-        shown.append(_plain([f"⚠️ {text.cut(warning, 500)}" for warning in warnings], ids.WARNINGS))
+    shown += [
+        layout.alert(warning, f"{ids.WARNINGS}.{index}", "info")
+        for index, warning in enumerate(warnings)
+    ]
     if preview.colleagues or preview.pending_colleagues_count:
         lines = colleagues.lines(
             preview.colleagues, preview.colleagues_count, preview.pending_colleagues_count
@@ -57,6 +56,8 @@ def blocks(
         shown.append(_plain(lines, ids.OFF))
     else:
         shown.append(text.quiet(_no_one_off(is_own)))
+    if not can_send:
+        return shown
     shown.append(text.quiet(text.escaped(_what_happens(preview))))
     if preview.unreachable:
         shown.append(text.quiet(text.escaped(_skipped(preview))))

@@ -14,6 +14,7 @@ from bot.blocks.fields import Option
 from bot.message_views import answers
 from bot.message_views import card as cards
 from bot.views import request_form, request_values
+from bot.views.form_alerts import Alerts
 from bot.views.request_values import Filled
 from storage.base.values import LeaveType, User
 from storage.leave.recorded.permissions import MAX_REASON_LENGTH
@@ -54,6 +55,7 @@ def view(
     live: Sequence[Block],
     asides: Sequence[Block],
     *,
+    alerts: Alerts,
     cover: User | None,
     may_override: bool,
 ) -> View:
@@ -66,6 +68,7 @@ def view(
             leave_types,
             entered.filled,
             live,
+            alerts=alerts,
             cover=cover,
             is_own=False,
             recount_id=ids.RECORD_RECOUNT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -13,7 +13,8 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, text
 from bot.blocks.fields import Option
-from bot.views.request_values import Filled
+from bot.views.form_alerts import NO_ALERTS, Alerts
+from bot.views.request_values import WHOLE, Filled
 from storage.base.values import LeaveRequest, LeaveType, User
 from storage.leave.cover.choice import Candidates
 from storage.leave.drafts import MAX_NOTE_LENGTH
@@ -27,10 +28,11 @@ def view(
     live: Sequence[Block],
     asides: Sequence[Block] = (),
     *,
+    alerts: Alerts = NO_ALERTS,
     edited: LeaveRequest | None = None,
     cover: User | None = None,
 ) -> View:
-    """The modal. ``live`` is shown under the dates, ``asides`` at the top.
+    """The modal: ``asides`` at the top, ``alerts`` at the fields, ``live`` under the dates.
 
     It edits the request ``edited``. The leave type of a pending one cannot be changed. ``cover`` is
     the colleague who is chosen.
@@ -53,6 +55,7 @@ def view(
                 _offered(leave_types, edited),
                 filled,
                 live,
+                alerts=alerts,
                 cover=cover,
                 is_type_fixed=edited is not None and edited.status == "pending",
             ),
@@ -65,6 +68,7 @@ def blocks(
     filled: Filled,
     live: Sequence[Block],
     *,
+    alerts: Alerts,
     cover: User | None,
     is_type_fixed: bool = False,
     is_own: bool = True,
@@ -81,17 +85,21 @@ def blocks(
         _fixed_type(types, filled)
         if is_type_fixed
         else field(ids.LEAVE_TYPE, gettext("Leave type"), _type_menu(types, filled.leave_type_id)),
+        *alerts.at(ids.LEAVE_TYPE),
         field(ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)),
-        field(ids.BEGINS, gettext("Starts"), halves(BEGINS, filled.begins_at_midday)),
+        *alerts.at(ids.FIRST_DAY),
         field(
-            ids.LAST_DAY,
+            filled.last_day_block,
             gettext("Last day"),
             fields.date_picker(filled.end_date),
             hint=gettext("Your last day off, not the day you're back.")
             if is_own
             else gettext("Their last day off, not the day they're back."),
         ),
-        field(ids.ENDS, gettext("Ends"), halves(ENDS, filled.ends_at_midday)),
+        *alerts.at(ids.LAST_DAY),
+        *_halves_fields(field, filled),
+        *alerts.at(WHOLE),
+        *live,
         field(
             ids.COVER,
             gettext("Covered by"),
@@ -101,11 +109,34 @@ def blocks(
             else gettext("The cover is told the dates, not the leave type or the note."),
             is_optional=not _is_cover_required(types, filled),
         ),
-        *live,
         field(ids.NOTE, gettext("Note"), note(filled.note, is_own), is_optional=True),
     ]
 
 
+def _halves_fields(field: Callable[[str, str, Block], Block], filled: Filled) -> list[Block]:
+    """The part of a single day, or the halves at both ends; nothing while a day is missing."""
+    if filled.start_date is None or filled.end_date is None:
+        return []
+    if filled.is_one_day:
+        part = fields.radio_buttons(fields.translated(_PARTS_OF_DAY), _part_of_day(filled))
+        return [field(ids.PART_OF_DAY, gettext("Part of the day"), part)]
+    return [
+        field(ids.BEGINS, gettext("Starts"), halves(BEGINS, filled.begins_at_midday)),
+        field(ids.ENDS, gettext("Ends"), halves(ENDS, filled.ends_at_midday)),
+    ]
+
+
+def _part_of_day(filled: Filled) -> str:
+    if filled.begins_at_midday:
+        return ids.AFTERNOON
+    return ids.MORNING if filled.ends_at_midday else ids.WHOLE_DAY
+
+
+_PARTS_OF_DAY: Final = (
+    Option(label=gettext_noop("All day"), value=ids.WHOLE_DAY),
+    Option(label=gettext_noop("Morning"), value=ids.MORNING),
+    Option(label=gettext_noop("Afternoon"), value=ids.AFTERNOON),
+)
 BEGINS: Final = (
     gettext_noop("At the start of the first day"),
     gettext_noop("At midday on the first day"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
@@ -18,17 +19,27 @@ from storage.rules import spans
 FIELDS: Final = (
     ids.LEAVE_TYPE,
     ids.FIRST_DAY,
-    ids.BEGINS,
     ids.LAST_DAY,
+    ids.BEGINS,
     ids.ENDS,
+    ids.PART_OF_DAY,
     ids.COVER,
     ids.NOTE,
 )
 
 
+# Why the form cannot be sent, by the field at fault: one of those with an alert, or all of them.
+Problems = Mapping[str, Sequence[str]]
+WITH_ALERT: Final = (ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY)
+WHOLE: Final = ""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Filled:
-    """The form's values. None if nothing was chosen yet."""
+    """The form's values. None if nothing was chosen yet.
+
+    ``last_day_moves`` is how often the last day was set by the form itself.
+    """
 
     leave_type_id: str | None
     start_date: date | None
@@ -37,6 +48,16 @@ class Filled:
     ends_at_midday: bool = False
     note: str | None = None
     cover_user_id: str | None = None
+    last_day_moves: int = field(default=0, compare=False)
+
+    @property
+    def is_one_day(self) -> bool:
+        return self.start_date is not None and self.start_date == self.end_date
+
+    @property
+    def last_day_block(self) -> str:
+        moves = self.last_day_moves
+        return f"{ids.LAST_DAY}{form_values.RESET}{moves}" if moves else ids.LAST_DAY
 
     @classmethod
     def with_request(cls, request: LeaveRequest) -> Filled:
@@ -69,15 +90,47 @@ class Filled:
 def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
     """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
     cover = form_values.value(values, ids.COVER)
+    start_date = form_values.date_value(values, ids.FIRST_DAY)
+    end_date = form_values.date_value(values, ids.LAST_DAY)
+    part = form_values.value(values, ids.PART_OF_DAY)
+    begins_at_midday = form_values.value(values, ids.BEGINS) == ids.MIDDAY
+    ends_at_midday = form_values.value(values, ids.ENDS) == ids.MIDDAY
+    if part is not None:
+        begins_at_midday = part == ids.AFTERNOON
+        # A morning becomes the whole first day once the leave has more days.
+        ends_at_midday = part == ids.MORNING and start_date == end_date
     return Filled(
         leave_type_id=leave_type_id or form_values.value(values, ids.LEAVE_TYPE),
-        start_date=form_values.date_value(values, ids.FIRST_DAY),
-        end_date=form_values.date_value(values, ids.LAST_DAY),
-        begins_at_midday=form_values.value(values, ids.BEGINS) == ids.MIDDAY,
-        ends_at_midday=form_values.value(values, ids.ENDS) == ids.MIDDAY,
+        start_date=start_date,
+        end_date=end_date,
+        begins_at_midday=begins_at_midday,
+        ends_at_midday=ends_at_midday,
         note=form_values.value(values, ids.NOTE),
         cover_user_id=None if cover == ids.NOTHING else cover,
+        last_day_moves=_last_day_moves(values),
     )
+
+
+def _last_day_moves(values: Values) -> int:
+    for block_id in values:
+        if form_values.field_of(block_id) == ids.LAST_DAY:
+            moves = block_id.removeprefix(ids.LAST_DAY + form_values.RESET)
+            return int(moves) if moves.isdecimal() else 0
+    return 0
+
+
+def after_selection(values: Values, selected: str | None) -> Filled:
+    """The values to show after a selection in the block ``selected``.
+
+    The last day follows a first day that is later, and a single day has no two halves at midday.
+    """
+    filled = filled_of(values)
+    first, last = filled.start_date, filled.end_date
+    if selected == ids.FIRST_DAY and first is not None and last is not None and last < first:
+        filled = replace(filled, end_date=first, last_day_moves=filled.last_day_moves + 1)
+    if filled.is_one_day and filled.begins_at_midday and filled.ends_at_midday:
+        filled = replace(filled, begins_at_midday=False, ends_at_midday=False)
+    return filled
 
 
 def shown_days(view: ShownView) -> tuple[date | None, date | None]:
@@ -92,7 +145,7 @@ def shown_days(view: ShownView) -> tuple[date | None, date | None]:
 def _shown_day(view: ShownView, block_id: str) -> date | None:
     for block in view["blocks"]:
         shown = block.get("element", {}).get("initial_date")
-        if block.get("block_id") == block_id and shown:
+        if form_values.field_of(block.get("block_id", "")) == block_id and shown:
             return date.fromisoformat(shown)
     return None
 
@@ -108,8 +161,8 @@ def draft_of(filled: Filled) -> Draft:
         }
         raise InvalidInput(
             [
-                FieldError(pointer=f"/{field}", code="required", detail=gettext("Choose one."))
-                for field, value in required.items()
+                FieldError(pointer=f"/{name}", code="required", detail=gettext("Choose one."))
+                for name, value in required.items()
                 if value is None
             ]
         )

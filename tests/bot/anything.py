@@ -181,13 +181,13 @@ def _element_state(subject: Subject) -> Payload:
 
 def _view(name: str, metadata: str, kind: str, subject: Subject, team_id: str) -> Payload:
     blocks = (
-        *(ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS, ids.NOTE, ids.REASON),
+        *(ids.LEAVE_TYPE, ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS),
+        *(ids.PART_OF_DAY, ids.NOTE, ids.REASON),
     )
     state = _element_state(subject)
+    halves = (ids.BEGINS, ids.ENDS, ids.PART_OF_DAY)
     half = state | {"selected_option": {"value": ids.WHOLE_DAY}}
-    values = {
-        block: {ids.ANSWER: half if block in (ids.BEGINS, ids.ENDS) else state} for block in blocks
-    }
+    values = {block: {ids.ANSWER: half if block in halves else state} for block in blocks}
     return {
         "id": "V1",
         "type": kind,

@@ -9,7 +9,7 @@ from bot.base import ids
 from storage.admin import organisation_settings, people_status
 from storage.base.values import LeaveRequest
 from storage.leave import decisions, leave_requests
-from tests.bot.test_form import pick, typed
+from tests.bot.test_form import alerts, pick, typed
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person, a_request
 from tests.fakes.slack import View
@@ -97,7 +97,7 @@ def test_the_live_line_warns_of_days_on_which_the_cover_is_off(world: World) -> 
         assert answer.ok
         world.settled()
         form = world.slack.open_modal(ADA)
-        assert ("⚠️ Grace Hopper is off on Tue 4 August." in form.visible_text) == warns
+        assert (("info", "Grace Hopper is off on Tue 4 August.") in alerts(form)) == warns
         assert world.people[cover].name in form.visible_text
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bot.base import ids
+from bot.base.payloads import Values
+from bot.views import request_values
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
@@ -25,10 +27,21 @@ def chosen(view: View, block_id: str) -> Any:
 
 
 def fields(view: View) -> tuple[Any, ...]:
-    """First day, last day, begins, ends."""
-    return tuple(
-        chosen(view, block_id) for block_id in (ids.FIRST_DAY, ids.LAST_DAY, ids.BEGINS, ids.ENDS)
+    """First day, last day, begins, ends; of a single day, the two are its chosen part."""
+    filled = request_values.filled_of(cast(Values, view.values))
+    return (
+        filled.start_date and filled.start_date.isoformat(),
+        filled.end_date and filled.end_date.isoformat(),
+        ids.MIDDAY if filled.begins_at_midday else ids.WHOLE_DAY,
+        ids.MIDDAY if filled.ends_at_midday else ids.WHOLE_DAY,
     )
+
+
+def alerts(view: View) -> list[tuple[str, str]]:
+    """The level and text of each alert."""
+    return [
+        (block["level"], block["text"]["text"]) for block in view.blocks if block["type"] == "alert"
+    ]
 
 
 def typed(world: World, text: str, who: str = ADA) -> View:
@@ -89,10 +102,64 @@ def test_problems_are_shown_before_the_form_is_sent(world: World) -> None:
     world.a_request()
 
     form = typed(world, "5 aug annual")
-    assert "⚠️ This overlaps your leave (Mon 3 August to Wed 5 August 2026)." in form.visible_text
+    overlap = "This overlaps your leave (Mon 3 August to Wed 5 August 2026)."
+    assert alerts(form) == [("warning", overlap)]
+    assert "for approval" not in form.visible_text
 
     form = pick(world, form, end_date="2026-08-04")
-    assert "⚠️ The last day is before the first day." in form.visible_text
+    assert alerts(form) == [("warning", "The last day is before the first day.")]
+    below = [block["block_id"] for block in form.blocks].index(ids.LAST_DAY) + 1
+    assert form.blocks[below]["type"] == "alert"
+
+
+def test_a_refusal_that_the_form_shows_is_not_repeated_when_it_is_sent(world: World) -> None:
+    world.a_request()
+    form = typed(world, "5 aug annual")
+
+    response = world.slack.submit(ADA, form)
+
+    assert response.errors == {}
+    overlap = "This overlaps your leave (Mon 3 August to Wed 5 August 2026)."
+    assert alerts(world.slack.open_modal(ADA, ids.REQUEST_FORM)) == [("error", overlap)]
+    assert world.request().start_date == date(2026, 8, 3)
+
+
+def test_a_single_day_has_parts_and_a_range_has_halves_at_both_ends(world: World) -> None:
+    form = typed(world, "3 aug pm annual")
+    assert chosen(form, ids.PART_OF_DAY) == ids.AFTERNOON
+    assert "*half a day* (Mon 3 August)" in form.visible_text
+
+    form = pick(world, form, part_of_day=ids.MORNING)
+    assert fields(form) == ("2026-08-03", "2026-08-03", "whole_day", "midday")
+
+    form = pick(world, form, part_of_day=ids.AFTERNOON, end_date="2026-08-05")
+    assert ids.PART_OF_DAY not in form.values
+    assert fields(form) == ("2026-08-03", "2026-08-05", "midday", "whole_day")
+    assert "*2.5 days*" in form.visible_text
+
+    form = pick(world, form, end_half_day=ids.MIDDAY, end_date="2026-08-03")
+    assert chosen(form, ids.PART_OF_DAY) == ids.WHOLE_DAY
+    assert "*1 day*" in form.visible_text
+
+
+def test_a_morning_becomes_a_whole_day_when_days_are_added(world: World) -> None:
+    form = typed(world, "3 aug am annual")
+
+    form = pick(world, form, end_date="2026-08-05")
+
+    assert fields(form) == ("2026-08-03", "2026-08-05", "whole_day", "whole_day")
+
+
+def test_the_last_day_follows_a_later_first_day(world: World) -> None:
+    form = typed(world, "3-5 aug annual")
+
+    for first in ("2026-08-10", "2026-08-17"):
+        form = pick(world, form, start_date=first)
+        assert fields(form)[:2] == (first, first)
+        assert alerts(form) == []
+
+    assert world.slack.submit(ADA, form).errors == {}
+    assert world.request().end_date == date(2026, 8, 17)
 
 
 def test_a_missing_note_is_reported_only_when_the_form_is_sent(world: World) -> None:
@@ -100,7 +167,7 @@ def test_a_missing_note_is_reported_only_when_the_form_is_sent(world: World) -> 
 
     form = typed(world, "3 aug study")
 
-    assert "⚠️" not in form.visible_text
+    assert alerts(form) == []
     assert world.slack.submit(ADA, form).errors == {ids.NOTE: "Study leave needs a note."}
 
 

@@ -18,7 +18,8 @@ from bot.message_views import card as cards
 from bot.message_views.answers import Away, OwnLeave
 from bot.typed.problems import Problem, ProblemKind
 from bot.views import decline, live_line, notice, request_form, typed_problems
-from bot.views.request_values import Filled
+from bot.views.form_alerts import Alerts
+from bot.views.request_values import WHOLE, WITH_ALERT, Filled
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.event_values import EVENT_TYPES
@@ -40,6 +41,7 @@ from storage.leave.previews import Preview, YearChange
 from storage.notifications.approval_cards import ApprovalCard, YearBalance
 from storage.notifications.card_amendments import CardAmendment
 from storage.rules.day_lines import DayLine
+from storage.rules.days_off.bridges import Bridge
 from storage.rules.leave_years import LeaveYear
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
@@ -311,12 +313,15 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
         pending_colleagues_count=draw(st.integers(0, 990)),
         refusals=[],
         warnings=[],
+        bridge=draw(st.none() | st.just(Bridge(day=start, holiday=start, days_off=4))),
     )
 
 
 @given(
     previews_of_leave(),
-    st.lists(text(600), max_size=8),
+    st.dictionaries(
+        st.sampled_from((WHOLE, *WITH_ALERT)), st.lists(text(600), min_size=1, max_size=8)
+    ),
     st.lists(
         st.builds(
             Problem,
@@ -330,7 +335,11 @@ def previews_of_leave(draw: st.DrawFn) -> Preview:
     st.none() | st.sampled_from(["pending", "approved"]),
 )
 def test_the_live_line_is_within_limits_and_harmless(
-    preview: Preview, refusals: list[str], problems: list[Problem], note: str | None, edited: Any
+    preview: Preview,
+    refusals: dict[str, list[str]],
+    problems: list[Problem],
+    note: str | None,
+    edited: Any,
 ) -> None:
     filled = Filled(
         leave_type_id=REQUEST_ID,
@@ -343,8 +352,9 @@ def test_the_live_line_is_within_limits_and_harmless(
     view = request_form.view(
         [leave_type("&" * 200)],
         filled,
-        live_line.blocks(preview, refusals),
+        live_line.blocks(preview, ["x" * 600] * 3, can_send=not refusals),
         typed_problems.asides(problems),
+        alerts=Alerts(problems=refusals),
         edited=edited and a_leave_request(edited),
     )
 
@@ -399,7 +409,7 @@ def test_lists_of_leave_are_within_limits_and_harmless(
 def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
     leave_types = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
 
-    assert problems_of_view(request_form.view(leave_types, EMPTY, live_line.blocks(None, []))) == []
+    assert problems_of_view(request_form.view(leave_types, EMPTY, live_line.blocks(None))) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 100, 101, 1_500])
@@ -408,7 +418,7 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
         leave_type(f"Type {index} " + "x" * 180, "palm_tree", index) for index in range(number)
     ]
 
-    view = request_form.view(types, EMPTY, live_line.blocks(None, []))
+    view = request_form.view(types, EMPTY, live_line.blocks(None))
 
     assert problems_of_view(view) == []
     assert not is_too_large(view)

@@ -255,8 +255,14 @@ class World:
             ids.LEAVE_TYPE: self.leave_type("annual"),
             ids.FIRST_DAY: FIRST_DAY.isoformat(),
             ids.LAST_DAY: LAST_DAY.isoformat(),
-        }
-        return self.slack.submit(who, self.open_form(who), values | filled)
+        } | filled
+        form = self.open_form(who)
+        if filled.keys() & {ids.BEGINS, ids.ENDS}:
+            # The form has the halves of both ends once the days differ.
+            self.slack.pick(who, form, ids.LAST_DAY, ids.RECOUNT, values[ids.LAST_DAY])
+            self.settled()
+            form = self.slack.open_modal(who, ids.REQUEST_FORM)
+        return self.slack.submit(who, form, values)
 
     def a_request(self, who: str = ADA, **filled: Any) -> LeaveRequest:
         """Request leave in Slack, and deliver all notifications."""

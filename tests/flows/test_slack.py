@@ -66,7 +66,7 @@ def ask(slack: LoopbackSlack) -> None:
             ids.LEAVE_TYPE: unpaid,
             ids.FIRST_DAY: day,
             ids.LAST_DAY: day,
-            ids.BEGINS: ids.MIDDAY,
+            ids.PART_OF_DAY: ids.AFTERNOON,
             ids.NOTE: "Moving house",
         },
     )

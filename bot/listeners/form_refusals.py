@@ -1,0 +1,33 @@
+"""A form about leave that was sent and refused: each refusal is shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from bot.base.block_kit import View
+from bot.interaction import errors
+from bot.interaction.interaction import Interaction
+from bot.views import form_alerts
+from storage.base.errors import DomainError
+
+
+async def show(
+    interaction: Interaction,
+    refusal: DomainError,
+    render: Callable[[], Awaitable[View]],
+    *,
+    is_own: bool = True,
+) -> None:
+    """Show the refusal at its field, or the form again if an alert in it says the same.
+
+    ``render`` makes that form, whose alerts are now errors.
+    """
+    if interaction.is_answered:
+        raise refusal  # The form is already acknowledged: show the sentence elsewhere.
+    view = interaction.body["view"]
+    inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
+    unseen = errors.inline(refusal, inputs, shown=form_alerts.shown(view), is_own=is_own)
+    if unseen:
+        await interaction.ack(response_action="errors", errors=unseen)
+    else:
+        await interaction.ack(response_action="update", view=await render())
