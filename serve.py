@@ -101,9 +101,9 @@ def build(
     metrics = Metrics()
     api = settings.api
     rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
-    site = Website()
+    site = Website(support_contact=api.support_contact)
     if settings.slack is not None:
-        site = Website(command=settings.slack.command, can_install=settings.slack.is_oauth)
+        site = replace(site, command=settings.slack.command, can_install=settings.slack.is_oauth)
     routes = [*app.routes(database, api, clock, rate_limits, metrics, site), *more_routes]
     late = LateRoutes()
 
@@ -144,7 +144,9 @@ def slack_app(
 
     # Webhooks that are added in Slack are checked like those of the API.
     check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
-    return build_app(settings, database, clock, check_webhook_url=check)
+    return build_app(
+        settings, database, clock, check_webhook_url=check, support_contact=api.support_contact
+    )
 
 
 def notification_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:

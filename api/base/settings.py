@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import limits
 
+from storage.base import support_contact
 from storage.base.environment import Environment
 
 LogFormat = Literal["json", "console"]
@@ -49,6 +50,8 @@ class ApiSettings:
     webhook_ca_file: str = ""
     scheduler_on: bool = True
     log_format: LogFormat = "json"
+    # An e-mail address or a URL; Slack shows it, too.
+    support_contact: str = ""
     # Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are trusted, or "*".
     trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1")
 
@@ -64,6 +67,7 @@ class ApiSettings:
             webhook_ca_file=_ca_file(environment),
             scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
             log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
+            support_contact=support_contact.read(environment),
             trusted_proxies=_trusted_proxies(environment),
         )
 

@@ -28,6 +28,7 @@ from api.website.pages import (
     page,
     slash_route,
 )
+from storage.base import support_contact
 
 _TEXTS: Final = STATIC / "website"
 _HEADER: Final = (
@@ -44,6 +45,7 @@ class _Language:
     lang: str
     titles: dict[str, str]
     links: dict[str, str]
+    contact: str
 
 
 # English comes first: it is for everyone whose language is missing.
@@ -52,21 +54,27 @@ _LANGUAGES: Final = {
         lang="en-GB",
         titles={"welcome": "Hiatus: leave management in Slack", "privacy": "Privacy – Hiatus"},
         links={".": "Home", "docs": "REST API", "privacy": "Privacy"},
+        contact="Questions or feedback?",
     ),
     "de": _Language(
         lang="de",
         titles={"welcome": "Hiatus: Urlaub in Slack verwalten", "privacy": "Datenschutz – Hiatus"},
         links={".": "Startseite", "docs": "REST-API (englisch)", "privacy": "Datenschutz"},
+        contact="Fragen oder Feedback?",
     ),
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Website:
-    """What differs between deployments. ``can_install``: any workspace can add the app."""
+    """What differs between deployments. ``can_install``: any workspace can add the app.
+
+    ``support_contact`` is an e-mail address or a URL, "" if there is none.
+    """
 
     command: str = "/timeoff"
     can_install: bool = False
+    support_contact: str = ""
 
 
 def routes(website: Website, base_url: str) -> list[Route]:
@@ -121,5 +129,14 @@ def _page(name: str, language: str, website: Website) -> Asset:
         files=(ICON, WEBSITE_STYLE),
         lang=words.lang,
         head='<link rel="stylesheet" href="{website.css}">',
-        body=f"{_HEADER}\n{text}<footer>\n{links}</footer>",
+        body=f"{_HEADER}\n{text}<footer>\n{_contact(words, website)}{links}</footer>",
     )
+
+
+def _contact(words: _Language, website: Website) -> str:
+    contact = website.support_contact
+    if not contact:
+        return ""
+    address = f"mailto:{contact}" if support_contact.is_email(contact) else contact
+    link = f'<a href="{html.escape(address)}">{html.escape(contact)}</a>'
+    return f"<p>{words.contact} {link}</p>\n"

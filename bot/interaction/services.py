@@ -30,6 +30,7 @@ class Services:
     a trailing slash. ``check_webhook_url`` raises InvalidInput for forbidden addresses, as in REST.
     After ``answer_seconds`` a slow interaction is acknowledged; ``open_seconds`` is the limit for
     opening a modal. ``install_url`` is the page that installs the app, None with one bot token.
+    ``support_contact`` is an e-mail address or a URL, "" if there is none.
     ``refresh_home`` takes the ids of an organisation and a person whose Home tab may be open.
     """
 
@@ -40,6 +41,7 @@ class Services:
     base_url: str
     check_webhook_url: CheckUrl
     install_url: str | None = None
+    support_contact: str = ""
     refresh_home: Callable[[str, str], None] = lambda organisation_id, user_id: None
     interactions: set[asyncio.Task[object]] = field(default_factory=set)
     refreshes: ModalRefreshes = field(default_factory=ModalRefreshes)

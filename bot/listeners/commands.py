@@ -51,7 +51,11 @@ async def timeoff(interaction: Interaction) -> None:
 async def _help(interaction: Interaction, unknown: str = "") -> None:
     await interaction.ack()
     await identity.greet(interaction)
-    help_text = replies.help_text(str(interaction.body["command"]), unknown)
+    help_text = replies.help_text(
+        str(interaction.body["command"]),
+        unknown,
+        contact=interaction.services.support_contact,
+    )
     await interaction.reply({"text": help_text})
 
 

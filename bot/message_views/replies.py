@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import text
+from storage.base import support_contact
 
 # Examples for the command; the parser must understand their translations, too.
 EXAMPLES: Final = (
@@ -17,7 +18,7 @@ EXAMPLES: Final = (
 _MAX_COMMAND = 40
 
 
-def help_text(command: str, unknown_words: str = "") -> str:
+def help_text(command: str, unknown_words: str = "", *, contact: str = "") -> str:
     """The command's help in mrkdwn; it first names ``unknown_words`` that were not understood."""
     intro = ""
     if unknown_words:
@@ -51,8 +52,18 @@ def help_text(command: str, unknown_words: str = "") -> str:
             "Your approver gets a message to approve or decline, and I'll tell you what they "
             "decide."
         ),
+        contact_line(contact),
     )
     return intro + "\n".join(lines)
+
+
+def contact_line(contact: str) -> str:
+    """Whom to ask, and where to send feedback, in mrkdwn; "" is a deployment without a contact."""
+    if not contact:
+        return gettext("Questions or feedback? Ask an admin of your organisation.")
+    address = text.escaped(contact)
+    link = f"<mailto:{address}|{address}>" if support_contact.is_email(contact) else f"<{address}>"
+    return gettext("Questions or feedback? Write to {contact}.", contact=link)
 
 
 def unknown_command(command: str) -> str:

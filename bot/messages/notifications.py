@@ -21,6 +21,7 @@ from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
 from bot.messages.recipients import NoAccount, Recipients
 from bot.messages.slack_failures import outcome_of
+from bot.messages.welcomes import Welcomes
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
 from storage.notifications import (
@@ -32,6 +33,7 @@ from storage.notifications import (
 )
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
+from storage.slack import welcomes as storage_welcomes
 
 # Stored with the notification, for operators.
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
@@ -48,8 +50,10 @@ class Notifier:
         workspaces: Workspaces,
         clock: Callable[[], datetime],
         homes: Homes,
+        welcomes: Welcomes,
     ) -> None:
         self._homes = homes
+        self._welcomes = welcomes
         self._database = database
         self._workspaces = workspaces
         self._clock = clock
@@ -116,6 +120,16 @@ class Notifier:
                 summary.team_id,
                 summary.locale,
                 partial(self._leave.send_summary, summary),
+            )
+        if notification.kind == "welcome":
+            welcome = await self._database.read(storage_welcomes.load, notification)
+            if welcome is None:
+                return Outcome(verdict="delivered")
+            return await self._attempt(
+                notification,
+                welcome.organisation.slack_team_id,
+                welcome.locale,
+                partial(self._welcomes.send, welcome),
             )
         if notification.kind == "cover_changed":
             await self._database.write_long(notifications.expand, notification, now=self._clock())

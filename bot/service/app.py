@@ -29,6 +29,7 @@ from bot.messages.directory_sync import DirectorySync
 from bot.messages.home_tab import Homes
 from bot.messages.notifications import Notifier
 from bot.messages.reminders import Reminders
+from bot.messages.welcomes import Welcomes
 from bot.service import asgi
 from bot.service.installing import INSTALL_PATH, Installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput
@@ -90,6 +91,7 @@ def build_app(
     clock: Callable[[], datetime],
     listeners: Sequence[Listener] | None = None,
     check_webhook_url: CheckUrl | None = None,
+    support_contact: str = "",
 ) -> SlackApp:
     """Build the app for one configured workspace, or for those that install it; makes no calls.
 
@@ -106,15 +108,17 @@ def build_app(
         settings.base_url,
         check_webhook_url or _no_webhooks,
         install_url=f"{settings.base_url}{INSTALL_PATH}" if settings.is_oauth else None,
+        support_contact=support_contact,
     )
     homes = Homes(services)
     services.refresh_home = homes.enqueue
+    welcomes = Welcomes(command=settings.command, support_contact=support_contact)
     bolt = _bolt(settings, workspaces)
     register(bolt, services, registered(settings.command) if listeners is None else listeners)
     register(bolt, services, unknown.LISTENERS)
     return SlackApp(
         bolt=bolt,
-        notifier=Notifier(database, workspaces, clock, homes),
+        notifier=Notifier(database, workspaces, clock, homes, welcomes),
         workspaces=workspaces,
         services=services,
         installing=Installing(settings, slack, database, clock) if settings.is_oauth else None,

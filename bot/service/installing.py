@@ -44,6 +44,7 @@ REDIRECT_PATH: Final = "/slack/oauth_redirect"
 # Keys in Bolt's request context.
 _INSTALLED: Final = "hiatus_installed"
 _COMMAND: Final = "hiatus_command"
+_APP_ID: Final = "hiatus_app_id"
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -130,6 +131,7 @@ class _Flow(AsyncOAuthFlow):
             return None
         team, enterprise = response.get("team") or {}, response.get("enterprise") or {}
         return Installation(
+            app_id=response.get("app_id"),
             team_id=team.get("id"),
             team_name=team.get("name"),
             enterprise_id=enterprise.get("id"),
@@ -161,6 +163,7 @@ class _Flow(AsyncOAuthFlow):
         _log.info("slack.installed", team_id=new.team_id, kind=done.kind)
         request.context[_INSTALLED] = done
         request.context[_COMMAND] = self._command
+        request.context[_APP_ID] = installation.app_id
 
 
 def _unavailable(error: DatabaseUnavailable) -> BoltResponse:
@@ -203,7 +206,10 @@ async def _revoke_token(client: AsyncWebClient) -> None:
 
 async def _success_page(args: AsyncSuccessArgs) -> BoltResponse:
     done: Installed = args.request.context[_INSTALLED]
-    page = install_page.success(done, args.request.context[_COMMAND])
+    context = args.request.context
+    page = install_page.success(
+        done, context[_COMMAND], app_id=context[_APP_ID], team_id=args.installation.team_id
+    )
     page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
     return page
 

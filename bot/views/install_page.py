@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from typing import Final
+from urllib.parse import urlencode
 
 from slack_bolt.response import BoltResponse
 
@@ -31,9 +32,13 @@ _REASONS: Final = {
 }
 _UNFINISHED: Final = ("Slack didn't confirm the installation.", 400)
 
+# It opens the app in Slack, on any device (docs.slack.dev, "Deep linking into Slack").
+_APP_IN_SLACK: Final = "https://slack.com/app_redirect"
+
 _PAGE: Final = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}}
 </style></head>
@@ -42,7 +47,10 @@ _PAGE: Final = """<!doctype html>
 """
 
 
-def success(done: Installed, command: str) -> BoltResponse:
+def success(
+    done: Installed, command: str, *, app_id: str | None, team_id: str | None
+) -> BoltResponse:
+    """``app_id`` and ``team_id`` are Slack's; with both, the page has a link back into Slack."""
     organisation = done.organisation
     if done.kind == "renewed":
         paragraphs = [
@@ -59,9 +67,14 @@ def success(done: Installed, command: str) -> BoltResponse:
             f"Public holidays follow {country}, and the time zone is {organisation.timezone}. "
             "You can change both, and choose a region, in the organisation settings.",
         ]
-    return _page(
-        "Hiatus is installed", [*paragraphs, f"In Slack, type {command} to get started."], 200
-    )
+    if done.kind != "renewed":
+        paragraphs.append("I've sent you a message in Slack with the next steps.")
+    paragraphs.append(f"In Slack, type {command} to request leave.")
+    link = ""
+    if app_id and team_id:
+        query = urlencode({"app": app_id, "team": team_id})
+        link = f'<p><a href="{escape(f"{_APP_IN_SLACK}?{query}")}">Open Hiatus in Slack</a></p>'
+    return _page("Hiatus is installed", paragraphs, 200, link)
 
 
 def failure(sentence: str, status: int) -> BoltResponse:
@@ -76,13 +89,14 @@ def not_finished(reason: str) -> BoltResponse:
     )
 
 
-def _page(title: str, paragraphs: list[str], status: int) -> BoltResponse:
+def _page(title: str, paragraphs: list[str], status: int, link: str = "") -> BoltResponse:
     shown = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
     return BoltResponse(
         status=status,
-        body=_PAGE.format(title=title, paragraphs=shown),
+        body=_PAGE.format(title=title, paragraphs=shown + link),
         headers={
             "Content-Type": "text/html; charset=utf-8",
             "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+            "Referrer-Policy": "no-referrer",
         },
     )

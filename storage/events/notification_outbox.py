@@ -33,6 +33,7 @@ NotificationKind = Literal[
     "cover_changed",
     "approver_notice",
     "cover_notice",
+    "welcome",
 ]
 # The dispatcher that a commit notifies.
 NOTIFICATIONS: Final = "notifications"

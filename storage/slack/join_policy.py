@@ -14,7 +14,7 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows, slack_locales, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
-from storage.slack import profile_sync
+from storage.slack import profile_sync, welcomes
 
 
 class NotAMember(Forbidden):
@@ -25,33 +25,42 @@ class NotAMember(Forbidden):
 
 
 def join_from_slack(
-    tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
+    tx: Transaction,
+    organisation_id: str,
+    profile: SlackProfile,
+    *,
+    is_installer: bool = False,
+    now: datetime,
 ) -> User:
     """The active person of a full member of the workspace, created where there is none.
 
-    ``slack_matching`` finds the person, who is linked to the account and activated if pending. The
-    caller refuses guests, bots and members of other workspaces. Raises NotAMember when the person
+    ``slack_matching`` finds the person, who is linked to the account and activated if pending.
+    People who join now, and installers, are sent a welcome. The caller refuses guests, bots and
+    members of other workspaces. Raises NotAMember when the person
     is archived or deactivated, and for an unknown account when members may not join, when Slack has
     not confirmed its address, or when the address belongs to another account.
     """
-    user = _find_or_add(tx, organisation_id, profile, now=now)
+    user, has_joined = _find_or_add(tx, organisation_id, profile, now=now)
     slack_locales.save_profile(tx, organisation_id, user.id, profile, now=now)
+    if has_joined or is_installer:
+        welcomes.enqueue(tx, user, organisation_id=organisation_id, now=now)
     return user
 
 
 def _find_or_add(
     tx: Transaction, organisation_id: str, profile: SlackProfile, *, now: datetime
-) -> User:
+) -> tuple[User, bool]:
+    """The person, and whether they join now."""
     user = people_rows.find_by_slack_id(tx, organisation_id, profile.slack_user_id)
     if user is not None and user.status == "active":
-        return user
+        return user, False
     # Slack sends a first message several times at once; only one may create the person.
     locks.organisation(tx, organisation_id)
     by = Caller.system(organisation_id, "slack")
     user = slack_matching.find(tx, organisation_id, profile)
     user = user and people_rows.find(tx, organisation_id, user.id, for_update=True)
     if user is not None:
-        return _activate(tx, user, profile, by=by, now=now)
+        return _activate(tx, user, profile, by=by, now=now), user.status == "pending"
     if not profile.email:
         raise NotAMember(
             "Slack doesn't show your e-mail address. Ask an admin of your organisation."
@@ -63,7 +72,7 @@ def _find_or_add(
         )
     if not organisation_config.of_organisation(tx, organisation_id).organisation.slack_members_join:
         raise NotAMember("Ask an admin of your organisation to add you.")
-    return _add(tx, profile, by=by, now=now)
+    return _add(tx, profile, by=by, now=now), True
 
 
 def _activate(

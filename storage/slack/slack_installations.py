@@ -96,7 +96,7 @@ def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installe
     organisation = matching or workspace_matching.create_organisation(tx, new, now=now)
     slack_workspaces.link(tx, organisation, new.team_id, source="slack", now=now)
     _save(tx, organisation.id, new, now=now)
-    join_policy.join_from_slack(tx, organisation.id, new.installer, now=now)
+    join_policy.join_from_slack(tx, organisation.id, new.installer, is_installer=True, now=now)
     return Installed(organisation=organisation, kind="linked" if matching else "created")
 
 

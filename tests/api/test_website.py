@@ -72,6 +72,28 @@ def test_a_page_needs_no_script_and_nothing_from_elsewhere(
     assert page.headers["Referrer-Policy"] == "no-referrer"
 
 
+@pytest.mark.parametrize(
+    ("contact", "address"),
+    [
+        ("help@example.com", "mailto:help@example.com"),
+        ("https://example.com/?a=1&b=2", "https://example.com/?a=1&amp;b=2"),
+    ],
+)
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_names_the_support_contact(path: str, contact: str, address: str) -> None:
+    client = client_of(Website(support_contact=contact))
+
+    page = client.get(path, headers={"Accept-Language": "de"}).text
+
+    assert f'<p>Fragen oder Feedback? <a href="{address}">' in page
+    client.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_without_a_support_contact_no_page_asks_to_write_to_one(client: Client, path: str) -> None:
+    assert "feedback?" not in client.get(path).text
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_links_to_the_others(client: Client, path: str) -> None:
     found = addresses(client.get(path))

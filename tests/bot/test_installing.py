@@ -101,8 +101,10 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
     assert page_text(response) == (
         "Hiatus is installed Umbrella is set up. You're the owner. Public holidays follow Germany, "
         "and the time zone is Europe/Berlin. You can change both, and choose a region, in the "
-        "organisation settings. In Slack, type /timeoff to get started."
+        "organisation settings. I've sent you a message in Slack with the next steps. In Slack, "
+        "type /timeoff to request leave. Open Hiatus in Slack"
     )
+    assert 'href="https://slack.com/app_redirect?app=A1&amp;team=T2"' in response.text
 
 
 def test_the_first_installer_owns_the_organisation_with_any_address(
@@ -188,13 +190,14 @@ def test_an_unreadable_token_loses_no_message(world: World) -> None:
     acme = Acme(organisation=organisation, owner=ina, caller=identity.as_caller(organisation, ina))
     a_request(world.database, acme, a_person(world.database, acme), now=world.clock())
 
-    assert world.deliver() == 2  # The approver's card, and the requester's notice.
+    # Ina's welcome, the approver's card, and the requester's notice.
+    assert world.deliver() == 3
     assert world.slack.dm(INA, team_id="T2") == []
 
     world.database.write_now(lambda tx: tx.change(_store_token, encrypted=token))
     world.clock.advance(minutes=30)
     world.deliver()
-    assert len(world.slack.dm(INA, team_id="T2")) == 1
+    assert len(world.slack.dm(INA, team_id="T2")) == 2
 
 
 @compiled

@@ -46,6 +46,25 @@ def keys_of_100(folder: str, begins_at: float) -> list[tuple[str, ...]]:
     return keys
 
 
+@pytest.mark.parametrize(
+    "contact", ["", "help@example.com", "https://example.com/help?topic=leave&lang=en"]
+)
+def test_the_support_contact_is_an_address_or_a_url(contact: str) -> None:
+    settings = ApiSettings.from_env({"HIATUS_SUPPORT_CONTACT": contact})
+
+    assert settings.support_contact == contact
+
+
+@pytest.mark.parametrize(
+    "contact", ["Grace", "a@b@c", "javascript:alert(1)", "https://", "<b>@example.com", "a b@c.d"]
+)
+def test_a_support_contact_that_cannot_be_linked_is_refused(contact: str) -> None:
+    [problem] = problems_of(ApiSettings.from_env, {"HIATUS_SUPPORT_CONTACT": contact})
+
+    assert problem.startswith("HIATUS_SUPPORT_CONTACT must be an e-mail address or a URL")
+    assert repr(contact) in problem
+
+
 def test_the_default_database_is_an_sqlite_file_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
