@@ -18,10 +18,22 @@ def lines(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[s
     rest = [ngettext("… and {count} more", "… and {count} more", more)] if more > 0 else []
     if pending > 0:
         rest.append("• " + ngettext("{count} pending request", "{count} pending requests", pending))
-    return [gettext("Also off:"), *map(_line, shown), *rest]
+    return [gettext("Also off:"), *(f"• {line(colleague)}" for colleague in shown), *rest]
 
 
-def _line(colleague: ColleagueOff) -> str:
+def first(shown: Sequence[ColleagueOff], count: int) -> str:
+    """The first in one line, and how many more there are."""
+    also_off = gettext("Also off: {colleague}", colleague=line(shown[0]))
+    more = count - 1
+    if more < 1:
+        return also_off
+    return ngettext(
+        "{also_off}, and {count} more", "{also_off}, and {count} more", more, also_off=also_off
+    )
+
+
+def line(colleague: ColleagueOff) -> str:
+    """Name, dates and type of one, and whether the leave is pending."""
     when = words.span(
         colleague.start_date, colleague.end_date, colleague.start_half_day, colleague.end_half_day
     )
@@ -32,4 +44,4 @@ def _line(colleague: ColleagueOff) -> str:
     )
     if colleague.is_pending:
         what = gettext("{leave_type}, pending", leave_type=what)
-    return f"• {text.cut(colleague.name, text.MAX_NAME)}: {when} ({what})"
+    return f"{text.cut(colleague.name, text.MAX_NAME)}: {when} ({what})"

@@ -25,6 +25,20 @@ def actions(*elements: Block) -> Block:
     return {"type": "actions", "elements": list(elements)}
 
 
+def card(title: str, subtitle: str, body: str, buttons: Sequence[Block]) -> Block:
+    """A card; its texts are plain, and cut to Slack's limits. ``body`` may be empty."""
+    shown: Block = {
+        "type": "card",
+        "title": text.mrkdwn(text.escaped_within(title, 150)),
+        "subtitle": text.mrkdwn(text.escaped_within(subtitle, 150)),
+    }
+    if body:
+        shown["body"] = text.mrkdwn(text.escaped_within(body, 200))
+    if buttons:
+        shown["actions"] = list(buttons)
+    return shown
+
+
 def button(label: str, action_id: str, value: str = "", style: str = "", spoken: str = "") -> Block:
     """A button. ``spoken`` is the accessibility label, if the label alone is ambiguous."""
     element: Block = {"type": "button", "action_id": action_id, "text": text.plain(label)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -27,6 +28,14 @@ def escaped(text: str) -> str:
 def cut(text: str, longest: int) -> str:
     """The text cut to that length, with an ellipsis if it was cut."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def escaped_within(typed: str, longest: int) -> str:
+    """User input escaped, and cut to that length as escaped text, with its entities whole."""
+    shown = escaped(typed)
+    if len(shown) <= longest:
+        return shown
+    return re.sub(r"&[a-z]*$", "", shown[: longest - 1]).rstrip() + "…"
 
 
 def plain(text: str, longest: int = MAX_SECTION) -> Block:

@@ -106,6 +106,22 @@ def left(half_days: int, year_name: str) -> str:
     return gettext("After this: {amount} left in {year}", amount=amount(half_days), year=year_name)
 
 
+def left_before_and_after(before_half_days: int, after_half_days: int, year_name: str) -> str:
+    """The balance before and after a request: ``20 → 17.5 days left in 2026``."""
+    before = number(before_half_days / 2)
+    if after_half_days < 0:
+        return gettext(
+            "{before} → overdrawn by {amount} in {year}",
+            before=before,
+            amount=amount(-after_half_days),
+            year=year_name,
+        )
+    if after_half_days == 0:
+        return gettext("{before} → no days left in {year}", before=before, year=year_name)
+    after = amount(after_half_days)
+    return gettext("{before} → {after} left in {year}", before=before, after=after, year=year_name)
+
+
 def moment(instant: datetime, timezone: str) -> str:
     """``2 June 2026, 10:05`` in an IANA time zone."""
     local = instant.astimezone(ZoneInfo(timezone))

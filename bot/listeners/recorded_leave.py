@@ -30,8 +30,7 @@ async def object_to(interaction: Interaction) -> None:
     except (AlreadyObjected, InvalidTransition) as refusal:
         await interaction.tell(errors.sentence(refusal))
     card = await _card(interaction, by)
-    message = requester_messages.notification(card, "leave_request.approved")
-    await interaction.refresh(message or requester_messages.own_request(card))
+    await interaction.refresh(requester_messages.own_request(card))
 
 
 async def cancel(interaction: Interaction) -> None:

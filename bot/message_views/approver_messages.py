@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.base.block_kit import Message
 from bot.base.language import gettext
 from bot.blocks import text, words
+from bot.message_views import amendment_lines, recorded_leave
 from bot.message_views import card as cards
-from bot.message_views import recorded_leave
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 
@@ -56,11 +56,22 @@ def notification(
     return {"text": f"{sentence} {cards.summary(card)}."}
 
 
-def changed_reply(card: ApprovalCard) -> str:
-    """The reply in the card's thread when the requester edited the request."""
-    return gettext(
+def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
+    """The reply in the card's thread: what changed since the approver got the card.
+
+    None if they need not decide, or if the card says it all.
+    """
+    proposed = card.open_amendment
+    if not card.may_decide:
+        return None
+    if event_type == "leave_request.amendment_requested" and proposed is not None:
+        return {"text": amendment_lines.sentence(card, proposed)}
+    if event_type != "leave_request.updated":
+        return None
+    sentence = gettext(
         "{requester} edited this request. It's now {dates}, {amount}.",
         requester=text.name(card.requester.name),
         dates=cards.dates(card.request),
         amount=words.amount(card.request.total_half_days),
     )
+    return {"text": sentence}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import colleagues, text, words
+from bot.blocks import colleagues, layout, request_card, text, words
 from bot.message_views import amendment_lines
 from storage.base.errors import Days
 from storage.notifications.approval_cards import ApprovalCard, CardCover
-from storage.notifications.card_amendments import CardAmendment
 
 
 def message(card: ApprovalCard) -> Message:
@@ -24,11 +24,12 @@ def message(card: ApprovalCard) -> Message:
 
 
 def blocks(card: ApprovalCard) -> list[Block]:
+    """The card block, and below it what does not fit into its 200 characters."""
     request, proposed = card.request, card.open_amendment
-    shown = _requested(card) if proposed is None else _proposed(card, proposed)
-    if card.balances:
-        shown.append(text.section("\n".join(_balance_lines(card))))
-    if card.colleagues and card.is_undecided:
+    shown = [block(card, _buttons(card))]
+    if proposed is not None:
+        shown.append(text.section("\n".join(amendment_lines.of_card(card, proposed))))
+    if card.is_undecided and card.colleagues_count > 1:
         lines = colleagues.lines(card.colleagues, card.colleagues_count)
         shown.append(text.paragraph("\n".join(lines)))
     if card.cover is not None:
@@ -42,37 +43,29 @@ def blocks(card: ApprovalCard) -> list[Block]:
     if declined := _amendment_reason(card):
         shown.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
     shown.append(text.quiet(text.escaped(_status_line(card))))
-    if card.may_decide:
-        shown.append(_buttons(card))
-    if card.may_reverse:
-        shown.append({"type": "actions", "elements": [_change_button(request.id)]})
     return shown
 
 
-def superseded(card: ApprovalCard) -> Message:
-    """The text that replaces an earlier card when one with an amendment is sent."""
-    sentence = gettext(
-        "{requester} asked to change this leave. See the message below.",
-        requester=text.name(card.requester.name),
+def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
+    """The card block: person and type, dates, the balance, and the first colleague who is off."""
+    proposed = card.open_amendment
+    facts = [
+        words.left_before_and_after(
+            balance.before_half_days, balance.remaining_half_days, balance.year_name
+        )
+        for balance in card.balances
+    ]
+    if card.colleagues and card.is_undecided:
+        facts.append(colleagues.first(card.colleagues, card.colleagues_count))
+    return request_card.block(
+        requester_name=card.requester.name,
+        leave_type_name=(proposed or card).leave_type.name,
+        dates=dates(card.request if proposed is None else proposed.amendment),
+        half_days=(proposed or card.request).total_half_days,
+        facts=facts,
+        buttons=buttons,
+        is_change=proposed is not None,
     )
-    shown = text.section(f"*{text.name(card.leave_type.name)}*\n{dates(card.request)}")
-    return {"text": f"{summary(card)}. {sentence}", "blocks": [shown, text.quiet(sentence)]}
-
-
-def _requested(card: ApprovalCard) -> list[Block]:
-    heading = gettext(
-        "*{requester}* requested *{leave_type}*",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
-    )
-    request = card.request
-    figures = f"{dates(request)}\n{words.amount(request.total_half_days)}"
-    return [text.section(heading), text.section(figures)]
-
-
-def _proposed(card: ApprovalCard, proposed: CardAmendment) -> list[Block]:
-    figures = "\n".join(amendment_lines.of_card(card, proposed))
-    return [text.section(amendment_lines.heading(card)), text.section(figures)]
 
 
 def _note(card: ApprovalCard) -> str | None:
@@ -153,47 +146,24 @@ def _status_line(card: ApprovalCard) -> str:
     return state(card)
 
 
-def _change_button(request_id: str) -> Block:
-    return {
-        "type": "button",
-        "action_id": ids.REVERSE,
-        "text": text.plain(gettext("Change decision")),
-        "value": request_id,
-    }
-
-
-def _buttons(card: ApprovalCard) -> Block:
+def _buttons(card: ApprovalCard) -> list[Block]:
     """Those of an amendment have its id: they are stale once it is replaced."""
-    proposed = card.open_amendment
+    if card.may_reverse:
+        return [layout.button(gettext("Change decision"), ids.REVERSE, card.request.id)]
+    if not card.may_decide:
+        return []
     approve, decline, value = ids.APPROVE, ids.DECLINE, card.request.id
-    if proposed is not None:
+    if card.open_amendment is not None:
         approve, decline = ids.AMENDMENT_APPROVE, ids.AMENDMENT_DECLINE
-        value = proposed.amendment.id
-    return {
-        "type": "actions",
-        "elements": [
-            {
-                "type": "button",
-                "action_id": approve,
-                "text": text.plain(gettext("Approve")),
-                "style": "primary",
-                "value": value,
-            },
-            {
-                "type": "button",
-                "action_id": decline,
-                "text": text.plain(gettext("Decline")),
-                "style": "danger",
-                "value": value,
-            },
-        ],
-    }
+        value = card.open_amendment.amendment.id
+    return request_card.decision_buttons(approve, decline, value, card.requester.name)
 
 
 def _text(card: ApprovalCard) -> str:
     parts = [
         _sentence(card),
         *(f"{line}." for line in _balance_lines(card)),
+        *_colleagues_sentence(card),
         *([f"{text.escaped(_cover_lines(card.cover)[0])}."] if card.cover else []),
         f"{text.escaped(_status_line(card))}.",
     ]
@@ -201,6 +171,13 @@ def _text(card: ApprovalCard) -> str:
     if note:
         parts.append(gettext("Note: {note}", note=text.excerpt(note, text.room_after(parts))))
     return " ".join(parts)
+
+
+def _colleagues_sentence(card: ApprovalCard) -> list[str]:
+    if not card.colleagues or not card.is_undecided:
+        return []
+    first = colleagues.first(card.colleagues, card.colleagues_count)
+    return [f"{text.escaped_within(first, 400)}."]
 
 
 def _sentence(card: ApprovalCard) -> str:

@@ -11,19 +11,25 @@ from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
 
 
-def reminder(card: ApprovalCard) -> str:
-    """The reply in the thread of an unanswered card, in mrkdwn."""
+def reminder(card: ApprovalCard) -> Message:
+    """The reply in the thread of an unanswered card, which has the buttons."""
     request, proposed = card.request, card.open_amendment
     if proposed is not None:
-        what = amendment_lines.sentence(card, proposed)
-        return gettext("Still waiting for your decision: {what}", what=what)
-    return gettext(
-        "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
-        requester=text.name(card.requester.name),
-        leave_type=text.name(card.leave_type.name),
-        dates=cards.dates(request),
-        amount=words.amount(request.total_half_days),
-    )
+        sentence = gettext(
+            "Still waiting for your decision: {what}",
+            what=amendment_lines.sentence(card, proposed),
+        )
+    else:
+        sentence = gettext(
+            "Still waiting for your decision: {requester} requested {leave_type}, {dates}, "
+            "{amount}.",
+            requester=text.name(card.requester.name),
+            leave_type=text.name(card.leave_type.name),
+            dates=cards.dates(request),
+            amount=words.amount(request.total_half_days),
+        )
+    title = gettext("Still waiting for your decision")
+    return {"text": sentence, "blocks": [text.section(f"*{title}*"), cards.block(card)]}
 
 
 def summary(data: SummaryNotificationData) -> Message:

@@ -16,12 +16,8 @@ from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.card_amendments import CardAmendment
 
-_SEE_BELOW: Final = {
-    "pending": gettext_noop("Updated. See the message below."),
-    "approved": gettext_noop("Approved. See the message below."),
-    "declined": gettext_noop("Declined. See the message below."),
-    "cancelled": gettext_noop("Cancelled. See the message below."),
-}
+# Events that the requester causes and that change nothing yet.
+_CONFIRMATIONS: Final = frozenset({"leave_request.created", "leave_request.amendment_requested"})
 _CANCELLED: Final = gettext_noop("Your request was cancelled.")
 
 
@@ -35,39 +31,38 @@ def notification(
     sentence = _event_sentence(card, event_type) if news is None else _recalculated(card, news)
     if sentence is None:
         return None
-    return _own_message(card, sentence, has_buttons=True)
+    return _own_message(card, sentence)
 
 
 def own_request(card: ApprovalCard) -> Message:
-    """The requester's message after its button was used: the current state without buttons."""
-    return _own_message(card, _status_sentence(card), has_buttons=False)
+    """The requester's first message, which always shows the current state."""
+    return _own_message(card, _status_sentence(card))
 
 
-def superseded(card: ApprovalCard) -> Message:
-    """The text that replaces an earlier message when a newer one is sent.
-
-    The details are only in the newer message, so that screen readers do not read them twice.
-    """
-    status = "pending" if card.amendment else card.request.status
-    where = gettext(_SEE_BELOW[status])
-    leave_type, when = text.name(card.leave_type.name), cards.dates(card.request)
-    shown = text.section(f"*{leave_type}*\n{when}")
-    which = gettext("Your request: {what}.", what=cards.summary(card))
-    return {"text": f"{which} {where}", "blocks": [shown, text.quiet(where)]}
+def reply(card: ApprovalCard, news: Message) -> Message:
+    """The reply in the first message's thread, from what ``notification`` returned."""
+    return {"text": news["text"]}
 
 
-def _own_message(card: ApprovalCard, sentence: str, *, has_buttons: bool) -> Message:
+def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
+    """Whether the reply is also shown in the conversation: not if it only confirms a request."""
+    return event_type not in _CONFIRMATIONS and not (
+        event_type == "leave_request.updated" and card.request.status == "pending"
+    )
+
+
+def _own_message(card: ApprovalCard, sentence: str) -> Message:
     request, proposed = card.request, card.open_amendment
-    summary = cards.summary(card)
-    blocks: list[Block] = [text.section(f"*{text.escaped(sentence)}*\n{summary}")]
-    fallback = f"{text.escaped(sentence)} {summary}."
+    lines, plain = [cards.summary(card)], [cards.summary(card)]
     if proposed is not None:
         lines = amendment_lines.of_card(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
             lines.insert(0, text.name(card.leave_type.name))
-        blocks[0] = text.section("\n".join((f"*{text.escaped(sentence)}*", *lines)))
         plain = amendment_lines.of_card(card, proposed, is_bold=False)
-        fallback = f"{text.escaped(sentence)} {', '.join(plain)}."
+    balances = [words.left(year.remaining_half_days, year.year_name) for year in card.balances]
+    shown = "\n".join((f"*{text.escaped(sentence)}*", *lines, *balances))
+    blocks: list[Block] = [text.section(shown)]
+    fallback = f"{text.escaped(sentence)} {'. '.join((', '.join(plain), *balances))}."
     declined = None if card.amendment is None else card.amendment.amendment.decision_reason
     if declined:
         blocks.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
@@ -83,7 +78,7 @@ def _own_message(card: ApprovalCard, sentence: str, *, has_buttons: bool) -> Mes
             if line:
                 blocks.append(text.paragraph(line))
                 fallback += " " + text.excerpt(line, text.room_after([fallback]))
-    if has_buttons and request.status in ("pending", "approved"):
+    if request.status in ("pending", "approved"):
         blocks.append(_own_buttons(card))
     return {"text": fallback, "blocks": blocks}
 

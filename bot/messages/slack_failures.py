@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 import structlog
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.base.block_kit import Message
 from bot.client import slack_web
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
-from storage.notifications.slack_messages import PostedMessage
 
 # Errors that a retry would meet again.
 FINAL_ERRORS: Final = frozenset(
@@ -32,17 +28,6 @@ FINAL_ERRORS: Final = frozenset(
 )
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
-
-
-async def update_message(message: PostedMessage, content: Message, client: AsyncWebClient) -> bool:
-    """Update a message; False if Slack refuses it for good."""
-    try:
-        await client.chat_update(channel=message.channel, ts=message.ts, **content)
-    except SlackApiError as failure:
-        if slack_web.error_code(failure) not in FINAL_ERRORS:
-            raise
-        return False
-    return True
 
 
 def outcome_of(notification: Notification, failure: Exception) -> Outcome:

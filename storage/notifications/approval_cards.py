@@ -34,9 +34,10 @@ from storage.rules.year_balances import Deduction
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YearBalance:
-    """The balance of a leave year after this request; negative when overdrawn."""
+    """The balance of a leave year before and after this request; negative when overdrawn."""
 
     year_name: str
+    before_half_days: int
     remaining_half_days: int
 
 
@@ -242,6 +243,7 @@ def _balances(
     return tuple(
         YearBalance(
             year_name=demand.year.name,
+            before_half_days=demand.remaining_half_days,
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
         )
         for demand in year_balances.demands(inputs.account, others, requested)

@@ -26,7 +26,7 @@ def approved_leave(world: World) -> None:
 
 def open_change(world: World) -> View:
     """The form that the button of Ada's last message opens."""
-    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.EDIT, world.own_message(ADA))
     return world.slack.open_modal(ADA, ids.EDIT_FORM)
 
 
@@ -36,7 +36,7 @@ def send_change(world: World, **filled: Any) -> None:
 
 
 def change_card(world: World, who: str = GRACE) -> Message:
-    return world.slack.wait_for_dm(who, showing=" asked to change approved ")
+    return next(card for card in world.cards(who) if "change of" in card.visible_text)
 
 
 def test_the_form_says_what_a_change_does(world: World) -> None:
@@ -66,8 +66,9 @@ def test_a_change_that_gives_days_back_is_told_to_approvers(world: World) -> Non
     send_change(world, **{ids.LAST_DAY: "2026-08-04"})
 
     assert world.request().end_date == date(2026, 8, 4)
-    assert world.slack.dm(ADA)[-1].text == (
-        "Your leave was changed. Annual leave, Mon 3 August to Tue 4 August 2026, 2 days."
+    assert world.own_message(ADA).text == (
+        "Your leave was changed. Annual leave, Mon 3 August to Tue 4 August 2026, 2 days. "
+        "After this: 23 days left in 2026."
     )
     assert world.slack.dm(GRACE)[-1].text == (
         "Ada Lovelace's approved leave was changed. "
@@ -84,16 +85,24 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
     send_change(world, **LONGER, note="By train")
 
     card = change_card(world)
-    assert card.ts != earlier.ts
-    assert card.visible_text.startswith("*Ada Lovelace* asked to change approved *Annual leave*")
+    assert card.ts == earlier.ts
+    assert card.visible_text.startswith(
+        "Ada Lovelace · change of Annual leave\nMon 3 August to Fri 7 August 2026 · 5 days"
+    )
     assert (
         "Mon 3 August to Wed 5 August 2026 → *Mon 3 August to Fri 7 August 2026*\n3 days → *5 days*"
     ) in card.visible_text
-    assert "After this: 20 days left in 2026" in card.visible_text
+    assert "→ 20 days left in 2026" in card.visible_text
     assert "Note: By train" in card.visible_text
     assert [button.text for button in card.buttons] == ["Approve", "Decline"]
     assert {button.value for button in card.buttons} == {world.request().amendment_id}
-    sent = world.slack.dm(ADA)[-1]
+    (question,) = world.replies(card)
+    assert question.reply_broadcast
+    assert question.text == (
+        "Ada Lovelace asked to change approved Annual leave: "
+        "Mon 3 August to Wed 5 August 2026 → Mon 3 August to Fri 7 August 2026, 3 days → 5 days."
+    )
+    sent = world.own_message(ADA)
     assert sent.text.startswith(
         "Your change was sent to Grace Hopper and Hedy Lamarr for approval. "
         "Until then, your leave stays as it is."
@@ -117,8 +126,8 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
         ]
         assert decided.buttons == []
     assert world.slack.dm(ADA)[-1].text == (
-        "Grace Hopper approved your change. "
-        "Annual leave, Mon 3 August to Fri 7 August 2026, 5 days."
+        "Grace Hopper approved your change. Annual leave, Mon 3 August to Fri 7 August 2026, "
+        "5 days. After this: 20 days left in 2026."
     )
 
 
@@ -165,10 +174,10 @@ def test_a_replaced_change_is_refused_as_stale(world: World) -> None:
     assert world.request().end_date == date(2026, 8, 5)
     world.deliver()
     newest = change_card(world)
-    assert newest.ts != first.ts
+    assert newest.ts == first.ts
     assert "*Mon 3 August to Thu 6 August 2026*" in newest.visible_text
-    earlier = next(message for message in world.slack.dm(GRACE) if message.ts == first.ts)
-    assert (earlier.buttons, "See the message below." in earlier.text) == ([], True)
+    assert [button.value for button in newest.buttons] == [world.request().amendment_id] * 2
+    assert len([reply for reply in world.replies(newest) if reply.reply_broadcast]) == 2
 
 
 def test_an_old_approve_button_decides_on_no_change_that_it_does_not_show(world: World) -> None:
@@ -209,7 +218,7 @@ def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
     send_change(world, **LONGER)
 
     if place == "message":
-        world.click(ADA, ids.WITHDRAW, world.slack.dm(ADA)[-1])
+        world.click(ADA, ids.WITHDRAW, world.own_message(ADA))
     else:
         world.slack.open_home(ADA)
         world.settled()
@@ -221,7 +230,7 @@ def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
     world.deliver()
 
     assert world.request().amendment_id is None
-    assert world.slack.dm(ADA)[-1].text.startswith("You withdrew your change.")
+    assert world.own_message(ADA).text.startswith("You withdrew your change.")
     (card,) = [
         message for message in world.slack.dm(GRACE) if "withdrawn by" in message.visible_text
     ]

@@ -107,7 +107,7 @@ def test_a_cover_is_changed_and_removed_in_the_form(world: World) -> None:
 
     no_one = {"text": {"type": "plain_text", "text": "No one"}, "value": ids.NOTHING}
     for chosen, stored in ((option(world, HEDY), world.people[HEDY].id), (no_one, None)):
-        world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+        world.click(ADA, ids.EDIT, world.own_message(ADA))
         form = world.slack.open_modal(ADA, ids.EDIT_FORM)
         assert world.slack.submit(ADA, form, {ids.COVER: chosen}).errors == {}
         world.deliver()

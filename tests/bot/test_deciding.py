@@ -35,31 +35,26 @@ def test_an_approval_shows_on_every_card(world: World) -> None:
         assert "Approved by Grace Hopper, 1 June 2026, 10:00" in card.visible_text
         assert "Approved by Grace Hopper, 1 June 2026, 10:00." in card.text
     assert world.slack.dm(ADA)[-1].text == (
-        "Grace Hopper approved your request. "
-        "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+        "Grace Hopper approved your request. Annual leave, Mon 3 August to Wed 5 August 2026, "
+        "3 days. After this: 22 days left in 2026."
     )
     assert world.audited("leave_request.approved") == 1
 
 
-def test_a_requester_gets_one_new_message_about_a_decision(world: World) -> None:
+def test_a_requesters_message_shows_a_decision_and_its_thread_tells_it(world: World) -> None:
     world.a_request()
     (sent,) = world.slack.dm(ADA)
 
     world.click(GRACE, ids.APPROVE)
     world.deliver()
 
-    earlier, news = world.slack.dm(ADA)
-    assert (earlier.ts, earlier.text, earlier.buttons) == (
-        sent.ts,
-        "Your request: Annual leave, Mon 3 August to Wed 5 August 2026, 3 days. "
-        "Approved. See the message below.",
-        [],
-    )
+    first, news = world.slack.dm(ADA)
+    assert first.ts == sent.ts
+    assert first.text.startswith("Grace Hopper approved your request.")
+    assert [button.text for button in first.buttons] == ["Change", "Cancel leave", "I fell ill"]
     # Slack notifies users of new messages, never of updates.
-    assert (news.history, news.thread_ts) == ([], None)
-    assert news.text.startswith("Grace Hopper approved your request.")
-    assert [button.text for button in news.buttons] == ["Change", "Cancel leave", "I fell ill"]
-    assert "Grace" not in earlier.visible_text
+    assert (news.thread_ts, news.reply_broadcast, news.history) == (first.ts, True, [])
+    assert (news.text, news.buttons) == (first.text, [])
 
 
 @pytest.mark.parametrize("source", ["slack", "api"])
@@ -75,11 +70,17 @@ def test_a_requesters_own_action_in_slack_sends_them_no_message(
     world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
     world.deliver()
 
-    texts = [message.text for message in world.slack.dm(ADA)]
-    assert len(texts) == len(set(texts))
-    assert len(texts) == (1 if source == "slack" else 3)
-    assert texts[-1] == (
+    first, *replies = world.slack.dm(ADA)
+    assert first.text == (
         "You cancelled your request. Annual leave, Mon 3 August to Tue 4 August 2026, 2 days."
+    )
+    assert [(reply.text.split(".")[0], reply.reply_broadcast) for reply in replies] == (
+        []
+        if source == "slack"
+        else [
+            ("Your updated request was sent to Grace Hopper and Hedy Lamarr for approval", False),
+            ("You cancelled your request", True),
+        ]
     )
 
 
@@ -116,8 +117,8 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
     )
     assert to_decide(at_once) == []
     assert "Declined by Grace Hopper" in world.card(HEDY).visible_text
-    message = world.slack.dm(ADA)[-1]
-    assert message.visible_text.endswith("Reason: Release <week> & all")
+    message = world.own_message(ADA)
+    assert "Reason: Release <week> & all" in message.visible_text
     assert message.text.endswith("Reason: Release &lt;week&gt; &amp; all")
 
 
@@ -196,10 +197,10 @@ def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> Non
     world.deliver()
 
     card, reply = world.slack.dm(GRACE)
-    assert "Mon 3 August to Tue 4 August 2026\n2 days" in card.visible_text
+    assert "Mon 3 August to Tue 4 August 2026 · 2 days" in card.visible_text
     assert "Updated 1 June 2026, 11:00" in card.visible_text
     assert len(card.buttons) == 2
-    assert reply.thread_ts == card.ts
+    assert (reply.thread_ts, reply.reply_broadcast) == (card.ts, False)
     assert reply.text == (
         "Ada Lovelace edited this request. It's now Mon 3 August to Tue 4 August 2026, 2 days."
     )

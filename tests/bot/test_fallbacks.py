@@ -20,8 +20,12 @@ CHANNEL = "CWHOISOUT"
 
 
 def missing_words(message: dict[str, Any]) -> list[str]:
-    """Words in bold in the first section that the text lacks."""
+    """Words of the card, or in bold in the first section, that the text lacks."""
     text = message.get("text") or ""
+    cards = [block for block in message.get("blocks") or [] if block["type"] == "card"]
+    if cards:
+        lines = [cards[0][key]["text"] for key in ("title", "subtitle")]
+        return [words for line in lines for words in line.split(" · ") if words not in text]
     first = next(
         (block for block in message.get("blocks") or [] if block["type"] == "section"), None
     )

@@ -174,14 +174,15 @@ def test_a_missing_note_is_reported_only_when_the_form_is_sent(world: World) -> 
 def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
     theirs = world.submit_over_rest(HEDY)
     world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
-    line = "• Hedy Lamarr: Mon 3 August to Wed 5 August 2026 (Annual leave)"
+    line = "Hedy Lamarr: Mon 3 August to Wed 5 August 2026 (Annual leave)"
 
     form = typed(world, "3-7 aug annual")
     world.slack.submit(ADA, form)
     world.deliver()
 
-    assert f"Also off:\n{line}" in form.visible_text
-    assert f"Also off:\n{line}" in world.card(GRACE).visible_text
+    assert f"Also off:\n• {line}" in form.visible_text
+    assert f"Also off: {line}" in world.card(GRACE).visible_text
+    assert f"Also off: {line}." in world.card(GRACE).text
 
 
 def test_the_form_states_that_a_type_needs_no_approval(world: World) -> None:
@@ -200,7 +201,7 @@ def test_the_form_shows_the_total_and_balance_of_the_submitted_request(world: Wo
 
     assert world.request().total_half_days == 16
     assert "After this: 17 days left in 2026" in form.visible_text
-    assert "After this: 17 days left in 2026" in world.card(GRACE).visible_text
+    assert "→ 17 days left in 2026" in world.card(GRACE).visible_text
 
 
 def test_the_later_of_two_quick_selections_is_shown(world: World) -> None:
@@ -323,7 +324,7 @@ def test_days_stay_empty_if_a_word_is_not_understood(world: World) -> None:
 def test_a_request_is_changed_from_its_message(world: World) -> None:
     world.a_request(note="Wedding", start_half_day="midday")
 
-    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
     assert fields(form) == ("2026-08-03", "2026-08-05", "midday", "whole_day")
     assert chosen(form, ids.NOTE) == "Wedding"
@@ -354,7 +355,7 @@ def test_saving_without_a_change_sends_no_messages(world: World) -> None:
         leave_requests.edit, request.id, {"note": "x"}, by=world.caller(ADA), now=world.clock()
     )
     world.deliver()
-    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
 
     assert fields(form) == ("2026-08-03", "2026-08-03", "whole_day", "midday")
@@ -365,7 +366,7 @@ def test_saving_without_a_change_sends_no_messages(world: World) -> None:
 
 def test_a_change_is_refused_at_the_field_at_fault(world: World) -> None:
     world.a_request()
-    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
 
     response = world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-01"})
@@ -394,7 +395,7 @@ def test_a_request_that_was_declined_meanwhile_is_not_changed(world: World) -> N
 
 def test_a_request_that_was_approved_meanwhile_is_changed_as_approved_leave(world: World) -> None:
     world.a_request()
-    world.click(ADA, ids.EDIT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
     world.click(GRACE, ids.APPROVE)
 
@@ -425,7 +426,7 @@ def test_other_users_cannot_change_or_cancel_a_request(world: World, who: str) -
 def test_a_request_is_cancelled_from_its_message(world: World) -> None:
     world.a_request()
 
-    world.click(ADA, ids.CANCEL, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.CANCEL, world.own_message(ADA))
     at_once = world.slack.dm(ADA)[-1]
     world.deliver()
 

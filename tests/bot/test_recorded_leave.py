@@ -69,7 +69,7 @@ def test_an_objection_tells_the_recorder_and_the_admins_once(world: World) -> No
     with_an_admin(world)
     request = recorded(world)
 
-    world.click(ADA, ids.OBJECT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.OBJECT, world.own_message(ADA))
     world.deliver()
 
     (to_grace,), (to_boss,) = objections(world, GRACE), objections(world, BOSS)
@@ -98,7 +98,7 @@ def test_a_second_press_says_that_the_objection_was_sent(world: World) -> None:
 
 def test_the_recorder_cancels_the_leave_from_the_objection(world: World) -> None:
     recorded(world)
-    world.click(ADA, ids.OBJECT, world.slack.dm(ADA)[-1])
+    world.click(ADA, ids.OBJECT, world.own_message(ADA))
     world.deliver()
 
     world.click(GRACE, ids.CANCEL_RECORDED, objections(world, GRACE)[-1])

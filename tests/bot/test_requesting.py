@@ -64,14 +64,13 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert response.errors == {}
     assert not world.slack.has_modal(ADA)
     assert card.visible_text.splitlines() == [
-        "*Ada Lovelace* requested *Annual leave*",
-        "Mon 3 August to Wed 5 August 2026",
-        "3 days",
-        "After this: 22 days left in 2026",
-        "Note: Wedding <!here> & party",
-        "Awaiting Grace Hopper and Hedy Lamarr",
+        "Ada Lovelace · Annual leave",
+        "Mon 3 August to Wed 5 August 2026 · 3 days",
+        "25 → 22 days left in 2026",
         "Approve",
         "Decline",
+        "Note: Wedding <!here> & party",
+        "Awaiting Grace Hopper and Hedy Lamarr",
     ]
     assert [(button.text, button.style, button.value) for button in card.buttons] == [
         ("Approve", "primary", world.request().id),
@@ -82,7 +81,8 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert world.card(HEDY).visible_text == card.visible_text
     assert [message.text for message in world.slack.dm(ADA)] == [
         "Your request was sent to Grace Hopper and Hedy Lamarr for approval. "
-        "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+        "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days. "
+        "After this: 22 days left in 2026."
     ]
     assert world.slack.dm(EVE) == []
 
@@ -91,7 +91,7 @@ def test_half_days_are_requested_and_shown(world: World) -> None:
     request = world.a_request(start_half_day="midday", end_half_day="midday")
 
     assert (request.start_half_day, request.end_half_day) == ("pm", "am")
-    assert "Mon 3 August from midday to Wed 5 August 2026 until midday\n2 days" in (
+    assert "Mon 3 August from midday to Wed 5 August 2026 until midday · 2 days" in (
         world.card(GRACE).visible_text
     )
 
@@ -99,9 +99,9 @@ def test_half_days_are_requested_and_shown(world: World) -> None:
 @pytest.mark.parametrize(
     ("filled", "shown"),
     [
-        ({"end_half_day": "midday"}, "Mon 3 August 2026, morning\nhalf a day"),
-        ({"start_half_day": "midday"}, "Mon 3 August 2026, afternoon\nhalf a day"),
-        ({}, "Mon 3 August 2026\n1 day"),
+        ({"end_half_day": "midday"}, "Mon 3 August 2026, morning · half a day"),
+        ({"start_half_day": "midday"}, "Mon 3 August 2026, afternoon · half a day"),
+        ({}, "Mon 3 August 2026 · 1 day"),
     ],
 )
 def test_a_single_day_may_be_halved(world: World, filled: dict[str, str], shown: str) -> None:
@@ -222,7 +222,7 @@ def test_the_balance_of_each_leave_year_is_shown(world: World) -> None:
     world.a_request(start_date="2026-12-30", end_date="2027-01-04")
 
     text = world.card(GRACE).visible_text
-    assert "After this: 23 days left in 2026\nAfter this: 24 days left in 2027" in text
+    assert "25 → 23 days left in 2026\n25 → 24 days left in 2027" in text
 
 
 def test_a_pending_user_becomes_active_by_using_slack(world: World) -> None:

@@ -289,10 +289,27 @@ class World:
 
     def card(self, who: str) -> Message:
         """The person's last card."""
-        return self.slack.wait_for_dm(who, showing=" requested ")
+        return self.slack.wait_until(lambda: self.cards(who))[-1]
 
     def cards(self, who: str) -> list[Message]:
-        return [message for message in self.slack.dm(who) if " requested " in message.text]
+        """The person's cards, without the replies in their threads."""
+        return [
+            message
+            for message in self.slack.dm(who)
+            if message.blocks and message.blocks[0]["type"] == "card" and not message.thread_ts
+        ]
+
+    def own_message(self, who: str) -> Message:
+        """The requester's last message that is no reply in a thread."""
+        return [message for message in self.slack.dm(who) if not message.thread_ts][-1]
+
+    def replies(self, first: Message) -> list[Message]:
+        """The replies in the thread of a message, oldest first."""
+        return [
+            message
+            for message in self.slack.in_channel(first.channel)
+            if message.thread_ts == first.ts
+        ]
 
     def ephemerals(self, who: str) -> list[str]:
         """Texts of ephemeral messages to this user, oldest first."""

@@ -1,0 +1,152 @@
+"""One message a request: it is updated, news is a reply in its thread, and none is lost."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bot.base import ids
+from storage.leave import decisions, leave_requests
+from tests.bot.world import ADA, GRACE, World
+from tests.fakes.slack import Message
+
+APPROVED = "Grace Hopper approved your request."
+
+
+def first_messages(world: World, who: str) -> list[Message]:
+    return [message for message in world.slack.dm(who) if not message.thread_ts]
+
+
+def approve(world: World) -> None:
+    world.database.write_now(
+        decisions.approve, world.request().id, by=world.caller(GRACE), now=world.clock()
+    )
+
+
+def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
+    request = world.a_request()
+    approve(world)
+    world.deliver()
+    world.clock.advance(days=1)
+    by = world.caller(ADA)
+    longer = {"end_date": date(2026, 8, 7)}
+    world.database.write_now(leave_requests.edit, request.id, longer, by=by, now=world.clock())
+    world.deliver()
+    world.click(GRACE, ids.AMENDMENT_APPROVE)
+    world.deliver()
+    world.database.write_now(
+        leave_requests.cancel, request.id, by=world.acme.caller, now=world.clock()
+    )
+    world.deliver()
+
+    (own,) = first_messages(world, ADA)
+    assert own.text.startswith("Olive Owner cancelled your request.")
+    assert own.buttons == []
+    assert [(reply.text.split(".")[0], reply.reply_broadcast) for reply in world.replies(own)] == [
+        ("Grace Hopper approved your request", True),
+        ("Your change was sent to Grace Hopper and Hedy Lamarr for approval", False),
+        ("Grace Hopper approved your change", True),
+        ("Olive Owner cancelled your request", True),
+    ]
+    (card,) = first_messages(world, GRACE)
+    assert "Cancelled by Olive Owner" in card.visible_text
+    assert [(reply.text[:42], reply.reply_broadcast) for reply in world.replies(card)] == [
+        ("Ada Lovelace asked to change approved Annu", True),
+        ("Olive Owner cancelled Ada Lovelace's appro", True),
+    ]
+
+
+@pytest.mark.both_engines
+def test_news_about_a_deleted_message_is_a_new_message_with_a_thread_of_its_own(
+    world: World,
+) -> None:
+    world.a_request()
+    world.delete(world.own_message(ADA))
+    approve(world)
+    world.deliver()
+
+    (own,) = world.slack.dm(ADA)
+    assert own.text.startswith(APPROVED)
+    assert [button.text for button in own.buttons] == ["Change", "Cancel leave", "I fell ill"]
+    world.database.write_now(
+        leave_requests.cancel, world.request().id, by=world.acme.caller, now=world.clock()
+    )
+    world.deliver()
+    (news,) = world.replies(own)
+    assert news.text.startswith("Olive Owner cancelled your request.")
+
+
+def test_news_about_a_message_that_is_too_old_to_edit_is_a_new_message(world: World) -> None:
+    world.a_request()
+    sent = world.own_message(ADA)
+    world.slack.fail_next("chat.update", error="edit_window_closed", times=3)
+    approve(world)
+    world.deliver()
+
+    news = world.own_message(ADA)
+    assert news.ts != sent.ts
+    assert news.text.startswith(APPROVED)
+
+
+def test_a_reply_that_failed_is_sent_later(world: World) -> None:
+    world.a_request()
+    approve(world)
+    world.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=30, times=1)
+
+    world.deliver()
+    own = world.own_message(ADA)
+    assert (own.text.startswith(APPROVED), world.replies(own)) == (True, [])
+    world.clock.advance(seconds=30)
+    world.deliver()
+
+    (news,) = world.replies(own)
+    assert news.text.startswith(APPROVED)
+    assert len(first_messages(world, ADA)) == 1
+
+
+def test_a_process_that_dies_after_sending_news_leaves_one_first_message(world: World) -> None:
+    world.a_request()
+    approve(world)
+    world.deliver_and_die()
+    # The lease of the claimed notifications ends.
+    world.clock.advance(minutes=2)
+    world.deliver()
+
+    (own,) = first_messages(world, ADA)
+    assert own.text.startswith(APPROVED)
+    assert {reply.text for reply in world.replies(own)} == {own.text}
+
+
+def test_approvers_whose_card_was_deleted_read_news_in_a_new_message(world: World) -> None:
+    request = world.a_request()
+    approve(world)
+    world.deliver()
+    world.clock.advance(days=1)
+    world.delete(world.card(GRACE))
+    world.database.write_now(
+        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+
+    (news,) = world.slack.dm(GRACE)
+    assert news.text.startswith("Ada Lovelace cancelled their approved leave.")
+
+
+def test_a_change_of_leave_whose_card_was_deleted_is_asked_with_a_new_card(world: World) -> None:
+    request = world.a_request()
+    approve(world)
+    world.deliver()
+    world.delete(world.card(GRACE))
+    world.database.write_now(
+        leave_requests.edit,
+        request.id,
+        {"end_date": date(2026, 8, 7)},
+        by=world.caller(ADA),
+        now=world.clock(),
+    )
+    world.deliver()
+
+    (card,) = world.slack.dm(GRACE)
+    assert "Ada Lovelace · change of Annual leave" in card.visible_text
+    assert [button.text for button in card.buttons] == ["Approve", "Decline"]
