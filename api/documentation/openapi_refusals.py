@@ -48,8 +48,12 @@ class ErrorResponses:
 
     def of_codes(self, *codes: str) -> dict[str, Json]:
         """The error responses of a path without an operation."""
-        rows = map(error_codes.named, codes)
-        return {str(row.status): self._response(None, row.status, [row]) for row in rows}
+        by_status: dict[int, list[Code]] = {}
+        for row in map(error_codes.named, codes):
+            by_status.setdefault(row.status, []).append(row)
+        return {
+            str(status): self._response(None, status, rows) for status, rows in by_status.items()
+        }
 
     def _response(self, operation: Operation | None, status: int, codes: Iterable[Code]) -> Json:
         described = {code.code: code for code in codes}

@@ -45,6 +45,7 @@ from api.routes.changed_leave import interruptions
 from api.routes.people import employment
 from api.service.request_middleware import RequestMiddleware
 from api.service.tracing_middleware import TracingMiddleware
+from api.wallchart import wallchart_endpoint, wallchart_openapi
 from api.website import welcome
 from api.website.welcome import Website
 from storage.access import authentication
@@ -76,6 +77,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 # Paths without a key and without an Operation.
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     **feed_openapi.PATHS,
+    **wallchart_openapi.PATHS,
     **health.PATHS,
     **metrics_route.PATHS,
 }
@@ -112,6 +114,7 @@ def routes(
         *health.routes(services),
         *operation_routes(OPERATIONS, services),
         *metrics_route.routes(services, metrics or Metrics()),
+        *wallchart_endpoint.routes(services),
         *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
     ]

@@ -49,6 +49,7 @@ ICON: Final = STATIC / "icon.svg"
 FAVICON: Final = STATIC / "favicon.ico"
 STYLE: Final = STATIC / "documentation.css"
 WEBSITE_STYLE: Final = STATIC / "website.css"
+WALLCHART_STYLE: Final = STATIC / "wallchart.css"
 SCRIPT: Final = STATIC / "documentation.js"
 # Vendored from npm by `make swagger-ui`; its package.json has the version.
 SWAGGER_UI_STYLE: Final = STATIC / "swagger-ui/swagger-ui.css"
@@ -113,6 +114,11 @@ def asset_route(path: str, files: Collection[Path]) -> Route:
 @lru_cache(maxsize=32)
 def _asset(file: Path) -> Asset:
     return asset_of(file.read_bytes(), _MEDIA_TYPES[file.suffix])
+
+
+def version_of(file: Path) -> str:
+    """The part of the file's address that changes with its contents. It reads the file once."""
+    return _asset(file).version
 
 
 def asset_of(content: bytes, media_type: str) -> Asset:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final, Literal, TypedDict
+from urllib.parse import urlencode
 
 from peewee import SQL, Case, Select, fn
 
@@ -99,6 +100,25 @@ class Wallchart:
     people_count: int
     page: int
     pages: int
+
+
+def url(
+    base_url: str,
+    token: str,
+    *,
+    scope: Scope = "team",
+    first_day: date | None = None,
+    department_id: str | None = None,
+) -> str:
+    """The address of the web page; of the month of ``first_day``, or always of the present one."""
+    query: dict[str, str] = {}
+    if scope != "team":
+        query["scope"] = scope
+    if first_day is not None:
+        query["month"] = f"{first_day:%Y-%m}"
+    if department_id is not None:
+        query["department_id"] = department_id
+    return f"{base_url}/wallchart/{token}{'?' if query else ''}{urlencode(query)}"
 
 
 class _InScope(TypedDict):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -14,6 +17,8 @@ from tests.flows.running import Deployment, Server
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parents[2]
+PEOPLE_OF_DEMO = 9
 Scheme = Literal["light", "dark"]
 
 # The machine may be busy with everything else that is tested.
@@ -54,6 +59,11 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     assert console == []
 
 
+def scheme_and_width(page: Page) -> tuple[Scheme, int]:
+    is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    return "dark" if is_dark else "light", page.evaluate("innerWidth")
+
+
 def is_as_wide_as_the_screen(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
@@ -64,6 +74,56 @@ def test_a_page_of_text_is_accessible(page: Page, server: Server, path: str) -> 
 
     assert violations(page) == []
     assert is_as_wide_as_the_screen(page)
+
+
+def wallchart_of(server: Server) -> str:
+    """The address of the wallchart of the demo's member."""
+    api_key = re.findall(r"hiatus_sk_live_\w+", server.printed())[1]
+    token = server.client(api_key).get("/api/v1/calendar-feeds/token").json()["token"]
+    return f"{server.url}/wallchart/{token}"
+
+
+def test_the_wallchart_is_accessible(page: Page, server: Server) -> None:
+    page.goto(f"{wallchart_of(server)}?scope=org")
+
+    assert page.get_by_role("rowheader").count() == PEOPLE_OF_DEMO
+    assert page.get_by_role("columnheader").count() > 28
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+    if os.environ.get("HIATUS_SCREENSHOTS") and scheme_and_width(page) == ("light", 1280):
+        page.set_viewport_size({"width": 1140, "height": 560})
+        page.screenshot(path=ROOT / "docs" / "screenshots" / "wallchart.png")
+
+
+def test_the_wallchart_is_used_with_the_keyboard(page: Page, server: Server) -> None:
+    page.goto(wallchart_of(server))
+    this_month = page.locator("h1").inner_text()
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**month=**")
+    assert page.locator("h1").inner_text() != this_month
+    page.get_by_role("link", name="Everyone").press("Enter")
+    page.wait_for_url("**scope=org**")
+    assert page.get_by_role("rowheader").count() == PEOPLE_OF_DEMO
+    page.get_by_label("Department").select_option(label="Design")
+    page.get_by_role("button", name="Show").press("Enter")
+    page.wait_for_url("**department_id=**")
+    assert 0 < page.get_by_role("rowheader").count() < PEOPLE_OF_DEMO
+    # The chart is scrolled with the arrow keys.
+    page.get_by_role("region").focus()
+    assert page.evaluate("document.activeElement.className") == "chart"
+
+
+def test_the_wallchart_is_printed_without_what_paper_cannot_do(page: Page, server: Server) -> None:
+    page.goto(f"{wallchart_of(server)}?scope=org")
+
+    page.emulate_media(media="print")
+
+    assert page.get_by_role("link").count() == 0
+    assert page.get_by_role("rowheader").first.is_visible()
+    white = "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == white
 
 
 def test_the_reference_is_accessible(page: Page, server: Server) -> None:

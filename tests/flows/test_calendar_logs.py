@@ -32,6 +32,7 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
         client.delete(f"/api/v1/calendar-feeds/{revoked['id']}")
         dead = revoked["url"].rpartition("/")[2]
         feed = f"{server.url}/cal/{token}"
+        chart = f"{server.url}/wallchart/{token}"
 
         responses = [
             httpx.get(feed),
@@ -44,6 +45,10 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
             httpx.get(f"{server.url}/cal/x{token}"),
             httpx.get(f"{server.url}//cal/{token}"),
             httpx.get(f"{feed}%0d%0ax"),
+            httpx.get(f"{chart}?scope=personal&month={token}"),
+            httpx.get(f"{chart}.gif"),
+            httpx.get(f"{chart}.png"),
+            httpx.get(f"{server.url}/wallchart/{dead}"),
             httpx.get(feed, headers={"X-Request-Id": "a b", "Host": "elsewhere.example"}),
         ]
         # No such zone, so that rendering the feed fails with an unexpected error.
@@ -51,7 +56,7 @@ def test_no_token_reaches_the_log(database_url: str, log_format: str) -> None:
         failed = httpx.get(feed)
 
     assert [response.status_code for response in responses] == [
-        *(200, 304, 200, 422, 405, 404, 404, 404, 404, 404, 200),
+        *(200, 304, 200, 422, 405, 404, 404, 404, 404, 404, *(422, 404, 200, 404), 200),
     ]
     assert failed.status_code == 500
     logged = server.logged()

@@ -1,0 +1,111 @@
+"""What each cell of a wallchart shows: one state, or one for each half of the day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Literal
+
+from storage.access.wallchart import Day, Off, PersonDays, ShownType
+from storage.rules.halves import AFTERNOON, MORNING
+
+Kind = Literal["work", "off", "holiday", "leave", "pending"]
+
+# Leave that is "Away" has no colour of its own.
+AWAY_COLOUR: Final = "#5f6f70"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Half:
+    """One half of a day, or both if they are the same. ``text`` is for screen readers."""
+
+    kind: Kind
+    text: str = ""
+    letter: str = ""
+    colour: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """``halves`` are one for the whole day or two."""
+
+    halves: tuple[Half, ...]
+    is_today: bool
+
+    @property
+    def text(self) -> str:
+        return ", ".join(half.text for half in self.halves if half.text)
+
+
+class Cells:
+    """Makes the cells of one chart; days that look alike share one."""
+
+    def __init__(self, texts: Mapping[str, str], today: date) -> None:
+        self._texts = texts
+        self._today = today
+        self._made: dict[object, Cell] = {}
+
+    def of(self, person: PersonDays) -> list[Cell]:
+        return [self._cell(day) for day in person.days]
+
+    def _cell(self, day: Day) -> Cell:
+        key = (
+            day.worked,
+            day.holiday,
+            day.holiday_name,
+            _look(day.morning),
+            _look(day.afternoon),
+            day.date == self._today,
+        )
+        cell = self._made.get(key)
+        if cell is None:
+            cell = self._made[key] = self._new(day)
+        return cell
+
+    def _new(self, day: Day) -> Cell:
+        morning = self._half(day, MORNING, day.morning)
+        afternoon = self._half(day, AFTERNOON, day.afternoon)
+        halves: tuple[Half, ...] = (morning,)
+        if morning != afternoon:
+            halves = (self._named(morning, "morning"), self._named(afternoon, "afternoon"))
+        return Cell(halves=halves, is_today=day.date == self._today)
+
+    def _half(self, day: Day, half: int, off: Off | None) -> Half:
+        if off is not None:
+            name = type_name(off.leave_type, self._texts)
+            return Half(
+                kind="pending" if off.is_pending else "leave",
+                text=f"{name} ({self._texts['pending']})" if off.is_pending else name,
+                letter=off.leave_type.letter,
+                colour=off.leave_type.colour or AWAY_COLOUR,
+            )
+        if day.holiday & half:
+            return Half(kind="holiday", text=f"{self._texts['public_holiday']}: {day.holiday_name}")
+        return Half(kind="work" if day.worked & half else "off")
+
+    def _named(self, half: Half, when: str) -> Half:
+        text = f"{half.text}, {self._texts[when]}" if half.text else ""
+        return Half(kind=half.kind, text=text, letter=half.letter, colour=half.colour)
+
+
+def _look(off: Off | None) -> tuple[str, bool] | None:
+    return None if off is None else (off.leave_type.letter, off.is_pending)
+
+
+def type_name(leave_type: ShownType, texts: Mapping[str, str]) -> str:
+    return leave_type.name or texts["away"]
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is easier to read on ``#rrggbb``. Source: WCAG 2.2."""
+    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
+
+
+def _linear(channel: float) -> float:
+    if channel <= 0.04045:
+        return channel / 12.92
+    linear: float = ((channel + 0.055) / 1.055) ** 2.4
+    return linear

@@ -1,0 +1,142 @@
+"""The wallchart as HTML and SVG, from the templates. Imported by the first request only."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from api.wallchart.cells import Cell, Half, ink_on
+from api.wallchart.pictures import MARGIN, Picture
+from api.wallchart.shown import ShownChart
+from api.wallchart.wallchart_requests import Month, WallchartRequest
+from storage.access.wallchart import Wallchart
+
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("api.wallchart"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page and the hash by which its Content-Security-Policy allows its style element."""
+
+    html: bytes
+    style_hash: str
+
+
+def page(
+    chart: Wallchart,
+    request: WallchartRequest,
+    *,
+    language: str,
+    today: date,
+    token: str,
+    style: str,
+) -> Page:
+    """``style`` is the address of the style sheet."""
+    shown = ShownChart(chart, request, language, today)
+    classes = {item.colour: f"leave-{number}" for number, item in enumerate(shown.legend)}
+    colours = "".join(
+        f".{name}{{--colour:{colour};--on-colour:{ink_on(colour)}}}"
+        for colour, name in classes.items()
+    )
+
+    def look(half: Half) -> str:
+        return f"{half.kind} {classes[half.colour]}" if half.colour else half.kind
+
+    month = request.month
+    departments = sorted(chart.config.departments.values(), key=lambda each: each.name.casefold())
+    html = _TEMPLATES.get_template("wallchart.html").render(
+        texts=shown.texts,
+        month=shown.month,
+        caption=shown.caption,
+        colours=colours,
+        look=look,
+        drawn=_drawn_once(),
+        days=shown.days,
+        people=shown.people,
+        legend=[
+            {"name": item.name, "letter": item.letter, "look": f"leave {classes[item.colour]}"}
+            for item in shown.legend
+        ],
+        shows_pending=shown.shows_pending,
+        departments=departments,
+        department_id=request.department_id,
+        month_value=str(month),
+        previous=_month_link(request, month.plus(-1)),
+        current=_link(request, month=request.current),
+        is_current=month == request.current,
+        next=_month_link(request, month.plus(1)),
+        scopes=[
+            {
+                "text": shown.texts[scope],
+                "href": f"?{urlencode({'scope': scope, 'month': str(month)})}",
+                "is_current": request.scope == scope and request.department_id is None,
+            }
+            for scope in ("team", "org")
+        ],
+        pages=chart.pages,
+        page_text=shown.texts["page"].format(page=chart.page, pages=chart.pages),
+        previous_page=_link(request, page=chart.page - 1) if chart.page > 1 else None,
+        next_page=_link(request, page=chart.page + 1) if chart.page < chart.pages else None,
+        svg=f"{token}.svg{_link(request, page=chart.page)}",
+        png=f"{token}.png{_link(request, page=chart.page)}",
+        style=style,
+    )
+    style_hash = b64encode(hashlib.sha256(colours.encode()).digest()).decode()
+    return Page(html=html.encode(), style_hash=style_hash)
+
+
+def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: date) -> bytes:
+    """The picture, without links and scripts."""
+    shown = ShownChart(chart, request, language, today)
+    picture = Picture(shown)
+    text = _TEMPLATES.get_template("wallchart.svg").render(
+        texts=shown.texts,
+        caption=shown.caption,
+        margin=MARGIN,
+        width=picture.width,
+        height=picture.height,
+        boxes=picture.boxes,
+        lines=picture.lines,
+        labels=picture.labels,
+        today=picture.today,
+    )
+    return text.encode()
+
+
+def _drawn_once() -> Callable[[Cell, Callable[[Cell], Markup]], Markup]:
+    """Draws each cell that looks different once: a page has six thousand."""
+    drawn: dict[Cell, Markup] = {}
+
+    def draw(cell: Cell, macro: Callable[[Cell], Markup]) -> Markup:
+        if cell not in drawn:
+            drawn[cell] = macro(cell)
+        return drawn[cell]
+
+    return draw
+
+
+def _month_link(request: WallchartRequest, month: Month) -> str | None:
+    return _link(request, month=month) if request.can_show(month) else None
+
+
+def _link(request: WallchartRequest, *, month: Month | None = None, page: int = 1) -> str:
+    """Relative, so that it has no token."""
+    query = {"scope": request.scope, "month": str(month or request.month)}
+    if request.department_id is not None:
+        query["department_id"] = request.department_id
+    if page > 1:
+        query["page"] = str(page)
+    return f"?{urlencode(query)}"

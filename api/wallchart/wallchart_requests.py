@@ -1,0 +1,113 @@
+"""Requests for a wallchart: the month, the people and the page, from the query."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from storage.access import wallchart
+from storage.base import fields
+from storage.base.errors import FieldError, InvalidInput
+
+MONTHS_BACK: Final = 12
+MONTHS_AHEAD: Final = 24
+SCOPES: Final[Mapping[str, wallchart.Scope]] = {"team": "team", "org": "org"}
+
+_MONTH: Final = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])", re.ASCII)
+_PAGE: Final = re.compile(r"[1-9][0-9]{0,4}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Month:
+    year: int
+    number: int
+
+    @classmethod
+    def of(cls, day: date) -> Month:
+        return cls(year=day.year, number=day.month)
+
+    @property
+    def first_day(self) -> date:
+        return date(self.year, self.number, 1)
+
+    @property
+    def day_count(self) -> int:
+        return calendar.monthrange(self.year, self.number)[1]
+
+    def plus(self, months: int) -> Month:
+        index = self.year * 12 + self.number - 1 + months
+        return Month(year=index // 12, number=index % 12 + 1)
+
+    def months_after(self, other: Month) -> int:
+        return (self.year - other.year) * 12 + self.number - other.number
+
+    def __str__(self) -> str:
+        return f"{self.year:04}-{self.number:02}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WallchartRequest:
+    """``current`` is the month of today in the viewer's time zone."""
+
+    scope: wallchart.Scope
+    month: Month
+    current: Month
+    department_id: str | None
+    page: int
+
+    def can_show(self, month: Month) -> bool:
+        return -MONTHS_BACK <= month.months_after(self.current) <= MONTHS_AHEAD
+
+
+def wallchart_request(query: Mapping[str, str], today: date) -> WallchartRequest:
+    """Raises InvalidInput."""
+    scope = SCOPES.get(query.get("scope", "team"))
+    if scope is None:
+        raise _refused("scope", "not_one_of", f"The scope is one of {', '.join(SCOPES)}.")
+    # A form sends an empty text for "All departments".
+    department_id = query.get("department_id") or None
+    if department_id is not None and (scope != "org" or not fields.is_id(department_id)):
+        raise unknown_department()
+    current = Month.of(today)
+    return WallchartRequest(
+        scope=scope,
+        month=_month(query.get("month"), current),
+        current=current,
+        department_id=department_id,
+        page=_page(query.get("page", "1")),
+    )
+
+
+def unknown_department() -> InvalidInput:
+    return _refused(
+        "department_id",
+        "invalid_value",
+        "Give the id of a department of the organisation, with scope=org.",
+    )
+
+
+def _month(text: str | None, current: Month) -> Month:
+    if text is None:
+        return current
+    match = _MONTH.fullmatch(text)
+    if match is None:
+        raise _refused("month", "invalid_value", "Write the month as 2027-03.")
+    month = Month(year=int(match[1]), number=int(match[2]))
+    if not -MONTHS_BACK <= month.months_after(current) <= MONTHS_AHEAD:
+        first, last = current.plus(-MONTHS_BACK), current.plus(MONTHS_AHEAD)
+        raise _refused("month", "out_of_range", f"Choose a month from {first} to {last}.")
+    return month
+
+
+def _page(text: str) -> int:
+    if _PAGE.fullmatch(text) is None:
+        raise _refused("page", "out_of_range", "Choose a page from 1 to 99999.")
+    return int(text)
+
+
+def _refused(name: str, code: str, detail: str) -> InvalidInput:
+    return InvalidInput([FieldError(pointer=f"?{name}", code=code, detail=detail)])

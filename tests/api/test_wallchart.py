@@ -1,0 +1,331 @@
+"""The wallchart as browsers and screens on the wall fetch it."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import httpx
+import pytest
+
+from api.base.settings import ApiSettings
+from api.service import app
+from api.wallchart.cells import ink_on
+from storage.access import feeds, personal_feeds, wallchart
+from storage.base.values import User
+from storage.db.database import Database
+from storage.leave import decisions
+from tests.api.conftest import SETTINGS, Client
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    personal_token,
+)
+
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Office:
+    """Ada and Grace are one team. In August, Ada has annual leave and Grace private leave."""
+
+    database: Database
+    acme: Acme
+    ada: User
+    grace: User
+    department_id: str
+    client: Client
+    token: str
+
+    def get(self, query: str = "?month=2026-08", **more: Any) -> httpx.Response:
+        return self.client.get(f"/wallchart/{self.token}{query}", **more)
+
+
+@pytest.fixture
+def office(database: Database) -> Iterator[Office]:
+    """The token is Ada's."""
+    acme = an_organisation(database)
+    department = a_department(database, acme)
+    ada = a_person(database, acme, department_id=department.id)
+    grace = a_person(
+        database, acme, first_name="Grace", last_name="<Hopper>", department_id=department.id
+    )
+    a_person(database, acme, first_name="Hedy", last_name="Lamarr")
+    for person, code in ((ada, "annual"), (grace, "sick")):
+        request = a_request(
+            database, acme, person, end_date=date(2026, 8, 6), end_half_day="am", code=code
+        )
+        if request.status == "pending":
+            database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    token = database.write_now(personal_token, by=caller_for(acme, ada), now=NOW)
+    client = Client(app.application(app.routes(database, SETTINGS, lambda: NOW), SETTINGS))
+    yield Office(
+        database=database,
+        acme=acme,
+        ada=ada,
+        grace=grace,
+        department_id=department.id,
+        client=client,
+        token=token,
+    )
+    client.close()
+
+
+def names(page: httpx.Response) -> list[str]:
+    return re.findall(r'<th scope="row">([A-Z][a-z]+)', page.text)
+
+
+def test_the_page_shows_the_team_in_the_month(office: Office) -> None:
+    page = office.get()
+
+    assert page.status_code == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "August 2026" in page.text
+    assert names(page) == ["Ada", "Grace"]
+    assert page.text.count('<th scope="col"') == 32
+    [row] = re.findall(r'<th scope="row">Ada.*?</tr>', page.text)
+    assert row.count("<b>Annual leave</b>") == 3
+    assert row.count("<b>Annual leave, morning</b>") == 1
+
+
+def test_a_private_type_of_others_is_nowhere_in_the_page_and_the_picture(office: Office) -> None:
+    page, picture = office.get(), office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
+
+    for shown in (page.text, picture.text):
+        assert "Away" in shown
+        assert "Sick" not in shown
+
+
+def test_the_owner_sees_their_own_private_type(office: Office) -> None:
+    token = office.database.write_now(
+        personal_token, by=caller_for(office.acme, office.grace), now=NOW
+    )
+
+    page = office.client.get(f"/wallchart/{token}?month=2026-08")
+
+    assert "Sick leave" in page.text
+    assert "Away" not in page.text
+
+
+def test_only_the_owners_pending_leave_is_shown_dashed(office: Office) -> None:
+    for person in (office.ada, office.grace):
+        a_request(office.database, office.acme, person, start_date=date(2026, 9, 7))
+
+    page = office.get("?month=2026-09")
+
+    assert page.text.count("<b>Annual leave (pending)</b>") == 1
+    assert 'class="pending leave-0"' in page.text
+
+
+def test_names_are_escaped(office: Office) -> None:
+    picture = office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
+
+    assert "<Hopper>" not in office.get().text
+    assert "Grace &lt;Hopper&gt;" in office.get().text
+    ET.fromstring(picture.text)
+
+
+def test_everyone_and_one_department(office: Office) -> None:
+    everyone = office.get("?scope=org&month=2026-08")
+    department = office.get(f"?scope=org&department_id={office.department_id}")
+
+    assert names(everyone) == ["Ada", "Grace", "Hedy", "Olive"]
+    assert names(department) == ["Ada", "Grace"]
+    # The form sends an empty text for all departments.
+    assert len(names(office.get("?scope=org&department_id="))) == 4
+
+
+def test_this_month_is_the_default_and_today_is_marked(office: Office) -> None:
+    page = office.get("")
+
+    assert "June 2026" in page.text
+    assert "<b>Monday 1, today</b>" in page.text
+    assert "today</b>" not in office.get().text
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter", "code"),
+    [
+        ("scope=personal", "scope", "not_one_of"),
+        ("month=2025-05", "month", "out_of_range"),
+        ("month=2028-07", "month", "out_of_range"),
+        ("month=2026-13", "month", "invalid_value"),
+        ("month=26-1", "month", "invalid_value"),
+        ("month=", "month", "invalid_value"),
+        ("page=0", "page", "out_of_range"),
+        ("page=x", "page", "out_of_range"),
+        ("scope=org&department_id=x", "department_id", "invalid_value"),
+        (
+            "scope=org&department_id=019e8269-4e80-70b6-9a4e-f06d9247ae54",
+            "department_id",
+            "invalid_value",
+        ),
+        ("department_id=019e8269-4e80-70b6-9a4e-f06d9247ae54", "department_id", "invalid_value"),
+    ],
+)
+def test_other_values_are_refused(office: Office, query: str, parameter: str, code: str) -> None:
+    response = office.get(f"?{query}")
+
+    assert response.status_code == 422
+    [error] = response.json()["errors"]
+    assert (error["pointer"], error["code"]) == (f"?{parameter}", code)
+
+
+def test_the_months_end_where_the_range_ends(office: Office) -> None:
+    first, last = office.get("?month=2025-06"), office.get("?month=2028-06")
+
+    assert (first.status_code, last.status_code) == (200, 200)
+    assert ('rel="prev"' in first.text, 'rel="next"' in first.text) == (False, True)
+    assert ('rel="prev"' in last.text, 'rel="next"' in last.text) == (True, False)
+
+
+def test_links_keep_the_choice_and_have_no_token(office: Office) -> None:
+    page = office.get(f"?scope=org&department_id={office.department_id}&month=2026-08")
+
+    links = re.findall(r'<a href="(\?[^"]*)"', page.text)
+    assert f"?scope=org&amp;month=2026-09&amp;department_id={office.department_id}" in links
+    assert "?scope=team&amp;month=2026-08" in links
+    assert office.token not in "".join(links)
+
+
+def test_an_unchanged_page_is_not_sent_again(office: Office) -> None:
+    page = office.get(headers={"Accept-Encoding": "identity"})
+    compressed = office.get(headers={"Accept-Encoding": "gzip"})
+    tag = page.headers["ETag"]
+
+    assert re.fullmatch(r'"[0-9a-f]{32}-html"', tag)
+    assert compressed.headers["ETag"] != tag
+    assert compressed.headers["Content-Encoding"] == "gzip"
+    unchanged = office.get(headers={"Accept-Encoding": "identity", "If-None-Match": tag})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    assert unchanged.headers["ETag"] == tag
+    # A new colleague is no change of a feed.
+    a_person(office.database, office.acme, first_name="New", department_id=office.department_id)
+    changed = office.get(headers={"Accept-Encoding": "identity", "If-None-Match": tag})
+    assert changed.status_code == 200
+
+
+def test_headers_keep_the_page_private(office: Office) -> None:
+    page = office.get()
+
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe-inline" not in policy
+    assert "<script" not in page.text
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert page.headers["Cache-Control"] == "private, no-cache"
+    assert page.headers["X-Robots-Tag"] == "noindex"
+
+
+def test_the_language_of_the_browser(office: Office) -> None:
+    page = office.get(headers={"Accept-Language": "de-AT,en;q=0.5"})
+
+    assert '<html lang="de">' in page.text
+    assert "Wer ist nicht da?" in page.text
+    assert "Abwesend" in page.text
+    assert page.headers["Content-Language"] == "de"
+    assert "Accept-Language" in page.headers["Vary"]
+
+
+def test_the_svg_has_no_script_and_loads_nothing(office: Office) -> None:
+    picture = office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
+
+    assert picture.headers["Content-Type"] == "image/svg+xml"
+    assert picture.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    root = ET.fromstring(picture.text)
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert tags <= {"svg", "title", "defs", "pattern", "rect", "text", "tspan", "path"}
+    words = "".join(root.itertext())
+    assert all(word in words for word in ("Ada Lovelace", "Annual leave", "Away", "August 2026"))
+
+
+def test_the_png_is_the_same_picture(office: Office) -> None:
+    svg = office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
+    path = f"/wallchart/{office.token}.png?month=2026-08"
+    png = office.client.get(path)
+
+    assert png.headers["Content-Type"] == "image/png"
+    assert png.content.startswith(b"\x89PNG")
+    root = ET.fromstring(svg.text)
+    size = struct.unpack(">II", io.BytesIO(png.content[16:24]).read())
+    assert size == (round(float(root.attrib["width"])), round(float(root.attrib["height"])))
+    unchanged = office.client.get(path, headers={"If-None-Match": png.headers["ETag"]})
+    assert unchanged.status_code == 304
+
+
+def test_unknown_and_revoked_tokens_are_the_same_404(office: Office) -> None:
+    feed = office.database.write_now(
+        feeds.create, "Kitchen", by=caller_for(office.acme, office.ada), now=NOW
+    )
+    revoked = office.client.get(f"/wallchart/{feed.token}")
+    assert revoked.status_code == 200
+
+    office.database.write_now(
+        feeds.revoke, feed.id, by=caller_for(office.acme, office.ada), now=NOW
+    )
+    office.database.write_now(
+        personal_feeds.regenerate, by=caller_for(office.acme, office.ada), now=NOW
+    )
+
+    answers = [
+        office.client.get(f"/wallchart/{token}{suffix}")
+        for token in (feed.token, office.token, "x" * 43, "short")
+        for suffix in ("", ".svg", ".png")
+    ]
+    assert {answer.status_code for answer in answers} == {404}
+    assert {answer.json()["detail"] for answer in answers} == {"There is no such wallchart."}
+
+
+def test_the_limit_of_a_feed_counts(office: Office) -> None:
+    settings = ApiSettings(base_url=SETTINGS.base_url, feed_rate_limit="2/hour")
+    client = Client(app.application(app.routes(office.database, settings, lambda: NOW), settings))
+
+    statuses = [client.get(f"/wallchart/{office.token}").status_code for _ in range(3)]
+    client.close()
+
+    assert statuses == [200, 200, 429]
+
+
+def test_two_hundred_people_are_a_page(office: Office) -> None:
+    for number in range(3):
+        a_person(office.database, office.acme, first_name=f"N{number}")
+    # A page of the domain's read has 200; the links of pages appear where there are more.
+    chart = office.database.read_now(
+        wallchart.load,
+        organisation_id=office.acme.id,
+        viewer_id=office.ada.id,
+        viewer_department_id=None,
+        scope="org",
+        first_day=date(2026, 8, 1),
+        day_count=31,
+    )
+    assert (chart.pages, wallchart.MAX_PEOPLE) == (1, 200)
+    assert "Page 1 of" not in office.get("?scope=org").text
+
+
+def test_the_url_of_a_chart() -> None:
+    url = wallchart.url("https://hiatus.test", "token")
+    org = wallchart.url(
+        "https://hiatus.test", "token", scope="org", first_day=date(2027, 3, 1), department_id="d"
+    )
+
+    assert url == "https://hiatus.test/wallchart/token"
+    assert org == "https://hiatus.test/wallchart/token?scope=org&month=2027-03&department_id=d"
+
+
+@pytest.mark.parametrize(
+    ("colour", "ink"), [("#ffffff", "#000000"), ("#000000", "#ffffff"), ("#2e86de", "#000000")]
+)
+def test_letters_can_be_read_on_their_colour(colour: str, ink: str) -> None:
+    assert ink_on(colour) == ink
