@@ -52,6 +52,7 @@ def routes(playground: Playground) -> list[Route]:
     """The routes, which the caller restricts to the playground's page."""
 
     async def state(request: Request) -> Response:
+        request.scope["is_polling"] = True
         shown = request.query_params.get("people", "").split(",")[:_MAX_SHOWN]
         after = request.query_params.get("after", "")
         await _wait_for_change(playground, after)

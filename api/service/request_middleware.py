@@ -35,7 +35,9 @@ class RequestMiddleware:
 
     ``X-Request-Id`` is taken from the request or generated, and returned. The line has the route's
     template instead of the path, because a feed's path holds its token. Leaves ``request_id`` in
-    the scope, and reads ``route``, ``caller`` and the headers in ``rate_limit`` from it.
+    the scope, and reads ``route``, ``caller`` and the headers in ``rate_limit`` from it. While a
+    route that sets ``is_polling`` there succeeds, it is not logged: a page that asks every few
+    seconds would fill the log.
     """
 
     def __init__(self, app: ASGIApp, base_url: str, observe: Observe = lambda *_: None) -> None:
@@ -92,7 +94,8 @@ class RequestMiddleware:
             self._observe(scope["method"], route, status, seconds)
             if status >= 500:
                 log_failure(request_log, status)
-            log_request(_line(scope, route, status, seconds))
+            if status >= 400 or "is_polling" not in scope:
+                log_request(_line(scope, route, status, seconds))
 
 
 def for_server(app: ASGIApp) -> ASGIApp:

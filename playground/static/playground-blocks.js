@@ -116,7 +116,7 @@ function table(block, scene) {
     return element(at ? "td" : "th", { class: classes, scope: at ? null : "col" }, ...words);
   })));
   // It scrolls sideways: reachable with the keyboard, too.
-  return element("div", { role: "region", "aria-label": "Table", tabindex: "0" }, element("table", {}, ...rows));
+  return element("div", { role: "group", "aria-label": "Table", tabindex: "0" }, element("table", {}, ...rows));
 }
 
 function picture(of) {

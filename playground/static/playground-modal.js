@@ -30,7 +30,7 @@ export class Modal {
       cover.dataset.frame = frame;
       cover.replaceChildren(this.frameOf(modal));
     }
-    const form = cover.firstElementChild;
+    const form = cover.querySelector("form");
     const blocks = form.querySelector(".blocks");
     panel.drawInto(blocks, modal, (what) => {
       panel.errors = {};
@@ -62,7 +62,7 @@ export class Modal {
       back.addEventListener("click", shut);
     }
     const broken = element("p", { class: "error broken", role: "alert", hidden: true });
-    const form = element("form", { class: "modal", role: "dialog", "aria-labelledby": titleId },
+    const form = element("form", { class: "modal" },
       element("header", {}, back, element("h2", { id: titleId }, modal.title), cross), broken,
       element("div", { class: "blocks", tabindex: "-1" }), footer);
     form.addEventListener("submit", (event) => {
@@ -70,7 +70,7 @@ export class Modal {
       this.send(modal, form);
     });
     form.addEventListener("keydown", (event) => event.key === "Escape" && shut());
-    return form;
+    return element("div", { class: "dialog", role: "dialog", "aria-labelledby": titleId }, form);
   }
 
   async send(modal, form) {

@@ -92,7 +92,7 @@ function take(state) {
   for (const panel of panels) {
     panel.draw(state.screens[panel.userId]);
     const known = world.people.find((one) => one.id === panel.userId);
-    jump.querySelector(`[href="#person-${panel.number}"]`).textContent = known.name;
+    jump.children[panel.number - 1].textContent = known.name;
   }
 }
 

@@ -11,7 +11,6 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests import browser as browsers
 from tests.accessibility import violations
 from tests.flows.running import Deployment, Server
 
@@ -26,15 +25,6 @@ PATIENCE_MS = 30_000
 # Colours of buttons change gradually.
 TRANSITION_MS = 500
 SCREENS: list[tuple[Scheme, int]] = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = browsers.find()
-    if chromium is None:
-        pytest.skip(browsers.NONE_FOUND)
-    with browsers.launched(chromium) as launched:
-        yield launched
 
 
 @pytest.fixture(scope="module")

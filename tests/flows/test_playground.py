@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -276,3 +277,17 @@ def test_a_real_slack_app_switches_the_playground_off(deployment: Deployment) ->
 def test_the_playground_needs_the_demo(deployment: Deployment) -> None:
     with deployment.serving() as server:
         assert httpx.get(f"{server.url}/playground").status_code == 404
+
+
+def test_waiting_for_changes_is_not_logged_unless_it_is_refused(server: Server) -> None:
+    screen(server, GRACE)
+    act(server, GRACE, "open_home")
+    httpx.get(f"{server.url}/playground/state")
+    server.stop()
+
+    lines = [json.loads(line) for line in server.logged().splitlines() if "/playground/" in line]
+
+    assert [(line["route"], line["status"]) for line in lines] == [
+        ("/playground/act", 200),
+        ("/playground/state", 403),
+    ]

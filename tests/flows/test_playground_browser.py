@@ -5,7 +5,6 @@ With HIATUS_SCREENSHOTS=1 in the environment they also make the pictures in docs
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,24 +13,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests import browser as browsers
 from tests.flows.days import free_monday
+from tests.flows.playground_page import amir, grace, henrik, is_trouble, opened, say
 from tests.flows.running import ROOT, Deployment, Server
 
 pytestmark = pytest.mark.slow
-
-# The machine may be busy with everything else that is tested.
-PATIENCE_MS = 30_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = browsers.find()
-    if chromium is None:
-        pytest.skip(browsers.NONE_FOUND)
-    expect.set_options(timeout=PATIENCE_MS)
-    with browsers.launched(chromium) as launched:
-        yield launched
 
 
 @pytest.fixture
@@ -44,44 +30,11 @@ def server(sqlite_url: str) -> Iterator[Server]:
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/London"
-    )
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    console: list[str] = []
-    page.on("console", lambda message: console.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: console.append(str(error)))
-    page.goto(f"{server.url}/playground")
-    expect(grace(page).get_by_role("button", name="Approve")).to_be_visible()
-    yield page
-    context.close()
-    assert console == []
-
-
-def is_trouble(line: str) -> bool:
-    try:
-        return json.loads(line).get("level") not in ("debug", "info")
-    except ValueError:
-        return True
-
-
-def amir(page: Page) -> Locator:
-    return page.locator("#person-1")
-
-
-def grace(page: Page) -> Locator:
-    return page.locator("#person-2")
-
-
-def henrik(page: Page) -> Locator:
-    return page.locator("#person-3")
-
-
-def say(who: Locator, text: str) -> None:
-    who.get_by_label("Message Hiatus").fill(text)
-    who.get_by_role("button", name="Send").click()
+    with opened(browser, viewport={"width": 1280, "height": 800}) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(f"{server.url}/playground")
+        expect(grace(page).get_by_role("button", name="Approve")).to_be_visible()
+        yield page
 
 
 def two_working_days() -> tuple[str, str]:
@@ -351,88 +304,6 @@ def test_reset_restores_the_initial_state(page: Page) -> None:
     page.get_by_role("button", name="Clear Slack").click()
 
     expect(grace(page)).to_contain_text("Nothing here yet")
-
-
-def drawn(page: Page, blocks: list[dict[str, object]]) -> str:
-    """The blocks as HTML, drawn by the page's own code."""
-    source = page.locator("script[type=module]").get_attribute("src")
-    html: str = page.evaluate(
-        """async ([source, blocks]) => {
-            const url = new URL(source.replace("playground.js", "playground-blocks.js"), location);
-            const { drawBlocks } = await import(url);
-            const people = [{ id: "U1", name: "Ada" }];
-            const scene = { people, channels: [], values: {}, errors: {} };
-            const root = document.createElement("div");
-            root.append(...drawBlocks(blocks, scene));
-            return root.innerHTML;
-        }""",
-        [source, blocks],
-    )
-    return html
-
-
-def section(text: str) -> list[dict[str, object]]:
-    return [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
-
-
-# Texts in mrkdwn, and parts of the HTML that they become.
-DRAWN = {
-    "*bold* _slanted_ ~gone~": ["<strong>bold</strong>", "<em>slanted</em>", "<s>gone</s>"],
-    "`a_b_c` *b _i_*": ["<code>a_b_c</code>", "<strong>b <em>i</em></strong>"],
-    "<@U1> &amp; <!here>": ["@Ada", "&amp;", "@here"],
-    "&lt;!channel&gt; 2*3*4": ["&lt;!channel&gt; 2*3*4"],
-    "<https://a.example/?b=1|there>": ['<a href="https://a.example/?b=1"', ">there</a>"],
-    "<javascript:alert(1)|there>": [">there<"],
-    "&gt; said\n> twice\nafter": ["<blockquote>said<br>twice</blockquote>after"],
-    "```\n*as is*\n```": ["<pre>*as is*\n</pre>", ">Copy</button>"],
-    "<img src=x onerror=alert(1)>": ["img src=x onerror=alert(1)"],
-}
-
-
-def test_text_is_drawn_as_slack_shows_it(page: Page) -> None:
-    for text, parts in DRAWN.items():
-        html = drawn(page, section(text))
-
-        assert [part for part in parts if part not in html] == [], html
-        assert "<img" not in html
-        assert "javascript:" not in html
-
-
-def test_every_kind_of_block_and_element_has_a_picture(page: Page) -> None:
-    plain = {"type": "plain_text", "text": "words"}
-    options = [{"text": plain, "value": "1"}]
-    elements: list[dict[str, object]] = [
-        {"type": kind, "action_id": kind, "options": options, "text": plain}
-        for kind in (
-            *("static_select", "external_select", "users_select", "channels_select"),
-            *("conversations_select", "multi_static_select", "radio_buttons", "checkboxes"),
-            *("datepicker", "timepicker", "plain_text_input", "number_input", "overflow"),
-            *("email_text_input", "url_text_input", "button"),
-        )
-    ]
-    blocks: list[dict[str, object]] = [
-        {"type": "header", "text": plain},
-        {"type": "divider"},
-        {"type": "context", "elements": [plain]},
-        {"type": "image", "alt_text": "words", "image_url": "https://a.example/b.png"},
-        {"type": "alert", "text": plain, "level": "warning"},
-        {
-            "type": "card",
-            "title": plain,
-            "subtitle": plain,
-            "body": plain,
-            "actions": [elements[-1]],
-        },
-        {"type": "table", "rows": [[{"type": "raw_text", "text": "words"}]]},
-    ]
-    blocks += [{"type": "actions", "elements": [element]} for element in elements]
-
-    html = drawn(page, blocks)
-
-    assert "cannot draw" not in html
-    assert "cannot draw" in drawn(page, [{"type": "hologram"}])
-    # The card's title is also its name.
-    assert html.count("words") == 19
 
 
 def test_the_pictures_are_small() -> None:
