@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from bot.admin_views.countries import country_option
+from bot.admin_views.digests import channel_select
 from bot.admin_views.people import working_days
 from bot.base import ids
 from bot.base.block_kit import Block, View
@@ -27,13 +28,6 @@ def organisation(settings: Organisation, country_name: str) -> View:
     """The form; ``country_name`` is that of the organisation's public holidays."""
     months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
     ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
-    channel: Block = {
-        "type": "conversations_select",
-        # No shared channels (Slack Connect): other organisations would see who is out.
-        "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
-    }
-    if settings.digest_channel is not None:
-        channel["initial_conversation"] = settings.digest_channel
     expiry = str(settings.carry_over_expiry_month or ids.NOTHING)
     blocks = [
         fields.field("name", gettext("Name"), fields.text_input(settings.name)),
@@ -111,7 +105,7 @@ def organisation(settings: Organisation, country_name: str) -> View:
         fields.field(
             "digest_channel",
             gettext("Channel for who's out"),
-            channel,
+            channel_select(settings.digest_channel),
             hint=gettext("Invite Hiatus first: type /invite @Hiatus in the channel."),
             is_optional=True,
         ),

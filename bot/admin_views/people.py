@@ -240,7 +240,9 @@ def _role_fields(
         fields.field(
             "department_id",
             gettext("Department"),
-            _department(departments, user.department_id if user else None),
+            department_select(
+                departments, user.department_id if user else None, gettext("No department")
+            ),
         ),
         fields.field(
             "manager_id",
@@ -252,9 +254,12 @@ def _role_fields(
     ]
 
 
-def _department(departments: Sequence[Department], chosen: str | None) -> Block:
-    """A menu, or a search if there are more options than a menu can have."""
-    options = [_no_department(), *_department_options(departments)]
+def department_select(departments: Sequence[Department], chosen: str | None, none: str) -> Block:
+    """A menu, or a search if there are more options than a menu can have.
+
+    ``none`` is the option without a department.
+    """
+    options = [Option(label=none, value=ids.NOTHING), *_department_options(departments)]
     if len(options) <= fields.MAX_OPTIONS:
         return fields.select(options, chosen or ids.NOTHING)
     first = [option for option in options if option.value == (chosen or ids.NOTHING)]

@@ -20,6 +20,7 @@ from storage.access.idempotency import (
     IdempotencyKeyReused,
 )
 from storage.access.personal_feeds import FeedTokenUnreadable
+from storage.admin.channel_digests import TooManyDigests
 from storage.admin.employment.dated_records import EmploymentRecordExists, FirstEmploymentRecord
 from storage.admin.employment.effective import TooManyRecords
 from storage.admin.holidays.holiday_overrides import TooManyOverrides
@@ -185,6 +186,7 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
     TooManyAdjustments: detail,
     TooManyFeeds: detail,
     FeedTokenUnreadable: lambda _: gettext(BROKEN),
+    TooManyDigests: detail,
     TooManyWebhooks: detail,
     HolidaySetInUse: detail,
     TooManyOverrides: detail,

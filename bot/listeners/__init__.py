@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bot.admin_listeners import (
     departments,
+    digests,
     holidays,
     leave_types,
     organisation,
@@ -51,6 +52,7 @@ def registered(command: str) -> tuple[Listener, ...]:
         *departments.LISTENERS,
         *leave_types.LISTENERS,
         *organisation.LISTENERS,
+        *digests.LISTENERS,
         *holidays.LISTENERS,
         *webhooks.LISTENERS,
         *events.LISTENERS,

@@ -50,6 +50,19 @@ def _title(digest: Digest) -> str:
 def refused(channel: str, because: str) -> Message:
     """The notice to admins. ``because`` is Slack's error code, or ``SHARED``."""
     problem = gettext("I can't post the list of who's out.")
+    reason = why(because)
+    advice = gettext("Then choose the channel again, or another one, on Home.")
+    if because in (SHARED, "is_archived"):
+        advice = gettext("Choose another channel on Home.")
+    where = gettext("Channel: {channel}", channel=text.escaped(channel))
+    return {
+        "text": " ".join((problem, reason, advice, where)),
+        "blocks": [text.section(f"*{problem}*\n{reason} {advice}"), text.quiet(where)],
+    }
+
+
+def why(because: str) -> str:
+    """Why nothing is posted, in mrkdwn. ``because`` is Slack's error code, or ``SHARED``."""
     reasons = {
         "not_in_channel": gettext("I'm not in the channel yet. Type /invite @Hiatus there."),
         "channel_not_found": gettext(
@@ -62,15 +75,7 @@ def refused(channel: str, because: str) -> Message:
         ),
         "is_archived": gettext("The channel was archived."),
     }
-    why = reasons.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
-    advice = gettext("Then choose the channel again, or another one, on Home.")
-    if because in (SHARED, "is_archived"):
-        advice = gettext("Choose another channel on Home.")
-    where = gettext("Channel: {channel}", channel=text.escaped(channel))
-    return {
-        "text": " ".join((problem, why, advice, where)),
-        "blocks": [text.section(f"*{problem}*\n{why} {advice}"), text.quiet(where)],
-    }
+    return reasons.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
 
 
 def _with_cover(digest: Digest, person: PersonOut) -> str:

@@ -19,7 +19,7 @@ from bot.listeners import commands, registered
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
 from storage.access import api_keys, feeds
-from storage.admin import departments, organisation_settings, people
+from storage.admin import channel_digests, departments, organisation_settings, people
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.db.database import Transaction
@@ -235,6 +235,8 @@ class Visitor:
                 return "2026-10-05"
             case "external_select":
                 return self._option(view, element["action_id"])
+            case "conversations_select":
+                return "CNEU"
             case "checkboxes" | "multi_static_select":
                 return element["options"][:1]
         return element["options"][0]
@@ -288,6 +290,8 @@ def german(world: World) -> World:
         for number in range(100):
             departments.create(tx, {"name": f"Team {number:02}"}, by=by, now=now)
         for number in range(41):
+            german = {"channel": f"C{number:08}", "locale": "de"}
+            channel_digests.create(tx, german, by=by, now=now)
             leave_types.create(tx, {"name": f"Sorte {number:02}"}, by=by, now=now)
             webhooks.create(tx, f"{URL}/{number}", ["leave_request.created"], by=by, now=now)
         for number in range(21):

@@ -33,6 +33,7 @@ def blocks(user: User) -> list[Block]:
         *_group(
             gettext("Organisation"),
             layout.button(gettext("Organisation"), ids.ORGANISATION),
+            layout.button(gettext("Digests"), ids.DIGESTS),
             layout.button(gettext("Webhooks"), ids.WEBHOOKS),
         ),
     ]

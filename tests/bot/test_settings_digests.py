@@ -1,0 +1,101 @@
+"""Digests in Slack's settings, over signed HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.base import ids
+from storage.admin import channel_digests, organisation_settings
+from storage.base.values import ChannelDigest, User
+from storage.db.pages import PageOf
+from tests.bot.test_digest import NINE, TODAY, off, run_jobs
+from tests.bot.test_settings_access import as_sent, click, settings
+from tests.bot.world import ADA, World
+from tests.builders import a_person
+
+ADMIN = "UADMIN"
+CHANNEL = "CWHOISOUT"
+
+
+@pytest.fixture(autouse=True)
+def admin(world: World) -> User:
+    """Anna, an admin with a Slack account, and a channel."""
+    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
+    world.people[ADMIN] = anna
+    world.slack.add_person(ADMIN, anna.email, anna.name)
+    world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+    return anna
+
+
+def digests_of(world: World) -> list[ChannelDigest]:
+    page = PageOf(limit=100)
+    return world.database.read_now(channel_digests.page, page, by=world.acme.caller).items
+
+
+def test_a_digest_is_added_once_changed_and_deleted(world: World) -> None:
+    engineering = world.people[ADA].department_id
+    form = click(world, ADMIN, settings(world, ADMIN, ids.DIGESTS), ids.DIGEST_NEW)
+    values = {"channel": CHANNEL, "department_id": engineering, "frequency": "weekly"}
+    first = world.slack.submit(ADMIN, form, values)
+    world.slack.send_raw(*as_sent(first.payload))
+    world.settled()
+    (digest,) = digests_of(world)
+
+    listed = world.slack.open_modal(ADMIN, "Digests")
+    changed = click(world, ADMIN, listed, ids.DIGEST_EDIT, digest.id)
+    world.slack.submit(ADMIN, changed, {"department_id": "none", "locale": "de"})
+    world.settled()
+    (after,) = digests_of(world)
+    listed_after = world.slack.open_modal(ADMIN, "Digests")
+    form = click(world, ADMIN, listed_after, ids.DIGEST_EDIT, digest.id)
+    done = click(world, ADMIN, form, ids.DIGEST_DELETE)
+
+    assert (digest.channel, digest.department_id) == (CHANNEL, engineering)
+    assert (digest.frequency, digest.locale) == ("weekly", "en")
+    assert "Weekly · Engineering · English" in listed.visible_text
+    assert (after.department_id, after.frequency, after.locale) == (None, "weekly", "de")
+    assert "Weekly · Everyone · Deutsch" in listed_after.visible_text
+    assert "deleted" in done.visible_text
+    assert digests_of(world) == []
+
+
+def test_the_list_shows_the_organisations_digest_and_why_slack_refuses_a_channel(
+    world: World,
+) -> None:
+    world.link()
+    by, now = world.acme.caller, world.clock()
+    own = {"digest_channel": "CEVERYONE"}
+    world.database.write_now(organisation_settings.update, own, by=by, now=now)
+    world.database.write_now(channel_digests.create, {"channel": "CGONE"}, by=by, now=now)
+    off(world, ADA, TODAY, TODAY)
+    run_jobs(world, NINE)
+
+    listed = settings(world, ADMIN, ids.DIGESTS)
+    organisation = click(world, ADMIN, listed, ids.ORGANISATION)
+
+    assert "Set in the organisation settings" in listed.visible_text
+    assert "The channel doesn't exist, or it's private" in listed.visible_text
+    assert organisation.callback_id == ids.ORGANISATION_FORM
+
+
+def test_the_same_digest_is_refused_in_the_form(world: World) -> None:
+    by, now = world.acme.caller, world.clock()
+    world.database.write_now(channel_digests.create, {"channel": CHANNEL}, by=by, now=now)
+    form = click(world, ADMIN, settings(world, ADMIN, ids.DIGESTS), ids.DIGEST_NEW)
+
+    refused = world.slack.submit(ADMIN, form, {"channel": CHANNEL})
+
+    assert refused.errors == {"channel": "The channel gets this digest already."}
+
+
+def test_only_admins_are_offered_digests(world: World) -> None:
+    world.slack.open_home(ADA)
+    world.settled()
+    home = world.slack.home(ADA)
+    forged = {"actions": [{"action_id": ids.DIGESTS, "value": "", "type": "button"}]}
+
+    world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
+    world.settled()
+
+    assert ids.DIGESTS not in {button.action_id for button in home.buttons}
+    assert "the role Admin or higher" in world.slack.open_modal(ADA).visible_text
