@@ -29,6 +29,7 @@ COVER_SEARCH: Final = "leave.cover"
 # Buttons of the user's own requests in any message; the value is the request's id.
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"
+ASK_AGAIN: Final = "leave.ask_again"
 # Buttons of amendments; the value is the amendment's id.
 WITHDRAW: Final = "leave.amendment.withdraw"
 AMENDMENT_APPROVE: Final = "leave.amendment.approve"

@@ -10,8 +10,10 @@ from bot.base.language import gettext
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
+from bot.listeners import request_form
 from bot.message_views import answers, requester_messages
 from bot.message_views.answers import OwnLeave
+from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError
 from storage.base.values import Caller
@@ -19,7 +21,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_requests
+from storage.leave import leave_reading, leave_requests
 from storage.leave.lists import caller_leave
 from storage.notifications import approval_cards
 
@@ -63,6 +65,16 @@ async def cancel(interaction: Interaction) -> None:
         await interaction.refresh(requester_messages.own_request(card))
 
 
+async def ask_again(interaction: Interaction) -> None:
+    """Open the request form with the values of a declined request."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    declined = await interaction.services.database.read(
+        leave_reading.get, interaction.value, by=by, now=interaction.now
+    )
+    await request_form.open_filled_in(interaction, Filled.with_request(declined))
+
+
 async def _cancel(interaction: Interaction, by: Caller) -> str:
     """Cancel the clicked request; returns the sentence to show, "" if an error was shown."""
     try:
@@ -90,5 +102,6 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
 
 LISTENERS: Final = (
     Listener(kind="action", name=ids.CANCEL, act=cancel),
+    Listener(kind="action", name=ids.ASK_AGAIN, act=ask_again),
     Listener(kind="action", name=ids.CANCEL_LISTED, act=cancel_listed),
 )

@@ -7,7 +7,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import text, words
+from bot.blocks import layout, text, words
 from bot.message_views import amendment_lines, answers, recorded_leave
 from bot.message_views import card as cards
 from bot.message_views.answers import GOES_BACK
@@ -40,8 +40,11 @@ def own_request(card: ApprovalCard) -> Message:
 
 
 def reply(card: ApprovalCard, news: Message) -> Message:
-    """The reply in the first message's thread, from what ``notification`` returned."""
-    return {"text": news["text"]}
+    """The reply in the first message's thread, from what ``notification`` returned.
+
+    It is never updated, so it has no buttons but the one that a later change leaves valid.
+    """
+    return news if card.request.status == "declined" else {"text": news["text"]}
 
 
 def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
@@ -80,6 +83,9 @@ def _own_message(card: ApprovalCard, sentence: str) -> Message:
                 fallback += " " + text.excerpt(line, text.room_after([fallback]))
     if request.status in ("pending", "approved"):
         blocks.append(_own_buttons(card))
+    if request.status == "declined":
+        again = layout.button(gettext("Ask for other dates"), ids.ASK_AGAIN, request.id)
+        blocks.append(layout.actions(again))
     return {"text": fallback, "blocks": blocks}
 
 

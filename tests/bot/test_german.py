@@ -344,6 +344,10 @@ def german(world: World) -> World:
         objections.send(tx, for_ada.id, by=world.caller(ADA), now=now)
 
     world.database.write_now(record)
+    declined = a_request(world.database, world.acme, anna, start_date=date(2027, 6, 1))
+    world.database.write_now(
+        decisions.decline, declined.id, by=world.caller(GRACE), reason="Messe", now=now
+    )
     world.deliver()
     return world
 
@@ -461,6 +465,7 @@ def test_a_german_admin_reads_no_english(german: World) -> None:
     anna.click(ids.AMENDMENT_DECLINE)
     anna.click(ids.WITHDRAW)
     anna.click(ids.INTERRUPT)
+    anna.click(ids.ASK_AGAIN)
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)
     anna.settings_again(ids.LEAVE_TYPES)
