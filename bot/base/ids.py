@@ -101,6 +101,14 @@ HOME_SCOPE: Final = "home.scope"
 CHECKLIST_STEP: Final = "home.checklist.step"
 CHECKLIST_HIDE: Final = "home.checklist.hide"
 
+# The calendar of who is off, in a message and in a modal; the values say what to show.
+CALENDAR: Final = "calendar"
+CALENDAR_BACK: Final = "calendar.back"
+CALENDAR_FORTH: Final = "calendar.forth"
+CALENDAR_SCOPE: Final = "calendar.scope"
+CALENDAR_FIRST: Final = "calendar.first"
+CALENDAR_NEXT: Final = "calendar.next"
+
 # Suffix of a form's callback id: the view that asks to confirm the form's effects.
 CONFIRMED: Final = ".confirmed"
 

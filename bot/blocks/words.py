@@ -41,6 +41,11 @@ def short_day(value: date) -> str:
     return format_date(value, gettext("EEE d MMMM"), locale=language.locale())
 
 
+def weekday_and_number(value: date) -> str:
+    """``Mon 3``."""
+    return format_date(value, gettext("EEE d"), locale=language.locale())
+
+
 def span(
     start_date: date,
     end_date: date,

@@ -23,7 +23,6 @@ from bot.listeners import (
     commands,
     decisions,
     events,
-    home,
     interruption_form,
     own_leave,
     record_form,
@@ -31,6 +30,7 @@ from bot.listeners import (
     request_form,
     shortcuts,
 )
+from bot.listeners.overview import calendar, home
 
 
 def registered(command: str) -> tuple[Listener, ...]:
@@ -46,6 +46,7 @@ def registered(command: str) -> tuple[Listener, ...]:
         *decisions.LISTENERS,
         *amendments.LISTENERS,
         *home.LISTENERS,
+        *calendar.LISTENERS,
         *api_keys.LISTENERS,
         *calendar_feeds.LISTENERS,
         *people.LISTENERS,

@@ -11,6 +11,7 @@ from bot.interaction import identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import own_leave, record_form, request_form
+from bot.listeners.overview import calendar
 from bot.message_views import answers, replies
 from bot.message_views.answers import Away
 from bot.typed import typed_people
@@ -36,6 +37,9 @@ async def timeoff(interaction: Interaction) -> None:
     subcommand = SUBCOMMANDS.get(typed.casefold())
     if subcommand is not None:
         await subcommand(interaction)
+        return
+    if calendar.is_typed(typed):
+        await calendar.show_typed(interaction, typed)
         return
     if mentions := typed_people.mentions_of(typed):
         await record_form.open_typed(interaction, mentions)

@@ -39,6 +39,7 @@ def help_text(command: str, unknown_words: str = "", *, contact: str = "") -> st
             "the week (at weekends, next week too).",
             command=command,
         ),
+        gettext("`{command} calendar` shows your team's next two weeks.", command=command),
         gettext(
             "`{command} mine` lists your leave; `{command} cancel` lets you cancel it.",
             command=command,

@@ -51,6 +51,7 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
         "Cancel leave",
         "Show everyone",
         "Request leave",
+        "Calendar",
         "Calendar feeds",
         "API keys",
     ]

@@ -51,7 +51,7 @@ def _quick_actions(home: Home) -> Block:
     buttons = [layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")]
     if home.may_record:
         buttons.append(layout.button(gettext("Record leave"), ids.HOME_RECORD))
-    return layout.actions(*buttons)
+    return layout.actions(*buttons, layout.button(gettext("Calendar"), ids.CALENDAR))
 
 
 def _pending_approvals(home: Home) -> list[Block]:

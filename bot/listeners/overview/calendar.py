@@ -1,0 +1,169 @@
+"""The calendar of who is off: typed, or opened from Home; a week back and forth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from bot.base import ids
+from bot.blocks import calendar
+from bot.blocks.calendar_pages import CalendarPage, CalendarScope
+from bot.interaction import identity, modals
+from bot.interaction.interaction import Interaction
+from bot.interaction.listening import Listener
+from bot.message_views import calendar as messages
+from bot.views import calendar as views
+from storage.access import wallchart
+from storage.access.wallchart import Wallchart
+from storage.base.clock import end_of_week, local_day
+from storage.base.values import Caller
+from storage.db.database import Transaction
+from storage.directory import people_rows
+from storage.events import organisation_config
+
+# In all languages for everyone, as the command's other words.
+COMMANDS: Final = ("calendar", "wallchart", "kalender")
+_SCOPES: Final[Mapping[str, CalendarScope]] = {
+    "team": "team",
+    "department": "department",
+    "abteilung": "department",
+    "everyone": "everyone",
+    "all": "everyone",
+    "alle": "everyone",
+}
+_WEEKS: Final[Mapping[str, int]] = {
+    "week": 0,
+    "woche": 0,
+    "this week": 0,
+    "diese woche": 0,
+    "next week": 1,
+    "nächste woche": 1,
+    "last week": -1,
+    "letzte woche": -1,
+}
+
+
+def is_typed(typed: str) -> bool:
+    """Whether the text after the command asks for the calendar, and says no more than it can."""
+    words = _words(typed)
+    return words is not None
+
+
+async def show_typed(interaction: Interaction, typed: str) -> None:
+    """Show the calendar that the text asks for, beside the command."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    scope, week = _words(typed) or (None, 0)
+    shown, chart = await interaction.services.database.read_long(
+        _first_page, scope, week, by=by, now=interaction.now
+    )
+    await interaction.reply(messages.message(shown, chart))
+
+
+async def open_modal(interaction: Interaction) -> None:
+    """Open the calendar from Home."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    shown, chart = await interaction.services.database.read_long(
+        _first_page, None, 0, by=by, now=interaction.now
+    )
+    await interaction.open(views.view(shown, chart))
+
+
+async def turn(interaction: Interaction) -> None:
+    """Show another part of the calendar, in the message or the modal."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    asked = CalendarPage.unpacked(interaction.value)
+    database = interaction.services.database
+    if asked is None:
+        shown, chart = await database.read_long(_first_page, None, 0, by=by, now=interaction.now)
+    else:
+        shown, chart = await database.read_long(_page, asked, by=by, now=interaction.now)
+    if interaction.body.get("view"):
+        await modals.refresh(interaction, views.view(shown, chart))
+    else:
+        await interaction.refresh(messages.message(shown, chart))
+
+
+def _words(typed: str) -> tuple[CalendarScope | None, int | date] | None:
+    """The scope, and how many weeks from now or a day; None for text that is not understood."""
+    command, _, rest = typed.casefold().partition(" ")
+    if command not in COMMANDS:
+        return None
+    first, _, after = rest.partition(" ")
+    scope = _SCOPES.get(first)
+    when = rest if scope is None else after
+    if not when:
+        return scope, 0
+    if when in _WEEKS:
+        return scope, _WEEKS[when]
+    try:
+        return scope, date.fromisoformat(when)
+    except ValueError:
+        return None
+
+
+def _first_page(
+    tx: Transaction,
+    scope: CalendarScope | None,
+    week: int | date,
+    *,
+    by: Caller,
+    now: datetime,
+) -> tuple[CalendarPage, Wallchart]:
+    """The first people. ``scope`` None is the team, or everyone for those without a department.
+
+    At weekends, "this week" is the next one, as on Home.
+    """
+    user = people_rows.get(tx, str(by.user_id), by=by)
+    if scope is None:
+        scope = "team" if user.department_id else "everyone"
+    first_day = week
+    if isinstance(first_day, int):
+        sunday = end_of_week(_today(tx, by=by, now=now))
+        first_day = sunday + timedelta(weeks=first_day, days=-6)
+    return _page(tx, CalendarPage(scope=scope, first_day=first_day), by=by, now=now)
+
+
+def _page(
+    tx: Transaction, asked: CalendarPage, *, by: Caller, now: datetime
+) -> tuple[CalendarPage, Wallchart]:
+    user = people_rows.get(tx, str(by.user_id), by=by)
+    today = _today(tx, by=by, now=now)
+    shown = asked.within(today)
+    department_id = user.department_id if shown.scope == "department" else None
+    # The team of people without a department: those whom they manage, and themselves.
+    is_wide = shown.scope == "everyone" or department_id is not None
+    chart = wallchart.load(
+        tx,
+        organisation_id=by.organisation_id,
+        viewer_id=user.id,
+        viewer_department_id=user.department_id,
+        scope="org" if is_wide else "team",
+        department_id=department_id,
+        first_day=shown.first_day,
+        day_count=calendar.DAY_COUNT,
+        page=shown.people,
+        page_size=calendar.MAX_PEOPLE,
+        pending="all" if by.is_admin else "awaiting",
+        today=today,
+    )
+    return shown, chart
+
+
+def _today(tx: Transaction, *, by: Caller, now: datetime) -> date:
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, str(by.user_id), by=by)
+    return local_day(now, user.timezone or config.organisation.timezone)
+
+
+LISTENERS: Final = (
+    Listener(kind="action", name=ids.CALENDAR, act=open_modal),
+    Listener(kind="action", name=ids.CALENDAR_BACK, act=turn),
+    Listener(kind="action", name=ids.CALENDAR_FORTH, act=turn),
+    Listener(kind="action", name=ids.CALENDAR_SCOPE, act=turn),
+    Listener(kind="action", name=ids.CALENDAR_FIRST, act=turn),
+    Listener(kind="action", name=ids.CALENDAR_NEXT, act=turn),
+)

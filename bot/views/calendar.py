@@ -1,0 +1,52 @@
+"""The calendar of who is off, as a modal: Slack allows no table there, so day by day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from bot.base.block_kit import Block, View
+from bot.base.language import gettext
+from bot.blocks import calendar, calendar_pages, layout, text, words
+from bot.blocks.calendar_pages import CalendarPage
+from bot.message_views.calendar import title
+from storage.access.wallchart import Day, PersonDays, Wallchart
+
+
+def view(shown: CalendarPage, chart: Wallchart) -> View:
+    blocks: list[Block] = [
+        calendar_pages.buttons(shown, chart),
+        text.paragraph(title(shown, chart)),
+    ]
+    blocks += [_day(day, chart) for day in calendar.columns(chart)]
+    return layout.modal(gettext("Calendar"), blocks)
+
+
+def _day(day: date, chart: Wallchart) -> Block:
+    lines = list(_lines(day, chart)) or [gettext("No one is out.")]
+    heading = f"*{words.short_day(day)}*"
+    return text.section("\n".join([heading, *lines]))
+
+
+def _lines(day: date, chart: Wallchart) -> Iterator[str]:
+    """The public holidays of that day, and everyone who is off."""
+    days = [(person, each) for person in chart.people for each in person.days if each.date == day]
+    names = {each.holiday_name for _, each in days if each.worked and each.holiday_name}
+    yield from (f"{calendar.HOLIDAY} {text.name(name)}" for name in sorted(names))
+    for person, each in days:
+        if each.morning is not None or each.afternoon is not None:
+            yield f"• {_off(person, each)}"
+
+
+def _off(person: PersonDays, day: Day) -> str:
+    kinds = []
+    if day.morning is not None and day.morning == day.afternoon:
+        kinds.append(calendar.type_name(day.morning))
+    else:
+        if day.morning is not None:
+            name = calendar.type_name(day.morning)
+            kinds.append(gettext("{leave_type}, morning", leave_type=name))
+        if day.afternoon is not None:
+            name = calendar.type_name(day.afternoon)
+            kinds.append(gettext("{leave_type}, afternoon", leave_type=name))
+    return text.escaped(f"{calendar.name(person)}: {'; '.join(kinds)}")
