@@ -87,7 +87,7 @@ def build(
 ) -> ASGIApp:
     """REST, feeds, Slack over HTTP and the scheduler as one application.
 
-    The caller opens the database, has checked its schema, and closes it afterwards.
+    ``more_routes`` are the playground's. The caller opens the database, has checked its schema, and closes it afterwards.
     """
     from api.base.metrics import Metrics
     from api.http.rate_limits import RateLimits
@@ -101,7 +101,7 @@ def build(
     metrics = Metrics()
     api = settings.api
     rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
-    site = Website(support_contact=api.support_contact)
+    site = Website(support_contact=api.support_contact, has_playground=bool(more_routes))
     if settings.slack is not None:
         site = replace(site, command=settings.slack.command, can_install=settings.slack.is_oauth)
     routes = [*app.routes(database, api, clock, rate_limits, metrics, site), *more_routes]

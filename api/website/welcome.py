@@ -35,7 +35,9 @@ _HEADER: Final = (
     '<header><a class="brand" href=".">'
     '<img src="{icon.svg}" alt="" width="32" height="32">Hiatus</a></header>'
 )
+# Links of the welcome page that only some deployments have.
 _INSTALLATION: Final = re.compile(r'<a [^>]*href="slack/install">[^<]*</a>\n')
+_PLAYGROUND: Final = re.compile(r'<a [^>]*href="playground">[^<]*</a>\n')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,11 +71,12 @@ _LANGUAGES: Final = {
 class Website:
     """What differs between deployments. ``can_install``: any workspace can add the app.
 
-    ``support_contact`` is an e-mail address or a URL, "" if there is none.
+    ``has_playground``: of the demo. ``support_contact`` is an e-mail address or a URL, "" if there is none.
     """
 
     command: str = "/timeoff"
     can_install: bool = False
+    has_playground: bool = False
     support_contact: str = ""
 
 
@@ -122,6 +125,8 @@ def _page(name: str, language: str, website: Website) -> Asset:
     text = text.replace("{command}", html.escape(website.command))
     if not website.can_install:
         text = _INSTALLATION.sub("", text)
+    if not website.has_playground:
+        text = _PLAYGROUND.sub("", text)
     links = "".join(f'<a href="{address}">{label}</a>\n' for address, label in words.links.items())
     return page(
         words.titles[name],

@@ -6,6 +6,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.blocks import fields, layout, text, words
+from storage.access import wallchart
 from storage.base.calendar_values import CalendarFeed
 from storage.db.pages import Page
 
@@ -59,10 +60,12 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
             )
         ]
     own = f"{base_url}/cal/{personal.token}"
+    chart = gettext("See who is out this month in your browser")
     return [
         _link(gettext("Your leave"), own),
         _link(gettext("Your team"), f"{own}?scope=team"),
         _link(gettext("Organisation"), f"{own}?scope=org"),
+        text.section(f"<{wallchart.url(base_url, personal.token)}|{chart}>"),
     ]
 
 

@@ -35,6 +35,10 @@ _UNFINISHED: Final = ("Slack didn't confirm the installation.", 400)
 # It opens the app in Slack, on any device (docs.slack.dev, "Deep linking into Slack").
 _APP_IN_SLACK: Final = "https://slack.com/app_redirect"
 
+_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
 _PAGE: Final = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -96,7 +100,7 @@ def _page(title: str, paragraphs: list[str], status: int, link: str = "") -> Bol
         body=_PAGE.format(title=title, paragraphs=shown + link),
         headers={
             "Content-Type": "text/html; charset=utf-8",
-            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+            "Content-Security-Policy": _POLICY,
             "Referrer-Policy": "no-referrer",
         },
     )

@@ -50,6 +50,16 @@ def installable() -> Iterator[Client]:
     client.close()
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_only_the_demo_has_a_link_to_the_playground(client: Client, language: str) -> None:
+    demo = client_of(Website(has_playground=True))
+    headers = {"Accept-Language": language}
+    pages = [site.get("/", headers=headers).text for site in (client, demo)]
+    demo.close()
+
+    assert ['href="playground"' in page for page in pages] == [False, True]
+
+
 def addresses(page: httpx.Response) -> list[str]:
     """Every address in a page's tags, in full."""
     return [str(page.url.join(found)) for found in re.findall(r'(?:href|src)="([^"]+)"', page.text)]

@@ -461,6 +461,8 @@ def test_the_workspaces_name_is_escaped_on_the_page(world: World) -> None:
 
     assert "<script>" not in response.text
     assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+    assert response.headers["referrer-policy"] == "no-referrer"
 
 
 def test_without_oauth_there_is_no_install_page(database: Database, slack: LoopbackSlack) -> None:

@@ -99,6 +99,16 @@ def test_lists_of_feeds_are_within_limits(
     assert problems_of_view(view) == []
 
 
+def test_the_feeds_lead_to_the_wallchart() -> None:
+    own = CalendarFeed(id=REQUEST_ID, name="", token="secret", created_at=NOW)
+
+    view = calendar_feeds.feeds(
+        "https://hiatus.example", own, Page(items=[], next_cursor=None), "Europe/London"
+    )
+
+    assert "<https://hiatus.example/wallchart/secret|" in str(view)
+
+
 @given(text(200))
 def test_forms_and_new_keys_are_within_limits(name: str) -> None:
     for view in (

@@ -66,6 +66,14 @@ def test_a_page_of_text_is_accessible(page: Page, server: Server, path: str) -> 
     assert is_as_wide_as_the_screen(page)
 
 
+def test_the_welcome_page_of_the_demo_leads_to_the_playground(page: Page, server: Server) -> None:
+    page.goto(server.url)
+
+    page.get_by_role("link", name="playground").click()
+
+    page.wait_for_url(f"{server.url}/playground")
+
+
 def wallchart_of(server: Server) -> str:
     """The address of the wallchart of the demo's member."""
     api_key = re.findall(r"hiatus_sk_live_\w+", server.printed())[1]
@@ -122,6 +130,19 @@ def test_the_reference_is_accessible(page: Page, server: Server) -> None:
 
     assert violations(page) == []
     assert is_as_wide_as_the_screen(page)
+
+
+def test_the_reference_is_searched_by_what_operations_show(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/docs")
+    page.wait_for_selector(".opblock")
+
+    page.get_by_label("Search operations").fill("revoke feed")
+
+    revoke = page.locator(".opblock", has_text="Revoke a calendar feed")
+    revoke.wait_for()
+    page.locator(".opblock", has_text="Create a user").wait_for(state="detached")
+    assert page.locator(".opblock").count() < 20
+    assert violations(page) == []
 
 
 def test_the_reference_is_accessible_in_use(page: Page, server: Server) -> None:

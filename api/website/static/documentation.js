@@ -47,15 +47,32 @@
     const inside = (role, label) => (Original) => (props) =>
       element("div", { role, "aria-label": label }, element(Original, props));
     return {
+      fn: { opsFilter: search },
       wrapComponents: {
         InfoContainer: inside("region", "Guide"),
         AuthorizeBtnContainer: inside("region", "Authorization"),
-        FilterContainer: inside("search", "Filter by tag or path"),
+        FilterContainer: inside("search", "Operations"),
         // The path of an operation is inside the button that opens it, which may not have a link.
         DeepLink: (Original) => (props) =>
           Array.isArray(props.text) ? element("span", null, props.text) : element(Original, props),
       },
     };
+  }
+
+  // Swagger UI compares only the names of tags. An operation is found by all the words that were
+  // typed, in whatever it shows.
+  function search(tags, typed) {
+    const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+    return tags
+      .map((tag, name) => tag.update("operations", (operations) => operations.filter((each) => {
+        const operation = each.get("operation");
+        const shown = [
+          name, each.get("method"), each.get("path"),
+          operation.get("summary"), operation.get("description"), operation.get("operationId"),
+        ].join(" ").toLowerCase();
+        return words.every((word) => shown.includes(word));
+      })))
+      .filter((tag) => tag.get("operations").size > 0);
   }
 
   // Attributes that its components do not set. React leaves them alone.
@@ -69,6 +86,10 @@
     set("section.models > h4", "aria-level", () => "3");
     // Long examples scroll.
     set("pre.microlight", "tabindex", () => "0");
+    for (const field of place.querySelectorAll(".operation-filter-input")) {
+      field.setAttribute("aria-label", "Search operations");
+      field.setAttribute("placeholder", "Search: path, summary or description");
+    }
     set("select", "aria-label", (select) => {
       const parameter = select.closest("[data-param-name]");
       return parameter ? parameter.dataset.paramName : "Example";
