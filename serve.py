@@ -87,7 +87,8 @@ def build(
 ) -> ASGIApp:
     """REST, feeds, Slack over HTTP and the scheduler as one application.
 
-    ``more_routes`` are the playground's. The caller opens the database, has checked its schema, and closes it afterwards.
+    ``more_routes`` are the playground's. The caller opens the database, has checked its schema, and
+    closes it afterwards.
     """
     from api.base.metrics import Metrics
     from api.http.rate_limits import RateLimits
