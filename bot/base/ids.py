@@ -26,6 +26,8 @@ RECORD_COVER: Final = "leave.record.cover"
 RECOUNT: Final = "leave.recount"
 # The search for a cover in either form, and a selection in it.
 COVER_SEARCH: Final = "leave.cover"
+# The button under typed words that were not understood; the value is what was understood.
+OPEN_UNDERSTOOD: Final = "leave.understood"
 # Buttons of the user's own requests in any message; the value is the request's id.
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"

@@ -31,6 +31,7 @@ from bot.listeners import (
     shortcuts,
 )
 from bot.listeners.overview import calendar, home
+from bot.listeners.typed import unknown_words
 
 
 def registered(command: str) -> tuple[Listener, ...]:
@@ -38,6 +39,7 @@ def registered(command: str) -> tuple[Listener, ...]:
     return (
         *commands.listeners(command),
         *shortcuts.LISTENERS,
+        *unknown_words.LISTENERS,
         *request_form.LISTENERS,
         *own_leave.LISTENERS,
         *interruption_form.LISTENERS,

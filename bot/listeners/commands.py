@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
 from typing import Final
 
 from bot.base import ids
@@ -12,16 +11,11 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import own_leave, record_form, request_form
 from bot.listeners.overview import calendar
+from bot.listeners.typed import unknown_words, who_is_out
 from bot.message_views import answers, replies
-from bot.message_views.answers import Away
 from bot.typed import typed_people
-from storage.access import absences
-from storage.base.clock import end_of_week, local_day
-from storage.base.values import Caller
-from storage.db.database import Transaction
-from storage.db.pages import PageOf
-from storage.directory import people_rows
-from storage.events import organisation_config
+from bot.typed.phrases import commands as phrases
+from bot.typed.typed_leave import ParsedLeave
 from storage.leave import ledgers
 
 
@@ -44,21 +38,27 @@ async def timeoff(interaction: Interaction) -> None:
     if mentions := typed_people.mentions_of(typed):
         await record_form.open_typed(interaction, mentions)
         return
+    command = phrases.command_of(typed)
+    if command is not None and command.name == "out":
+        if not await who_is_out.show(interaction, command.rest):
+            await unknown_words.reply(interaction, typed, ParsedLeave())
+        return
+    if command is not None:
+        await SUBCOMMANDS[command.name](interaction)
+        return
     first, _, rest = typed.partition(" ")
     if SUBCOMMANDS.get(first.casefold()) is request_form.open_form:
         typed = rest
-    is_misspelt = first.casefold() in SUBCOMMANDS and typed != rest
-    if is_misspelt or not await request_form.open_typed(interaction, typed):
-        await _help(interaction, typed)
+    leave = await request_form.open_typed(interaction, typed)
+    if leave is not None:
+        await unknown_words.reply(interaction, typed, leave)
 
 
-async def _help(interaction: Interaction, unknown: str = "") -> None:
+async def _help(interaction: Interaction) -> None:
     await interaction.ack()
     await identity.greet(interaction)
     help_text = replies.help_text(
-        str(interaction.body["command"]),
-        unknown,
-        contact=interaction.services.support_contact,
+        str(interaction.body["command"]), contact=interaction.services.support_contact
     )
     await interaction.reply({"text": help_text})
 
@@ -72,35 +72,8 @@ async def _balance(interaction: Interaction) -> None:
     await interaction.reply(answers.balance(balance))
 
 
-async def _out_today(interaction: Interaction) -> None:
-    await _out(interaction, is_week=False)
-
-
-async def _out_this_week(interaction: Interaction) -> None:
-    await _out(interaction, is_week=True)
-
-
-async def _out(interaction: Interaction, *, is_week: bool) -> None:
-    await interaction.ack()
-    by = await identity.caller(interaction)
-    away = await interaction.services.database.read_long(_away, is_week, by=by, now=interaction.now)
-    await interaction.reply(answers.out(away))
-
-
-def _away(tx: Transaction, is_week: bool, *, by: Caller, now: datetime) -> Away:
-    """Absences of today or until the end of the week, as on Home: the team, then everyone."""
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, str(by.user_id), by=by)
-    first_day = local_day(now, user.timezone or config.organisation.timezone)
-    last_day = end_of_week(first_day) if is_week else first_day
-    page = PageOf(limit=answers.MAX_AWAY)
-    team, everyone = (
-        absences.away(
-            tx, page, user, config.organisation, scope, first_day=first_day, last_day=last_day
-        )
-        for scope in ("team", "org")
-    )
-    return Away(first_day=first_day, last_day=last_day, team=team, everyone=everyone)
+async def _out(interaction: Interaction) -> None:
+    await who_is_out.show(interaction, "")
 
 
 # In all languages for everyone, because no word has different meanings in two languages.
@@ -109,10 +82,7 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "request": request_form.open_form,
     "help": _help,
     "balance": _balance,
-    "out": _out_today,
-    "out today": _out_today,
-    "out week": _out_this_week,
-    "out this week": _out_this_week,
+    "out": _out,
     "mine": own_leave.show,
     "cancel": own_leave.show_to_cancel,
     "antrag": request_form.open_form,
@@ -120,14 +90,6 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "hilfe": _help,
     "konto": _balance,
     "resturlaub": _balance,
-    "abwesend": _out_today,
-    "abwesend heute": _out_today,
-    "abwesend woche": _out_this_week,
-    "abwesend diese woche": _out_this_week,
-    "weg": _out_today,
-    "weg heute": _out_today,
-    "weg woche": _out_this_week,
-    "weg diese woche": _out_this_week,
     "meine": own_leave.show,
     "stornieren": own_leave.show_to_cancel,
 }

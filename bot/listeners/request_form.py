@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from bot.base import ids, language
@@ -14,7 +14,7 @@ from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import form_refusals, interruption_form
-from bot.typed import typed_leave
+from bot.typed import typed_leave, typed_types
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsedLeave, ParsingContext
 from bot.views import live_line, request_form, request_values, typed_problems
@@ -24,7 +24,7 @@ from storage.base.clock import local_day
 from storage.base.errors import DomainError, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict
 from storage.db.database import Transaction
-from storage.directory import people_rows
+from storage.directory import people_rows, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, previews
@@ -34,6 +34,8 @@ from storage.leave.previews import Preview
 from storage.leave.suggestions import form_defaults
 from storage.rules import working_week
 
+# Public holidays that move may be more than a year apart.
+_MAX_DAYS_TO_HOLIDAY: Final = 400
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
 
@@ -69,30 +71,35 @@ async def open_form(interaction: Interaction) -> None:
 
 
 async def open_filled_in(interaction: Interaction, filled: Filled) -> None:
-    """Open the form with these values, for buttons that know some of them."""
+    """Open the form with these values, for buttons that know some of them; the others are usual."""
     await interaction.ack()
     by = await identity.caller(interaction)
     form = await interaction.services.database.read(
-        _form_of_values, "", filled, by=by, now=interaction.now
+        _form_with_defaults, filled, by=by, now=interaction.now
     )
     await _open(interaction, form)
 
 
-async def open_typed(interaction: Interaction, typed: str) -> bool:
-    """Open the form filled in from the typed text; False if the text is not about leave."""
+async def open_typed(interaction: Interaction, typed: str) -> ParsedLeave | None:
+    """Open the form filled in from the typed text, unless it has unknown words: then return it."""
     await interaction.ack()
-    by = await identity.caller(interaction)
-    context = await interaction.services.database.read(_own_context, by=by, now=interaction.now)
-    leave = typed_leave.parse(typed, context)
-    if leave.is_about_leave:
-        await _open_parsed(interaction, by, leave)
-    return leave.is_about_leave
+    by, leave = await _parsed(interaction, typed)
+    if leave.unknown_words or not leave.is_about_leave:
+        return leave
+    await _open_parsed(interaction, by, leave)
+    return None
 
 
 async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
     """Open the form, filled in if the typed text is about leave."""
-    if not await open_typed(interaction, typed):
-        await open_form(interaction)
+    by, leave = await _parsed(interaction, typed)
+    await _open_parsed(interaction, by, leave if leave.is_about_leave else ParsedLeave())
+
+
+async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
+    by = await identity.caller(interaction)
+    context = await interaction.services.database.read(_own_context, by=by, now=interaction.now)
+    return by, typed_leave.parse(typed, context)
 
 
 async def open_edit(interaction: Interaction) -> None:
@@ -229,13 +236,25 @@ def parsing_context(tx: Transaction, user: User, *, by: Caller, now: datetime) -
     """The context of leave of that person."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     week = working_week.working_week(user.working_days or config.organisation.working_days)
+    today = local_day(now, user.timezone or config.organisation.timezone)
+    main_type = form_defaults.main_type(config.leave_types.values())
     return ParsingContext(
-        today=local_day(now, user.timezone or config.organisation.timezone),
+        today=today,
         leave_types=list(config.leave_types.values()),
         is_month_first=is_month_first(config.organisation.country_code),
         weekdays=frozenset(weekday for weekday, halves in enumerate(week) if halves),
         language=language.locale().language,
+        main_type_id=None if main_type is None else main_type.id,
+        holidays=_next_holidays(config, user, today),
     )
+
+
+def _next_holidays(config: OrganisationConfig, user: User, today: date) -> dict[str, date]:
+    """The next public holiday of each name."""
+    code = public_holidays.country_code_of(config, user)
+    until = today + timedelta(days=_MAX_DAYS_TO_HOLIDAY)
+    days = public_holidays.holidays_between(config, code, today, until)
+    return {typed_types.plain(days[day].name): day for day in sorted(days, reverse=True)}
 
 
 def _forms_of_typed(
@@ -245,21 +264,42 @@ def _forms_of_typed(
     context = _own_context(tx, by=by, now=now)
     filled = filled_of_typed(leave, context.leave_types, context.today)
     interruption = interruption_form.form_of_typed(tx, filled, by=by, now=now)
-    filled = _with_defaults(tx, leave, filled, by=by, today=context.today)
+    if leave.start_date is None and not leave.has_unclear_days:
+        filled = replace(filled, start_date=None, end_date=None)
+    filled = _with_defaults(
+        tx,
+        filled,
+        by=by,
+        today=context.today,
+        needs_type=not leave.has_unclear_type,
+        needs_days=not leave.has_unclear_days,
+    )
     return interruption, _form_of_values(tx, "", filled, by=by, now=now)
 
 
+def _form_with_defaults(tx: Transaction, filled: Filled, *, by: Caller, now: datetime) -> _Form:
+    today = _own_context(tx, by=by, now=now).today
+    filled = _with_defaults(tx, filled, by=by, today=today)
+    return _form_of_values(tx, "", filled, by=by, now=now)
+
+
 def _with_defaults(
-    tx: Transaction, leave: ParsedLeave, filled: Filled, *, by: Caller, today: date
+    tx: Transaction,
+    filled: Filled,
+    *,
+    by: Caller,
+    today: date,
+    needs_type: bool = True,
+    needs_days: bool = True,
 ) -> Filled:
-    """The values with a type and days, where the text neither named nor asked for them."""
+    """The values with the usual type and the next free day in place of missing ones."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     leave_type = config.leave_types.get(filled.leave_type_id or "")
-    if leave_type is None and not leave.has_unclear_type:
+    if leave_type is None and needs_type:
         leave_type = form_defaults.usual_type(tx, config, user)
         filled = replace(filled, leave_type_id=None if leave_type is None else leave_type.id)
-    if leave.start_date is None and not leave.has_unclear_days:
+    if filled.start_date is None and needs_days:
         day = form_defaults.next_free_day(tx, config, user, leave_type, today=today)
         filled = replace(filled, start_date=day, end_date=day)
     return filled

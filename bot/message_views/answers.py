@@ -27,6 +27,7 @@ _MAX_NAME: Final = 35
 class Away:
     """Absences between two days, both inclusive; ``everyone`` includes the team."""
 
+    today: date
     first_day: date
     last_day: date
     team: Page[Absence]
@@ -69,9 +70,7 @@ def balance(balance: Balance) -> Message:
 
 def out(away: Away) -> Message:
     """Absences: first the team, then everyone else."""
-    when = gettext("today, {day}", day=words.short_day(away.first_day))
-    if away.first_day != away.last_day:
-        when = gettext("from today until {day}", day=words.short_day(away.last_day))
+    when = _period(away)
     if not away.everyone.items:
         return {"text": gettext("No one is off {when}.", when=when)}
     teammates = {absence.request_id for absence in away.team.items}
@@ -89,6 +88,17 @@ def out(away: Away) -> Message:
         ),
     ]
     return _message([group for group in groups if len(group) > 1])
+
+
+def _period(away: Away) -> str:
+    first, last = words.short_day(away.first_day), words.short_day(away.last_day)
+    if away.first_day == away.last_day == away.today:
+        return gettext("today, {day}", day=first)
+    if away.first_day == away.last_day:
+        return gettext("on {day}", day=first)
+    if away.first_day == away.today:
+        return gettext("from today until {day}", day=last)
+    return gettext("from {first} until {last}", first=first, last=last)
 
 
 def own_leave(own: OwnLeave) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.typed.vocabulary import Words, names
+from bot.typed.vocabulary import MAIN, Words, names
 
 
 @cache
@@ -45,9 +45,66 @@ def english() -> Words:
         day_units=("day", "days"),
         week_units=("week", "weeks"),
         week_of=(r"(?:the )?week (?:of|commencing|beginning|starting)(?: the)?",),
+        also=("and", "&"),
         fillers=frozenset(
-            ("a", "an", "and", "be", "for", "i", "i'll", "i'm", "in", "inclusive", "leave", "my")
-            + ("need", "of", "off", "on", "please", "take", "taking", "the", "time", "want")
+            (
+                "a",
+                "an",
+                "and",
+                "as",
+                "away",
+                "be",
+                "book",
+                "for",
+                "get",
+                "going",
+                "have",
+                "i",
+                "i'd",
+            )
+            + ("i'll", "i'm", "i've", "im", "in", "inclusive", "is", "it", "just", "leave", "my")
+            + ("need", "of", "off", "on", "ooo", "out", "over", "please", "request", "some", "take")
+            + ("taking", "that", "the", "time", "want", "will", "work")
         ),
-        leave_words=frozenset(("holiday", "holidays", "pto", "vacation")),
+        leave_words=frozenset(
+            ("al", "holiday", "holidays", "hols", "pto", "vacation", "vacations", "vacay")
+        ),
+        type_words={
+            **dict.fromkeys(("al", "holiday", "holidays", "hols"), MAIN),
+            **dict.fromkeys(("pto", "vacation", "vacations", "vacay"), MAIN),
+            **dict.fromkeys(("flu", "ill", "illness", "poorly", "sickness", "unwell"), "sick"),
+            **dict.fromkeys(("maternity", "paternity"), "parental"),
+            **dict.fromkeys(("bereavement", "funeral"), "compassionate"),
+        },
+        courtesies=(
+            *("hi", "hello", "hey", "dear hiatus", "hiatus", "good morning", "good afternoon"),
+            *("please", "pls", "plz", "thanks", "thank you", "thx", "cheers"),
+            *("thanks a lot", "many thanks", "thanks so much", "thank you very much"),
+            *("can i", "could i", "may i", "can you", "could you", "if possible"),
+            *("would it be (?:possible|ok|okay) to", "is it (?:ok|okay) (?:if|to)"),
+            *("(?:i'd |i would |we'd )?(?:like|love) to", "i (?:want|need|have|plan|wish) to"),
+            *("i'm (?:going|planning|hoping) to", "i am", "i want to", "i would like"),
+            *("to (?:take|have|book|request|get|be|go|use)", "(?:put|book|mark|sign) me(?: down)?"),
+            *("give me", "let me (?:have|take|book)", "so much"),
+            *("all day", "(?:the )?(?:whole|full|entire) day", "(?:the )?whole(?: of)?", "all of"),
+            "out of (?:the )?office",
+        ),
+        rewrites={
+            r"this (morning|afternoon)": r"today \1",
+            r"(?:not (?:feeling )?well|(?:feeling )?sick day|feeling (?:sick|ill))": "ill",
+            r"(?:paid|annual) (?:time off|vacation)|annual leave days?": "vacation",
+            r"after (?:lunch|noon|midday)": "pm",
+            r"(?:before|until|till) (?:lunch|noon|midday)": "am",
+            r"between (\S.*?) (?:and|&) ": r"\1 - ",
+            r"(christmas|xmas|easter|thanksgiving) week": r"week of \1",
+        },
+        rest_of_week=("(?:the )?(?:rest|remainder) of (?:the|this) week",),
+        holiday_names={
+            **dict.fromkeys(("christmas eve", "xmas eve"), "24 december"),
+            **dict.fromkeys(("christmas", "christmas day", "xmas", "xmas day"), "25 december"),
+            "boxing day": "26 december",
+            **dict.fromkeys(("new year's eve", "new years eve", "nye"), "31 december"),
+            **dict.fromkeys(("new year", "new years", "new year's"), "1 january"),
+            **dict.fromkeys(("new year's day", "new years day"), "1 january"),
+        },
     )

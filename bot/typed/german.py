@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.typed.vocabulary import Words, names
+from bot.typed.vocabulary import MAIN, Words, names
 
 
 def _forms(*stems: str) -> tuple[str, ...]:
@@ -75,20 +75,70 @@ def german() -> Words:
             )
             + (
                 "einschliesslich",
+                "es",
                 "frei",
                 "für",
                 "gern",
                 "gerne",
                 "habe",
+                "haben",
                 "ich",
                 "im",
                 "lang",
+                "mal",
                 "mein",
             )
             + ("meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "zum")
             + ("ein", *_forms("ein"))
         ),
-        leave_words=frozenset(("ferien", "urlaub")),
+        also=("und",),
+        leave_words=frozenset(
+            ("ferien", "urlaub", "urlaubstag", "jahresurlaub", "erholungsurlaub")
+        ),
+        type_words={
+            **dict.fromkeys(("ferien", "urlaub", "urlaubstag", "jahresurlaub"), MAIN),
+            "erholungsurlaub": MAIN,
+            **dict.fromkeys(("krank", "krankheit", "krankmeldung", "krankgeschrieben"), "sick"),
+            **dict.fromkeys(("erkältet", "grippe"), "sick"),
+            **dict.fromkeys(("unbezahlt", *_forms("unbezahlt")), "unpaid"),
+            **dict.fromkeys(("elternzeit", "mutterschutz"), "parental"),
+            **dict.fromkeys(("sonderurlaub", "beerdigung", "trauerfall"), "compassionate"),
+        },
+        courtesies=(
+            *("hallo", "moin", "servus", "guten morgen", "guten tag", "hi"),
+            *("bitte", "danke", "vielen dank", "danke schön", "besten dank"),
+            *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
+            *("wenn möglich", "falls möglich", "wäre es möglich"),
+            *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
+            *("freinehmen", "frei haben", "frei nehmen", "zu hause", "ich bin", "bin ich"),
+        ),
+        rewrites={
+            r"diesen (vormittag|nachmittag)": r"heute \1",
+            r"am heutigen tag": "heute",
+            r"zwischen (\S.*?) und ": r"\1 - ",
+            r"ab mittags?": "nachmittag",
+            r"bis mittags?": "vormittag",
+        },
+        rest_of_week=("(?:den )?rest der woche", "(?:die )?restliche woche"),
+        holiday_names={
+            **dict.fromkeys(("heiligabend", "heilig abend", "heiligen abend"), "24 december"),
+            **dict.fromkeys(("weihnachten", "weihnachtstag"), "25 december"),
+            **dict.fromkeys(("erster weihnachtstag", "1. weihnachtstag"), "25 december"),
+            **dict.fromkeys(("zweiter weihnachtstag", "2. weihnachtstag"), "26 december"),
+            **dict.fromkeys(("silvester", "sylvester"), "31 december"),
+            **dict.fromkeys(("neujahr", "neujahrstag"), "1 january"),
+            **dict.fromkeys(("heilige drei könige", "dreikönigstag"), "6 january"),
+            **dict.fromkeys(("tag der arbeit", "maifeiertag"), "1 may"),
+            "tag der deutschen einheit": "3 october",
+            "reformationstag": "31 october",
+            "allerheiligen": "1 november",
+            "mariä himmelfahrt": "15 august",
+            "karfreitag": "good friday",
+            "ostermontag": "easter monday",
+            **dict.fromkeys(("christi himmelfahrt", "himmelfahrt", "vatertag"), "ascension day"),
+            "pfingstmontag": "pentecost monday",
+            "fronleichnam": "corpus christi",
+        },
         # "am Freitag" is on Friday, "Freitag am Vormittag" in its morning.
         prepositions=frozenset(("am",)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Final
 
 from bot.typed import typed_ranges
 from bot.typed.date_order import in_order
@@ -13,6 +14,9 @@ from bot.typed.typed_halves import Span, day_with_halves, range_with_halves
 from bot.typed.typed_patterns import WordKind
 from bot.typed.typed_ranges import Context
 from bot.typed.typed_terms import Day, Term, Word
+
+# Days that are named one by one.
+_MAX_LIST_DAYS: Final = 14
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +70,8 @@ def span_of(
 
 def _span_of(grouped: _GroupedTerms, context: Context) -> Span:
     weeks = grouped.words("week")
+    if _is_list(grouped):
+        return _of_list(grouped, context)
     if len(grouped.days) > 2 or len(weeks) > 1 or (weeks and grouped.days):
         raise Unclear("several_days", _text_of([*grouped.days, *weeks]))
     if len(grouped.lengths) > 1 or (grouped.lengths and (weeks or len(grouped.days) > 1)):
@@ -87,6 +93,29 @@ def _span_of(grouped: _GroupedTerms, context: Context) -> Span:
     first, last = typed_ranges.from_to(grouped.days[0], grouped.days[1], context, is_since=is_since)
     of_first = [word for word in [*before, *between] if word.kind == "half"]
     return range_with_halves(first, last, of_first, grouped.halves[len(of_first) :])
+
+
+def _is_list(grouped: _GroupedTerms) -> bool:
+    """Whether it is a list of days, such as "today and tomorrow", "mon, tue and wed"."""
+    kinds = {word.kind for word in grouped.terms if isinstance(word, Word)}
+    days = grouped.days
+    return len(days) > 1 and kinds <= {"also", "half"} and "also" in kinds
+
+
+def _of_list(grouped: _GroupedTerms, context: Context) -> Span:
+    """Days in a row, for a person who may be off between them. Raises Unclear for others."""
+    days = grouped.days
+    first, last = typed_ranges.from_to(days[0], days[-1], context, is_since=False)
+    length = (last - first).days + 1
+    if length <= _MAX_LIST_DAYS:
+        dates = [first + timedelta(days=index) for index in range(length)]
+        worked = [day for day in dates if day in (first, last) or day.weekday() in context.weekdays]
+        if len(worked) == len(days):
+            if len(days) > 2:
+                return range_with_halves(first, last, None, grouped.halves)
+            of_first = [word for word in grouped.before(1) if word.kind == "half"]
+            return range_with_halves(first, last, of_first, grouped.halves[len(of_first) :])
+    raise Unclear("several_days", _text_of(days))
 
 
 def _check_not_joined(grouped: _GroupedTerms, week: Word) -> None:

@@ -5,15 +5,17 @@ Only unambiguous text is parsed; everything else becomes a problem that says why
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
 from bot.typed import typed_days, typed_terms, typed_types
+from bot.typed.phrases import rewriting
 from bot.typed.problems import Problem, Unclear
 from bot.typed.typed_halves import Span
 from bot.typed.typed_terms import Day, Term
+from bot.typed.typed_types import Mention
 from bot.typed.typed_words import words_of
 from storage.base.values import HalfDay, LeaveType
 
@@ -26,7 +28,8 @@ _ABOUT_TYPES: Final = ("which_type", "several_types")
 class ParsedLeave:
     """The parsed text; None where a part is absent or ambiguous.
 
-    ``is_about_leave``: whether it mentions days, halves or leave types at all.
+    ``is_about_leave``: whether it mentions days, halves or leave types at all. ``otherwise`` are
+    the days of the text without its unknown words, which may have changed them.
     """
 
     start_date: date | None = None
@@ -36,6 +39,13 @@ class ParsedLeave:
     leave_type_id: str | None = None
     problems: tuple[Problem, ...] = ()
     is_about_leave: bool = False
+    otherwise: Span = Span()
+
+    @property
+    def unknown_words(self) -> str:
+        """The words that were not understood."""
+        unknown = [problem.typed for problem in self.problems if problem.kind == "unknown"]
+        return " … ".join(unknown)
 
     @property
     def has_unclear_days(self) -> bool:
@@ -56,7 +66,8 @@ class ParsingContext:
 
     ``today`` is in their time zone. ``is_month_first`` is None if their country writes dates
     either way. ``weekdays`` are their working days, Monday 0. ``language`` is theirs, such as
-    ``de``; English is always understood, too.
+    ``de``; English is always understood, too. ``main_type_id`` is the leave type that people call
+    vacation, ``holidays`` are the next public holidays by plain name.
     """
 
     today: date
@@ -64,6 +75,8 @@ class ParsingContext:
     is_month_first: bool | None
     weekdays: frozenset[int]
     language: str = "en"
+    main_type_id: str | None = None
+    holidays: Mapping[str, date] = field(default_factory=dict)
 
 
 def parse(typed: str, context: ParsingContext) -> ParsedLeave:
@@ -78,16 +91,29 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     leave_types = [leave_type for leave_type in context.leave_types if not leave_type.is_archived]
     vocabulary = words_of(context.language)
     text, mentions = typed_types.phrases_of(text, leave_types)
+    text = rewriting.reduced(
+        text,
+        context.language,
+        today=context.today,
+        weekdays=context.weekdays,
+        holidays=context.holidays,
+    )
     terms, groups = typed_terms.terms_of(text, context.language)
     problems: list[Problem] = []
+    synonyms: list[Mention] = []
     for words in groups:
         named, remaining = typed_types.mentions_of(words, leave_types, vocabulary.fillers)
         mentions += named
+        meant, remaining = typed_types.synonyms_of(
+            remaining, leave_types, vocabulary.type_words, context.main_type_id
+        )
+        synonyms += meant
         unknown = [
             word for word in remaining if word not in vocabulary.fillers | vocabulary.leave_words
         ]
         if unknown:
             problems.append(Problem(kind="unknown", typed=" ".join(unknown)))
+    mentions += typed_types.most_specific(synonyms, mentions, context.main_type_id)
     is_understood = not problems
     leave_type_id = None
     try:
@@ -108,6 +134,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         )
     except Unclear as unclear:
         problems.append(unclear.problem)
+    otherwise = span
     if not is_understood:
         span = Span()
     is_about_leave = bool(mentions) or any(map(_is_about_leave, terms))
@@ -119,8 +146,9 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         leave_type_id=leave_type_id,
         problems=(*span.problems, *problems),
         is_about_leave=is_about_leave,
+        otherwise=otherwise,
     )
 
 
 def _is_about_leave(term: Term) -> bool:
-    return isinstance(term, Day) or term.kind not in ("to", "since", "starting")
+    return isinstance(term, Day) or term.kind not in ("to", "since", "starting", "also")

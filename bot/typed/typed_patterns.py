@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from bot.typed.typed_words import any_of, words_of
 
-WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks"]
+WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks", "also"]
 
 # Characters that may follow a term: a space, a comma, the end, or a joiner of two days.
 _END: Final = r"(?=$|[\s,;]|-|\.\.)"
@@ -66,6 +66,7 @@ def patterns_of(language: str) -> Patterns:
         ),
         words=(
             ("half", _compiled(rf"(?P<half>{any_of(words.halves)})")),
+            ("also", _compiled(rf"(?:{any_of(words.also)})")),
             ("since", _compiled(rf"(?:{any_of(words.since)})")),
             ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
             ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),

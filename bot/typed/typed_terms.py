@@ -68,7 +68,8 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
         if matched is None:
             match = _OTHER_WORD.match(text, at)
             assert match is not None
-            groups[-1].append(match.group())
+            # A full stop may end a sentence.
+            groups[-1].append(match.group().rstrip(".") or match.group())
         else:
             match, term = matched
             if not _is_preposition(term, terms, text, match.end(), words, patterns):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.typed.problems import Unclear
+from bot.typed.vocabulary import MAIN
 from storage.base.values import LeaveType
 
-_DASHES: Final = str.maketrans("‐‑‒–—−", "------")  # what keyboards make of "-"
+_KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +65,34 @@ def mentions_of(
     return mentions, remaining
 
 
+def synonyms_of(
+    words: Sequence[str],
+    leave_types: Sequence[LeaveType],
+    type_words: Mapping[str, str],
+    main_type_id: str | None,
+) -> tuple[list[Mention], list[str]]:
+    """The leave types that stand for words such as "pto" and "ill", and the remaining words."""
+    by_word = {leave_type.code: leave_type for leave_type in leave_types}
+    by_word |= [(MAIN, each) for each in leave_types if each.id == main_type_id]
+    mentions: list[Mention] = []
+    remaining: list[str] = []
+    for word in words:
+        leave_type = by_word.get(type_words.get(word, ""))
+        if leave_type is None:
+            remaining.append(word)
+        else:
+            mentions.append(Mention(typed=word, matches=[leave_type]))
+    return mentions, remaining
+
+
+def most_specific(
+    synonyms: Sequence[Mention], named: Sequence[Mention], main_type_id: str | None
+) -> list[Mention]:
+    """The synonyms; "vacation" is no type of its own beside another, as in "unpaid vacation"."""
+    others = [mention for mention in synonyms if mention.matches[0].id != main_type_id]
+    return others if named or others else list(synonyms)
+
+
 def _longest_at(
     words: Sequence[str], at: int, leave_types: Sequence[LeaveType], fillers: frozenset[str]
 ) -> Mention | None:
@@ -102,7 +131,7 @@ def only_id(mentions: Sequence[Mention]) -> str | None:
 
 
 def plain(typed: str) -> str:
-    """The text with one case, one kind of dash, and single spaces."""
+    """The text with one case, one kind of dash and apostrophe, and single spaces."""
     # Some keyboards type an umlaut as two characters.
     composed = unicodedata.normalize("NFC", typed)
-    return " ".join(composed.casefold().translate(_DASHES).split())
+    return " ".join(composed.casefold().translate(_KEYS).split())

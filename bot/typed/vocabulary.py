@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from babel import Locale
 
@@ -11,6 +11,7 @@ from storage.base.values import HalfDay
 
 # "coming" is the first such day after today, "next" the one in the next week; "next_or_coming" may
 # mean either.
+MAIN: Final = "main"
 WhichWeek = Literal["this", "next", "last", "coming", "next_or_coming"]
 
 
@@ -19,6 +20,11 @@ class Words:
     """The vocabulary of one language, or of several combined.
 
     ``leave_words`` only show that the text is about leave, unless a leave type has that name.
+    ``type_words`` stand for the leave type with a code, or for the main one (``MAIN``).
+    ``courtesies`` are removed and ``rewrites`` replaced before anything else; their keys are
+    regular expressions. ``rest_of_week`` are expressions for today until the last working day.
+    ``holiday_names`` are names of public holidays: a day and month in English, or the name that the
+    person's calendar has.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
     """
 
@@ -39,6 +45,12 @@ class Words:
     week_of: tuple[str, ...]
     fillers: frozenset[str]
     leave_words: frozenset[str]
+    type_words: dict[str, str]
+    courtesies: tuple[str, ...]
+    rewrites: dict[str, str]
+    rest_of_week: tuple[str, ...]
+    holiday_names: dict[str, str]
+    also: tuple[str, ...]
     prepositions: frozenset[str] = frozenset()
 
 

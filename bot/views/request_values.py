@@ -133,6 +133,34 @@ def after_selection(values: Values, selected: str | None) -> Filled:
     return filled
 
 
+def packed(filled: Filled) -> str:
+    """Type, days and halves, for the value of a button."""
+    return "|".join(
+        (
+            filled.leave_type_id or "",
+            "" if filled.start_date is None else filled.start_date.isoformat(),
+            "" if filled.end_date is None else filled.end_date.isoformat(),
+            ids.MIDDAY if filled.begins_at_midday else "",
+            ids.MIDDAY if filled.ends_at_midday else "",
+        )
+    )
+
+
+def unpacked(value: str) -> Filled:
+    """The values of ``packed``; no values for what another version packed."""
+    try:
+        leave_type_id, first, last, begins, ends = value.split("|")
+        return Filled(
+            leave_type_id=leave_type_id or None,
+            start_date=date.fromisoformat(first) if first else None,
+            end_date=date.fromisoformat(last) if last else None,
+            begins_at_midday=begins == ids.MIDDAY,
+            ends_at_midday=ends == ids.MIDDAY,
+        )
+    except ValueError:
+        return Filled(leave_type_id=None, start_date=None, end_date=None)
+
+
 def shown_days(view: ShownView) -> tuple[date | None, date | None]:
     """The first and the last day that a form shows.
 

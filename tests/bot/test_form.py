@@ -8,15 +8,20 @@ from datetime import UTC, date, datetime
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.base import ids
 from bot.base.payloads import Values
 from bot.views import request_values
+from bot.views.request_values import Filled
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type
 from tests.fakes.slack import LoopbackSlack, View
+
+EMPTY = Filled(leave_type_id=None, start_date=None, end_date=None)
 
 
 def chosen(view: View, block_id: str) -> Any:
@@ -309,13 +314,90 @@ def test_the_form_opens_with_the_understood_part(world: World) -> None:
     assert fields(form)[:2] == (None, None)
 
 
-def test_days_stay_empty_if_a_word_is_not_understood(world: World) -> None:
-    form = typed(world, "3-7 aug sick <!channel>")
+@pytest.mark.parametrize(
+    ("text", "line", "shown", "code"),
+    [
+        pytest.param(
+            "3-7 aug am sick <!channel>",
+            "Sorry, I didn't understand “&lt;!channel&gt;”. The rest: Sick leave, "
+            "Mon 3 August to Fri 7 August 2026 until midday.",
+            ("2026-08-03", "2026-08-07", "whole_day", "midday"),
+            "sick",
+            id="a word among others",
+        ),
+        pytest.param(
+            "tell me a joke",
+            "Sorry, I didn't understand “tell me a joke”. `/timeoff help` shows examples.",
+            ("2026-06-02", "2026-06-02", "whole_day", "whole_day"),
+            "annual",
+            id="nothing",
+        ),
+    ],
+)
+def test_a_button_opens_the_form_with_what_was_understood(
+    world: World, text: str, line: str, shown: tuple[Any, ...], code: str
+) -> None:
+    world.slack.command(ADA, "/timeoff", text)
+    world.settled()
+    (message,) = world.slack.ephemerals
+    assert message.text == line
+    assert not world.slack.has_modal(ADA)
 
-    problem = "Sorry, I didn't understand “<!channel>”. Please choose the days below."
-    assert form.visible_text.startswith(problem)
-    assert fields(form) == (None, None, "whole_day", "whole_day")
-    assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("sick")
+    world.click(ADA, ids.OPEN_UNDERSTOOD, message)
+
+    form = world.slack.open_modal(ADA, ids.REQUEST_FORM)
+    assert fields(form) == shown
+    assert chosen(form, ids.LEAVE_TYPE) == world.leave_type(code)
+
+
+def test_a_button_of_another_version_opens_the_form(world: World) -> None:
+    assert request_values.unpacked("what|another|version") == EMPTY
+    assert request_values.unpacked("|3 aug|||") == EMPTY
+
+
+@given(
+    st.builds(
+        Filled,
+        leave_type_id=st.none() | st.uuids().map(str),
+        start_date=st.none() | st.dates(),
+        end_date=st.none() | st.dates(),
+        begins_at_midday=st.booleans(),
+        ends_at_midday=st.booleans(),
+    )
+)
+def test_what_was_understood_is_in_the_value_of_the_button(filled: Filled) -> None:
+    packed = request_values.packed(filled)
+
+    assert request_values.unpacked(packed) == filled
+    assert len(packed) <= 2_000
+
+
+def test_public_holidays_by_name_are_those_of_the_persons_country(
+    database: Database, slack: LoopbackSlack
+) -> None:
+    with World(database, slack, country_code="US") as world:
+        form = typed(world, "pto 25 nov - thanksgiving")
+
+        assert fields(form)[:2] == ("2026-11-25", "2026-11-26")
+        assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("annual")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("who's out?", "No one is off today, Mon 1 June."),
+        ("Out tomorrow", "No one is off on Tue 2 June."),
+        ("who is off next week", "No one is off from Mon 8 June until Fri 12 June."),
+        ("weg diese woche", "No one is off from today until Sun 7 June."),
+        ("out banana", "Sorry, I didn't understand “out banana”. `/timeoff help` shows examples."),
+        ("my requests", "You have no upcoming leave or pending requests."),
+    ],
+)
+def test_questions_are_answered(world: World, text: str, answer: str) -> None:
+    world.slack.command(ADA, "/timeoff", text)
+    world.settled()
+
+    assert world.ephemerals(ADA) == [answer]
 
 
 # Changing

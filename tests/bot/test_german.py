@@ -457,6 +457,7 @@ def test_a_german_admin_reads_no_english(german: World) -> None:
     anna.click(ids.DECLINE)
     anna.click(ids.REVERSE)
     anna.click(ids.EDIT)
+    anna.click(ids.OPEN_UNDERSTOOD)
     anna.click(ids.CANCEL_LISTED)
     anna.click(ids.CANCEL)
     anna.click(ids.OBJECT)

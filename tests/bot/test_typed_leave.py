@@ -50,6 +50,8 @@ def parsed(
     is_month_first: bool | None = False,
     weekdays: frozenset[int] = frozenset(range(5)),
     language: str = "en",
+    main_type_id: str | None = None,
+    holidays: dict[str, date] | None = None,
 ) -> ParsedLeave:
     return parse(
         typed,
@@ -59,6 +61,8 @@ def parsed(
             is_month_first=is_month_first,
             weekdays=weekdays,
             language=language,
+            main_type_id=main_type_id,
+            holidays=holidays or {},
         ),
     )
 

@@ -17,6 +17,7 @@ from bot.message_views import answers, approver_messages, reminders, replies, re
 from bot.message_views import card as cards
 from bot.message_views.answers import Away, OwnLeave
 from bot.typed.problems import Problem, ProblemKind
+from bot.typed.typed_halves import Span
 from bot.views import decline, live_line, notice, request_form, typed_problems
 from bot.views.form_alerts import Alerts
 from bot.views.request_values import WHOLE, WITH_ALERT, Filled
@@ -403,7 +404,11 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         answers.own_leave_to_cancel(own, "Cancelled."),
         answers.out(
             Away(
-                first_day=request.start_date, last_day=request.end_date, team=team, everyone=others
+                today=NOW.date(),
+                first_day=request.start_date,
+                last_day=request.end_date,
+                team=team,
+                everyone=others,
             )
         ),
     ):
@@ -432,8 +437,10 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
 
 
 @given(text(4_000, least=0))
-def test_help_repeats_typed_words_without_markup(typed: str) -> None:
-    assert is_harmless({"text": replies.help_text("/timeoff", typed)})
+def test_typed_words_are_repeated_without_markup(typed: str) -> None:
+    message = replies.not_understood("/timeoff", typed, typed, Span(), "value")
+    assert is_harmless(message)
+    assert problems_of_message(message["text"], message.get("blocks") or []) == []
     assert problems_of_view(notice.view("A title that is far too long for Slack", typed)) == []
 
 

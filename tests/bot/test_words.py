@@ -123,8 +123,8 @@ def test_other_users_cannot_use_the_buttons_of_a_list(world: World) -> None:
     assert world.request().version == request.version
 
 
-@pytest.mark.parametrize("text", ["out tomorrow", "balances", "tell me a joke"])
-def test_unknown_words_get_the_help(world: World, text: str) -> None:
+@pytest.mark.parametrize("text", ["out banana", "balances", "tell me a joke"])
+def test_unknown_words_are_repeated(world: World, text: str) -> None:
     assert reply(world, text).text.startswith(f"Sorry, I didn't understand “{text}”.")
 
 
@@ -174,11 +174,10 @@ def test_german_words_are_answered_as_english_ones(world: World, german: str, en
     assert reply(world, german).visible_text == reply(world, english).visible_text
 
 
-@pytest.mark.parametrize("text", ["hilfe", "unsinn"])
-def test_the_german_help_names_german_words_that_are_understood(world: World, text: str) -> None:
+def test_the_german_help_names_german_words_that_are_understood(world: World) -> None:
     world.slack.change_person(ADA, locale="de-DE")
 
-    help_text = reply(world, text).text
+    help_text = reply(world, "hilfe").text
 
     named = re.findall(r"`/timeoff (.+?)`", help_text)
     assert {"konto", "weg", "weg woche", "meine", "stornieren", "hilfe"} <= set(named)

@@ -1,0 +1,1 @@
+"""What people type after the command, other than leave that is understood."""

@@ -1,0 +1,1 @@
+"""Whole phrases of typed text: what people ask for, politeness, and names of public holidays."""

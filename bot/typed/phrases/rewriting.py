@@ -1,0 +1,73 @@
+"""Reduces typed text to words that the parser knows: "this morning", "today morning". Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, timedelta
+from functools import lru_cache
+
+from bot.typed.typed_words import any_of, words_of
+
+# What may stand before and after a phrase.
+_START, _END = r"(?<![^\s,;-])", r"(?=$|[\s,;.-])"
+
+
+def reduced(
+    text: str,
+    language: str,
+    *,
+    today: date,
+    weekdays: frozenset[int],
+    holidays: Mapping[str, date],
+) -> str:
+    """The plain text without politeness, with dates in place of public holidays.
+
+    ``holidays`` are the next ones of the person, by name.
+    """
+    words = words_of(language)
+    text = re.sub(r"[!?]+(?=$|[\s,])", " ", text).rstrip(" .")
+    text = _courtesies(language).sub(" ", f" {text} ")
+    for pattern, replacement in words.rewrites.items():
+        text = re.sub(_START + f"(?:{pattern})" + _END_OF[pattern[-1:] == " "], replacement, text)
+    text = " ".join(text.split())
+    if weekdays and today.weekday() <= max(weekdays):
+        last = today + timedelta(days=max(weekdays) - today.weekday())
+        rest = rf"{_START}(?:{any_of(words.rest_of_week)}){_END}"
+        text = re.sub(rest, f"{today} - {last}", text)
+    return _with_dates(
+        text, {**_names(holidays, words.months), **_aliases(words.holiday_names, holidays)}
+    )
+
+
+# A pattern that ends with a space has its own end.
+_END_OF = {True: "", False: _END}
+
+
+@lru_cache
+def _courtesies(language: str) -> re.Pattern[str]:
+    return re.compile(rf"{_START}(?:{any_of(words_of(language).courtesies)}){_END}")
+
+
+def _names(holidays: Mapping[str, date], months: Mapping[str, int]) -> dict[str, str]:
+    """The ISO dates of public holidays by name, also without "day" at its end."""
+    dates = {name: day.isoformat() for name, day in holidays.items()}
+    short = {name.removesuffix(" day"): day for name, day in dates.items()}
+    # "May Day" is not "may".
+    return {name: day for name, day in short.items() if name not in months} | dates
+
+
+def _aliases(names: Mapping[str, str], holidays: Mapping[str, date]) -> dict[str, str]:
+    """What stands for each further name; none for holidays that the person does not have."""
+    return {
+        alias: holidays[meant].isoformat() if meant in holidays else meant
+        for alias, meant in names.items()
+        if meant in holidays or meant[0].isdigit()
+    }
+
+
+def _with_dates(text: str, days: Mapping[str, str]) -> str:
+    if not days:
+        return text
+    names = "|".join(re.escape(name) for name in sorted(days, key=len, reverse=True))
+    return re.sub(rf"{_START}({names}){_END}", lambda match: days[match.group()], text)
