@@ -73,8 +73,10 @@ def routes(playground: Playground) -> list[Route]:
             return _response(await run_in_threadpool(_perform, playground, action))
         except ValidationError:
             return _refused(422, "This is not possible in Slack.")
-        except (Unseen, Impossible) as refusal:
+        except Unseen as refusal:
             return _refused(409, str(refusal))
+        except Impossible:
+            return _refused(409, "The form has changed, or a field is empty. Please try again.")
 
     async def reset(request: Request) -> Response:
         if not _is_json(request):

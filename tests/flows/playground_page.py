@@ -28,7 +28,7 @@ def opened(browser: Browser, **options: Any) -> Iterator[Page]:
     page.on("pageerror", lambda error: console.append(str(error)))
     yield page
     context.close()
-    assert console == []
+    assert console == [], console
 
 
 def amir(page: Page) -> Locator:
