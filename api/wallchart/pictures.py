@@ -94,12 +94,13 @@ class Picture:
     def _add_half(self, half: Half, x: float, y: float, width: float) -> None:
         if half.kind == "work":
             return
-        inset = 3 if half.kind == "pending" else 0
+        # A dashed border lies inside the cell.
+        inset = 2 if half.kind == "pending" else 0
         self.boxes.append(
             Box(
-                x=x + inset,
+                x=x + inset / 2,
                 y=y + inset,
-                width=width - 2 * inset,
+                width=width - inset,
                 height=CELL - 2 * inset,
                 kind=half.kind,
                 colour=half.colour or _COLOURS[half.kind],

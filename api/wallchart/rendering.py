@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -59,7 +59,6 @@ def page(
     departments = sorted(chart.config.departments.values(), key=lambda each: each.name.casefold())
     html = _TEMPLATES.get_template("wallchart.html").render(
         texts=shown.texts,
-        month=shown.month,
         caption=shown.caption,
         colours=colours,
         look=look,
@@ -116,14 +115,17 @@ def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: da
     return text.encode()
 
 
-def _drawn_once() -> Callable[[Cell, Callable[[Cell], Markup]], Markup]:
-    """Draws each cell that looks different once: a page has six thousand."""
+def _drawn_once() -> Callable[[Iterable[Cell], Callable[[Cell], Markup]], Markup]:
+    """Draws rows, and each cell that looks different once: a page has six thousand."""
     drawn: dict[Cell, Markup] = {}
 
-    def draw(cell: Cell, macro: Callable[[Cell], Markup]) -> Markup:
-        if cell not in drawn:
-            drawn[cell] = macro(cell)
-        return drawn[cell]
+    def draw(cells: Iterable[Cell], macro: Callable[[Cell], Markup]) -> Markup:
+        row: list[str] = []
+        for cell in cells:
+            if cell not in drawn:
+                drawn[cell] = macro(cell)
+            row.append(drawn[cell])
+        return Markup("".join(row))
 
     return draw
 

@@ -37,7 +37,9 @@ _ENGLISH: Final = {
     "next_page": "Next page",
     "as_svg": "As a picture (SVG)",
     "as_png": "As a picture (PNG)",
-    "secret": "Anyone with this link can see this page. To end it, remove the feed in Slack.",
+    "secret": (
+        "Anyone with this link can see this page. To stop that, renew or remove the link in Slack."
+    ),
 }
 _GERMAN: Final = {
     "lang": "de",
@@ -71,8 +73,8 @@ _GERMAN: Final = {
     "as_svg": "Als Bild (SVG)",
     "as_png": "Als Bild (PNG)",
     "secret": (
-        "Wer diesen Link hat, kann diese Seite sehen. Um ihn zu beenden, entferne den Feed in "
-        "Slack."
+        "Wer diesen Link hat, kann diese Seite sehen. Um das zu beenden, erneuere oder entferne "
+        "den Link in Slack."
     ),
 }
 # English comes first: it is for everyone whose language is missing.

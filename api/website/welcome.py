@@ -71,8 +71,8 @@ _LANGUAGES: Final = {
 class Website:
     """What differs between deployments. ``can_install``: any workspace can add the app.
 
-    ``has_playground``: the demo's. ``support_contact`` is an e-mail address or a URL, "" if there is
-    none.
+    ``has_playground``: the demo's. ``support_contact`` is an e-mail address or a URL, "" if there
+    is none.
     """
 
     command: str = "/timeoff"
