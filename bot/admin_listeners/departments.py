@@ -18,7 +18,7 @@ from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import department_rows, people_search
+from storage.directory import department_rows, people_rows, people_search
 
 _SHOWN: Final = 40
 
@@ -94,10 +94,16 @@ async def delete_department(interaction: Interaction) -> None:
 
 
 async def _departments(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
-    page = await interaction.services.database.read(
-        department_rows.page, PageOf(limit=_SHOWN, cursor=cursor), by=by
-    )
-    return views.departments(page)
+    def read(tx: Transaction) -> View:
+        page = department_rows.page(tx, PageOf(limit=_SHOWN, cursor=cursor), by=by)
+        managers = {department.manager_id for department in page.items if department.manager_id}
+        return views.departments(
+            page,
+            people_rows.names(tx, by.organisation_id, managers),
+            department_rows.sizes(tx, by.organisation_id, {each.id for each in page.items}),
+        )
+
+    return await interaction.services.database.read(read)
 
 
 LISTENERS: Final = (

@@ -7,10 +7,12 @@ from datetime import date, datetime
 from typing import Final, Protocol
 
 from bot.admin_views import people as views
+from bot.admin_views import person_balance as balance_views
 from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop, locale
+from bot.base.payloads import UnexpectedPayload
 from bot.client import slack_users
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
@@ -19,6 +21,7 @@ from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import people, people_status
 from storage.admin.effects_recorder import EffectsRecorder
+from storage.base.amounts import adjustment_half_days_of
 from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
@@ -27,7 +30,7 @@ from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances
+from storage.leave import adjustments, balances, ledgers, people_facts
 from storage.rules import holiday_calendar, leave_years
 from storage.slack import account_links
 from storage.slack.join_policy import NotAMember
@@ -36,10 +39,65 @@ _NEEDED: Final = gettext_noop("Required unless you choose a person in Slack.")
 
 
 async def search(interaction: Interaction) -> None:
-    """Open the search for a person."""
+    """Open the search for a person, with the first people by name."""
     await interaction.ack()
-    await modals.admin(interaction)
-    await interaction.open(views.people())
+    by = await modals.admin(interaction)
+    listed = await interaction.services.database.read_long(
+        people_facts.first_by_name, by=by, now=interaction.now
+    )
+    await interaction.open(views.people(listed))
+
+
+async def act_on_person(interaction: Interaction) -> None:
+    """What was chosen in the menu of a person in the list."""
+    match interaction.choice:
+        case ids.MENU_EDIT:
+            await person(interaction)
+        case ids.MENU_BALANCE:
+            await person_balance(interaction)
+        case ids.MENU_DEACTIVATE:
+            await ask_deactivation(interaction)
+        case ids.MENU_ARCHIVE:
+            await ask_archiving(interaction)
+        case unknown:
+            raise UnexpectedPayload(unknown)
+
+
+async def person_balance(interaction: Interaction) -> None:
+    """Open a person's balance."""
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    user_id = interaction.value
+
+    def read(tx: Transaction) -> View:
+        user = people_rows.get(tx, user_id, by=by)
+        balance = ledgers.balance(tx, user_id, on=None, by=by, now=interaction.now)
+        return balance_views.balance(user, balance)
+
+    await interaction.open(await interaction.services.database.read(read))
+
+
+async def adjust(interaction: Interaction) -> None:
+    """Adjust the balance, and say in place of the form what is left."""
+    by, form = await modals.admin(interaction), Form(interaction)
+
+    def save(tx: Transaction) -> View:
+        adjustments.add(
+            tx,
+            form.about,
+            half_days=adjustment_half_days_of(form.number("days") or 0, "days"),
+            reason=form.text("reason") or "",
+            leave_year=form.whole("leave_year") or 0,
+            by=by,
+            now=interaction.now,
+        )
+        user = people_rows.get(tx, form.about, by=by)
+        balance = ledgers.balance(tx, user.id, on=None, by=by, now=interaction.now)
+        return balance_views.adjusted(user, balance)
+
+    done = await modals.run_once(interaction, save)
+    if done is not None:
+        await modals.replace_form(interaction, done)
 
 
 async def offer_people(interaction: Interaction) -> None:
@@ -294,6 +352,9 @@ LISTENERS: Final = (
     Listener(kind="options", name=ids.PERSON_SEARCH, act=offer_people),
     Listener(kind="options", name=ids.DEPARTMENT_SEARCH, act=offer_departments),
     Listener(kind="action", name=ids.PEOPLE_PICK, act=person),
+    Listener(kind="action", name=ids.PERSON_MENU, act=act_on_person),
+    Listener(kind="action", name=ids.PERSON_BALANCE, act=person_balance),
+    Listener(kind="view", name=ids.ADJUSTMENT_FORM, act=adjust),
     *forms.listeners(ids.PERSON_FORM, save_person),
     Listener(kind="action", name=ids.PERSON_NEW, act=new_person),
     Listener(kind="view", name=ids.PERSON_NEW_FORM, act=add_person),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bot.admin_views.people import person_option
 from bot.base import ids
 from bot.base.block_kit import View
-from bot.base.language import gettext
+from bot.base.language import gettext, ngettext
 from bot.blocks import fields, layout, text
 from storage.base.values import Department, User
 from storage.db.pages import Page
 
 
-def departments(page: Page[Department]) -> View:
+def departments(
+    page: Page[Department], managers: Mapping[str, str], sizes: Mapping[str, int]
+) -> View:
+    """The list. ``managers`` are names by id, ``sizes`` how many people belong to each."""
     blocks = [layout.actions(layout.button(gettext("Add a department"), ids.DEPARTMENT_NEW))]
     for department in page.items:
         edit = layout.button(
@@ -20,8 +25,14 @@ def departments(page: Page[Department]) -> View:
             department.id,
             spoken=gettext("Edit {name}", name=department.name),
         )
-        shown = text.verbatim(department.name)
-        blocks.append({"type": "section", "text": shown, "accessory": edit})
+        manager = managers.get(department.manager_id or "")
+        facts = [
+            gettext("Manager: {name}", name=text.name(manager))
+            if manager
+            else gettext("No manager"),
+            ngettext("{count} person", "{count} people", sizes.get(department.id, 0)),
+        ]
+        blocks.append({**layout.row(department.name, facts), "accessory": edit})
     return layout.modal(
         gettext("Departments"), blocks + layout.show_more(ids.DEPARTMENTS_MORE, page.next_cursor)
     )

@@ -7,7 +7,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text
+from bot.blocks import fields, layout
 from bot.blocks.fields import Option
 from storage.base.values import LeaveType
 from storage.db.pages import Page
@@ -43,13 +43,24 @@ def leave_types(page: Page[LeaveType]) -> View:
             leave_type.id,
             spoken=gettext("Edit {name}", name=leave_type.name),
         )
-        lines = f"{leave_type.name} ({leave_type.code})" + (
-            f"\n{gettext(_ARCHIVED)}" if leave_type.is_archived else ""
-        )
-        blocks.append({"type": "section", "text": text.verbatim(lines), "accessory": edit})
+        blocks.append({**layout.row(leave_type.name, _facts(leave_type)), "accessory": edit})
     return layout.modal(
         gettext("Leave types"), blocks + layout.show_more(ids.LEAVE_TYPES_MORE, page.next_cursor)
     )
+
+
+def _facts(leave_type: LeaveType) -> list[str]:
+    facts = [
+        gettext("Needs approval") if leave_type.requires_approval else gettext("No approval"),
+        gettext("Uses the allowance")
+        if leave_type.deducts_allowance
+        else gettext("Doesn't use the allowance"),
+    ]
+    if leave_type.is_private:
+        facts.append(gettext("Private"))
+    if leave_type.is_archived:
+        facts.append(gettext(_ARCHIVED))
+    return [*facts, f"`{leave_type.code}`"]
 
 
 def leave_type(leave_type: LeaveType | None) -> View:

@@ -15,6 +15,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
 from storage.base.values import ROLES, Department, User
+from storage.leave.people_facts import People, PersonFacts
 from storage.rules.employment import records
 
 _WEEK: Final = (
@@ -46,12 +47,49 @@ def working_days() -> list[Option]:
     return options
 
 
-def people() -> View:
-    """A search instead of a list: an organisation may have thousands of people."""
+def people(listed: People) -> View:
+    """A search, and the first people: an organisation may have thousands of them."""
     add = layout.button(gettext("Add a person"), ids.PERSON_NEW)
     pick = fields.external_select(ids.PEOPLE_PICK, placeholder=gettext("Name or e-mail address"))
-    question = text.section(gettext("Find someone to edit"))
-    return layout.modal(gettext("People"), [layout.actions(add), question, layout.actions(pick)])
+    blocks = [
+        layout.actions(add),
+        text.quiet(
+            gettext(
+                "To add many people at once, ask the people who run Hiatus to import a CSV file "
+                "with `hiatus import`."
+            )
+        ),
+        text.section(gettext("Find someone to edit")),
+        layout.actions(pick),
+        *map(_listed, listed.people),
+    ]
+    if listed.has_more:
+        blocks.append(text.quiet(gettext("Search above to find everyone else.")))
+    return layout.modal(gettext("People"), blocks)
+
+
+def _listed(person: PersonFacts) -> Block:
+    user = person.user
+    facts = [words.role(user.role)]
+    if user.status != "active":
+        facts.append(gettext(_STATUSES[user.status]))
+    if person.department_name is not None:
+        facts.append(text.name(person.department_name))
+    facts.append(
+        gettext("Manager: {name}", name=text.name(person.manager_name))
+        if person.manager_name
+        else gettext("No manager")
+    )
+    left = words.amount(person.remaining_half_days)
+    facts.append(gettext("{amount} left in {year}", amount=left, year=person.year_name))
+    options = [
+        (gettext("Edit"), ids.MENU_EDIT),
+        (gettext("Balance"), ids.MENU_BALANCE),
+        *([] if user.status == "deactivated" else [(gettext("Deactivate…"), ids.MENU_DEACTIVATE)]),
+        (gettext("Archive…"), ids.MENU_ARCHIVE),
+    ]
+    menu = layout.menu(ids.PERSON_MENU, options, user.id)
+    return {**layout.row(user.name or user.email, facts), "accessory": menu}
 
 
 def person_options(users: Sequence[User], *, with_no_one: bool) -> list[Block]:
@@ -281,7 +319,8 @@ def _status_buttons(user: User) -> list[Block]:
     archive = layout.button(gettext("Archive…"), ids.PERSON_ARCHIVE, user.id, "danger")
     if user.status == "archived":
         return []
-    buttons = [layout.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
+    balance = layout.button(gettext("Balance"), ids.PERSON_BALANCE, user.id)
+    buttons = [balance, layout.button(gettext("Deactivate…"), ids.PERSON_DEACTIVATE, user.id)]
     if user.status == "deactivated":
         back = layout.button(gettext("Reactivate"), ids.PERSON_REACTIVATE, user.id)
         back["confirm"] = layout.confirm(
@@ -293,7 +332,7 @@ def _status_buttons(user: User) -> list[Block]:
             gettext("Reactivate"),
             gettext("Not now"),
         )
-        buttons = [back]
+        buttons = [balance, back]
     if user.slack_user_id is not None:
         buttons.append(_unlink(user))
     return [*buttons, archive]

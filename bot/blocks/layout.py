@@ -61,6 +61,26 @@ def alert(sentence: str, block_id: str, level: AlertLevel) -> Block:
     return block
 
 
+def row(name: str, facts: Sequence[str]) -> Block:
+    """An entry of a list: a name, and facts about it in mrkdwn on a line of their own."""
+    return text.section(f"*{text.name(text.one_line(name))}*\n{' · '.join(facts)}")
+
+
+def menu(action_id: str, options: Sequence[tuple[str, str]], about: str) -> Block:
+    """An overflow menu. The options are labels with what to do with ``about``, the id of a row.
+
+    ``Interaction.choice`` has what to do, ``Interaction.value`` the id.
+    """
+    return {
+        "type": "overflow",
+        "action_id": action_id,
+        "options": [
+            {"text": text.plain(label, text.MAX_OPTION), "value": f"{choice} {about}"}
+            for label, choice in options
+        ],
+    }
+
+
 def confirm(title: str, sentence: str, yes: str, no: str) -> Block:
     """A confirmation dialogue in plain text, for actions that cannot be undone."""
     return {

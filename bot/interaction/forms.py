@@ -71,6 +71,9 @@ class Form:
         value = self._converted(name, self.text(name), float)
         return None if value is None else half_days_of(value, name)
 
+    def number(self, name: str) -> float | None:
+        return self._converted(name, self.text(name), float)
+
     def whole(self, name: str) -> int | None:
         return self._converted(name, self.chosen(name), int)
 

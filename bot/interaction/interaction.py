@@ -128,7 +128,14 @@ class Interaction:
         """The value of the clicked button or selected option, in a message or view."""
         action = self.body["actions"][0]
         selected = action.get("selected_option")
-        return action.get("value") or (selected and selected["value"]) or ""
+        value = action.get("value") or (selected and selected["value"]) or ""
+        return value.rpartition(" ")[2] if action["type"] == "overflow" else value
+
+    @property
+    def choice(self) -> str:
+        """What was chosen in the overflow menu of a row; ``value`` is the row's id."""
+        selected = self.body["actions"][0].get("selected_option")
+        return selected["value"].partition(" ")[0] if selected else ""
 
     @property
     def private_metadata(self) -> str:

@@ -186,6 +186,16 @@ class Visitor:
         self, view: View, block: dict[str, Any], element: dict[str, Any], opened_by: str
     ) -> None:
         name, value = element["action_id"], element.get("value")
+        if element["type"] == "overflow":
+            # One option a visit, until all were chosen.
+            value = next(
+                option["value"]
+                for option in element["options"]
+                if (opened_by, name, option["value"]) not in self._used
+            )
+            self._used.add((opened_by, name, value))
+            if value != element["options"][-1]["value"]:
+                opened_by = f"{opened_by} {value}"
         self._used.add((opened_by, name))
         if element["type"] == "external_select":
             value = self._option(view, name)

@@ -300,7 +300,7 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
     ]
     assert sales.default_leave_allowance_half_days == 54
 
-    listed = world.slack.open_modal(ADMIN, "Sales & *more*")
+    listed = world.slack.open_modal(ADMIN, "Sales &amp; *more*")
     form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, sales.id)
     world.slack.submit(ADMIN, form, {"name": "Selling"})
     world.settled()
@@ -357,7 +357,7 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     assert (study.min_notice_days, study.max_consecutive_days) == (3, 10)
 
     world.submit_over_rest(ADA, leave_type_id=study.id)
-    listed = world.slack.open_modal(ADMIN, "Study (study)")
+    listed = world.slack.open_modal(ADMIN, "`study`")
     form = click(world, ADMIN, listed, ids.LEAVE_TYPE_EDIT, study.id)
     done = click(world, ADMIN, form, ids.LEAVE_TYPE_ARCHIVE)
     assert "archived" in done.visible_text

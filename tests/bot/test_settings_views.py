@@ -16,6 +16,7 @@ from bot.admin_views import (
     holidays,
     leave_types,
     people,
+    person_balance,
     webhooks,
 )
 from bot.admin_views import countries as countries_views
@@ -38,6 +39,7 @@ from storage.base.event_values import (
 from storage.base.values import (
     ROLES,
     SCOPES,
+    Adjustment,
     ApiKey,
     Department,
     LeaveEffect,
@@ -49,7 +51,10 @@ from storage.base.values import (
     field_names,
 )
 from storage.db.pages import Page
+from storage.leave.ledgers import Balance, Line
+from storage.leave.people_facts import MAX_LISTED, People, PersonFacts
 from storage.rules import holiday_calendar
+from storage.rules.leave_years import LeaveYear
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400
@@ -119,6 +124,32 @@ def test_forms_and_new_keys_are_within_limits(name: str) -> None:
         assert problems_of_view(view) == []
 
 
+def a_balance(half_days: int, reason: str) -> Balance:
+    year = LeaveYear(first_day=date(2026, 4, 1), last_day=date(2027, 3, 31))
+    adjustment = Adjustment(
+        id=REQUEST_ID,
+        user_id=REQUEST_ID,
+        leave_year=2026,
+        half_days=half_days,
+        reason=reason,
+        created_by=None,
+        created_at=NOW,
+    )
+    return Balance(
+        user_id=REQUEST_ID,
+        on=year.first_day,
+        working_days=(),
+        year=year,
+        lines=[Line(type="adjustment", half_days=half_days, adjustment=adjustment)] * 50,
+        entitled_half_days=half_days,
+        taken_half_days=0,
+        pending_half_days=half_days,
+        remaining_half_days=-half_days,
+        lapsing_half_days=0,
+        lapsing_after=None,
+    )
+
+
 @given(text(200), text(200), st.integers(0, 120), st.sampled_from([None, *ROLES]))
 def test_forms_of_people_and_departments_are_within_limits(
     name: str, other: str, count: int, role: Role | None
@@ -139,11 +170,22 @@ def test_forms_of_people_and_departments_are_within_limits(
         leave_allowance_half_days=25,
         public_holiday_country_code="GB-SCT",
     )
+    facts = PersonFacts(
+        user=employee,
+        department_name=other,
+        manager_name=name,
+        year_name="2026/27",
+        remaining_half_days=-count,
+    )
+    listed = People(people=(facts,) * MAX_LISTED, has_more=True)
+    balance = a_balance(count, reason=name)
     for view in (
-        people.people(),
+        people.people(listed),
+        person_balance.balance(employee, balance),
+        person_balance.adjusted(employee, balance),
         people.new_person(many),
         people.person(employee, employee, many, "United Kingdom (Scotland)", date(2026, 6, 1)),
-        departments.departments(Page(items=many[:40], next_cursor=CURSOR)),
+        departments.departments(Page(items=many[:40], next_cursor=CURSOR), {}, {}),
         departments.department(None, None),
         *(departments.department(department, employee) for department in many[:1]),
     ):

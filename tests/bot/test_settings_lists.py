@@ -1,0 +1,140 @@
+"""Lists in Slack's settings say what admins want to know before they open an entry."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bot.base import ids
+from storage.admin import departments, people
+from storage.base.values import User
+from storage.leave import ledgers
+from tests.bot.test_settings_access import click, settings
+from tests.bot.world import ADA, GRACE, World
+from tests.builders import a_leave_type, a_person, a_request
+from tests.fakes.slack import View
+
+ADMIN = "UADMIN"
+
+
+@pytest.fixture(autouse=True)
+def admin(world: World) -> User:
+    """Anna, an admin with a Slack account."""
+    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
+    world.people[ADMIN] = anna
+    world.slack.add_person(ADMIN, anna.email, anna.name)
+    return anna
+
+
+def choose(world: World, view: View, who: str, choice: str) -> View:
+    """Choose in the menu of a person in the list; returns the modal that opens."""
+    value = f"{choice} {world.people[who].id}"
+    block = next(
+        block["block_id"]
+        for block in view.blocks
+        if block.get("accessory", {}).get("type") == "overflow"
+        and value in [option["value"] for option in block["accessory"]["options"]]
+    )
+    assert world.slack.pick(ADMIN, view, block, ids.PERSON_MENU, value).ok
+    world.settled()
+    return world.slack.open_modal(ADMIN)
+
+
+def days_left(world: World, who: str) -> float:
+    user_id = world.people[who].id
+    balance = world.database.read_now(
+        ledgers.balance, user_id, on=None, by=world.acme.caller, now=world.clock()
+    )
+    return balance.remaining_half_days / 2
+
+
+def test_leave_types_show_their_rules(world: World) -> None:
+    a_leave_type(
+        world.database,
+        world.acme,
+        name="Care & <more>",
+        requires_approval=False,
+        deducts_allowance=False,
+        is_private=True,
+    )
+
+    shown = settings(world, ADMIN, ids.LEAVE_TYPES).visible_text
+
+    assert "Annual leave*\nNeeds approval · Uses the allowance" in shown
+    assert "Care &amp; &lt;more&gt;*\nNo approval · Doesn't use the allowance · Private" in shown
+
+
+def test_departments_show_their_manager_and_how_many_people_belong_to_them(world: World) -> None:
+    by, now = world.acme.caller, world.clock()
+    engineering = str(world.people[ADA].department_id)
+    head = {"manager_id": world.people[GRACE].id}
+    world.database.write_now(departments.update, engineering, head, by=by, now=now)
+    world.database.write_now(departments.create, {"name": "Empty"}, by=by, now=now)
+
+    shown = settings(world, ADMIN, ids.DEPARTMENTS).visible_text
+
+    assert "Engineering*\nManager: Grace Hopper · " in shown
+    assert "Empty*\nNo manager · 0 people" in shown
+
+
+def test_people_are_listed_with_role_manager_and_balance(world: World) -> None:
+    by, now = world.acme.caller, world.clock()
+    manager = {"manager_id": world.people[GRACE].id}
+    world.database.write_now(people.update, world.people[ADA].id, manager, by=by, now=now)
+    a_request(
+        world.database,
+        world.acme,
+        world.people[ADA],
+        start_date=date(2026, 6, 8),
+        end_date=date(2026, 6, 9),
+        now=now,
+    )
+
+    shown = settings(world, ADMIN, ids.PEOPLE).visible_text
+
+    left = f"{days_left(world, ADA):g} days left in 2026"
+    assert f"Ada Lovelace*\nMember · Engineering · Manager: Grace Hopper · {left}" in shown
+    assert "`hiatus import`" in shown
+
+
+def test_the_menu_of_a_person_opens_what_was_chosen(world: World) -> None:
+    titles = []
+    for choice in (ids.MENU_EDIT, ids.MENU_BALANCE, ids.MENU_DEACTIVATE, ids.MENU_ARCHIVE):
+        opened = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, choice)
+        assert "Ada" in opened.visible_text
+        titles.append(opened.callback_id)
+        world.slack.close(ADMIN, opened, is_cleared=True)
+
+    assert titles == [
+        ids.PERSON_FORM,
+        ids.ADJUSTMENT_FORM,
+        ids.PERSON_DEACTIVATE_FORM,
+        ids.PERSON_ARCHIVE_FORM,
+    ]
+
+
+def test_a_balance_is_adjusted_once_with_a_reason(world: World) -> None:
+    before = days_left(world, ADA)
+    form = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, ids.MENU_BALANCE)
+
+    zero = world.slack.submit(ADMIN, form, {"days": "0", "reason": "Moved"})
+    sent = world.slack.submit(ADMIN, form, {"days": "-1.5", "reason": "Moved & <house>"})
+    world.settled()
+    done = world.slack.open_modal(ADMIN)
+    world.slack.close(ADMIN, done, is_cleared=True)
+    again = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, ids.MENU_BALANCE)
+
+    assert list(zero.errors) == ["days"]
+    assert sent.errors == {}
+    assert days_left(world, ADA) == before - 1.5
+    assert f"{before - 1.5:g} days left" in done.visible_text
+    assert "• -1.5: Moved & <house>" in again.visible_text
+
+
+def test_the_form_of_a_person_leads_to_their_balance(world: World) -> None:
+    form = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, ids.MENU_EDIT)
+
+    balance = click(world, ADMIN, form, ids.PERSON_BALANCE)
+
+    assert balance.callback_id == ids.ADJUSTMENT_FORM
