@@ -106,7 +106,7 @@ def potential_requests(organisation_id: Expr, viewer_id: Expr) -> Expr:
     request = LeaveRequestRow.alias()
     of_requesters = request.select(request.id).where(
         request.organisation_id == organisation_id,
-        request.user_id.in_(approval_rule.potential_requesters(organisation_id, viewer_id)),
+        any_of_few(request.user_id, approval_rule.potential_requesters(organisation_id, viewer_id)),
     )
     escalated = _escalated(ReminderRow.leave_request_id).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id

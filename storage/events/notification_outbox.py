@@ -211,16 +211,25 @@ def notification_row(
 def remind(
     tx: Transaction,
     organisation_id: str,
-    user_id: str,
-    leave_request_id: str | None,
+    single: Sequence[tuple[str, str]] = (),
+    summaries: Sequence[str] = (),
     *,
     now: datetime,
 ) -> None:
-    """Queue a reminder of one request, or with None a summary of all that await the person."""
-    kind: NotificationKind = "reminder_summary" if leave_request_id is None else "reminder"
-    row = notification_row(organisation_id, kind, user_id, leave_request_id, REMINDER, now)
-    tx.insert(NotificationRow, **row)
-    tx.notify(NOTIFICATIONS)
+    """Queue reminders: ``single`` of a person and one request each, ``summaries`` for people."""
+    tx.insert_all(
+        NotificationRow,
+        [
+            notification_row(organisation_id, "reminder", user_id, request_id, REMINDER, now)
+            for user_id, request_id in single
+        ]
+        + [
+            notification_row(organisation_id, "reminder_summary", user_id, None, REMINDER, now)
+            for user_id in summaries
+        ],
+    )
+    if single or summaries:
+        tx.notify(NOTIFICATIONS)
 
 
 def _cards_of(

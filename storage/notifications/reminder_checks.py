@@ -6,12 +6,12 @@ or working days need no events.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from peewee import Delete, Insert, Select, Update, fn
+from peewee import EXCLUDED, SQL, Delete, Insert, Select, Tuple, Update, fn
 
 from storage.base.clock import local_day
 from storage.base.values import User
@@ -23,6 +23,7 @@ from storage.db.compiled import (
     any_of,
     compiled,
     compiled_per_engine,
+    is_true,
     json_table,
     milliseconds,
 )
@@ -90,13 +91,15 @@ def run(tx: Transaction, organisation_id: str, *, now: datetime, limit: int = BA
         if not reminder.is_undecided or not approval_rule.is_reachable(reminder.approver)
     ]
     reversible: list[_Next] = []
+    finished: list[_DueReminder] = []
     for reminder in ended:
         # An escalated request's row lets its approver reverse the decision, while that is possible.
         until = reminder.decided_at and reminder.decided_at + lifecycle.REVERSAL_WINDOW
         if reminder.is_next_step and until and now < until:
             reversible.append(_Next(reminder=reminder, sent=reminder.sent, at=until))
         else:
-            _delete(tx, organisation_id, reminder)
+            finished.append(reminder)
+    _delete(tx, organisation_id, finished)
     _reschedule(tx, organisation_id, reversible)
     pending = [reminder for reminder in due if reminder not in ended]
     config = organisation_config.of_organisation(tx, organisation_id)
@@ -125,6 +128,7 @@ def _check(
     counts: dict[str, int] = dict(
         tx.all(_counts, organisation_id=organisation_id, user_ids=sorted(approvers_by_id))
     )
+    busy = {approver_id for approver_id, count in counts.items() if count > MAX_SINGLE}
     first_day = min(local_day(reminder.asked_at, "UTC") for reminder in pending)
     worktimes_of = worktimes.of_people(tx, config, approvers_by_id.values(), first_day, today)
     planned: list[tuple[_Next, Plan]] = []
@@ -140,7 +144,7 @@ def _check(
                 reminder.asked_at,
                 reminder.sent,
                 now=now,
-                is_daily=counts.get(approver_id, 0) > MAX_SINGLE,
+                is_daily=approver_id in busy,
             )
         else:
             next_at = next_work_start(worktime, now)
@@ -149,17 +153,20 @@ def _check(
         planned.append((_Next(reminder=reminder, sent=plan.sent, at=next_at), plan))
     rescheduled = _reschedule(tx, organisation_id, [following for following, _ in planned])
     unanswered: dict[str, str] = {}
+    single: list[tuple[str, str]] = []
+    summary_days: dict[str, date] = {}
     for following, plan in planned:
-        reminder = following.reminder
+        reminder, approver_id = following.reminder, following.reminder.approver.id
         if reminder.key not in rescheduled:
             continue
         if plan.is_escalated:
             unanswered[reminder.request_id] = reminder.requester_id
-        if plan.is_due:
-            approver_id = reminder.approver.id
-            today_there = worktimes_of[approver_id].local_day(now)
-            is_daily = counts.get(approver_id, 0) > MAX_SINGLE
-            _remind(tx, organisation_id, reminder, today_there, now, is_daily=is_daily)
+        if plan.is_due and approver_id in busy:
+            summary_days[approver_id] = worktimes_of[approver_id].local_day(now)
+        elif plan.is_due:
+            single.append((approver_id, reminder.request_id))
+    summaries = _new_summaries(tx, organisation_id, summary_days)
+    notification_outbox.remind(tx, organisation_id, single, summaries, now=now)
     if unanswered:
         escalations.escalate(tx, config, unanswered, today, now)
 
@@ -184,34 +191,26 @@ def _reschedule(
     return {(request_id, user_id) for request_id, user_id in changed}
 
 
-def _remind(
-    tx: Transaction,
-    organisation_id: str,
-    reminder: _DueReminder,
-    today: date,
-    now: datetime,
-    *,
-    is_daily: bool,
-) -> None:
-    user_id = reminder.approver.id
-    if not is_daily:
-        notification_outbox.remind(tx, organisation_id, user_id, reminder.request_id, now=now)
+def _new_summaries(tx: Transaction, organisation_id: str, days: Mapping[str, date]) -> list[str]:
+    """The people who get a summary, by their local days: at most one a day, for all requests."""
+    if not days:
+        return []
+    summaries = [
+        {"organisation_id": organisation_id, "user_id": user_id, "day": day}
+        for user_id, day in sorted(days.items())
+    ]
+    inserted = tx.all(_insert_summaries, summaries=rows.json_text(summaries))
+    return [user_id for (user_id,) in inserted]
+
+
+def _delete(tx: Transaction, organisation_id: str, reminders: Sequence[_DueReminder]) -> None:
+    if not reminders:
         return
-    inserted = tx.change(
-        _insert_summary, organisation_id=organisation_id, user_id=user_id, day=today.isoformat()
-    )
-    # At most one summary a day, however many requests are due.
-    if inserted == 1:
-        notification_outbox.remind(tx, organisation_id, user_id, None, now=now)
-
-
-def _delete(tx: Transaction, organisation_id: str, reminder: _DueReminder) -> None:
-    tx.change(
-        _delete_row,
-        organisation_id=organisation_id,
-        request_id=reminder.request_id,
-        user_id=reminder.approver.id,
-    )
+    deleted = [
+        {"request_id": reminder.request_id, "user_id": reminder.approver.id}
+        for reminder in reminders
+    ]
+    tx.change(_delete_rows, organisation_id=organisation_id, deleted=rows.json_text(deleted))
 
 
 def _due_reminder(row: Row) -> _DueReminder:
@@ -286,35 +285,46 @@ def _set_next(organisation_id: Param[str], changes: Param[str]) -> Update:
 
 
 @compiled
-def _delete_row(organisation_id: Param[str], request_id: Param[str], user_id: Param[str]) -> Delete:
+def _delete_rows(organisation_id: Param[str], deleted: Param[str]) -> Delete:
+    keys = json_table(deleted, "deleted", {"request_id": "uuid", "user_id": "uuid"})
     return ReminderRow.delete().where(
         ReminderRow.organisation_id == organisation_id,
-        ReminderRow.leave_request_id == request_id,
-        ReminderRow.user_id == user_id,
+        Tuple(ReminderRow.leave_request_id, ReminderRow.user_id).in_(
+            Select([keys], [keys.column("request_id"), keys.column("user_id")])
+        ),
     )
 
 
 @compiled
-def _insert_summary(organisation_id: Param[str], user_id: Param[str], day: Param[str]) -> Insert:
-    """Record that the person gets a summary that day; changes no row if it is recorded already."""
-    return ReminderSummaryRow.insert(
-        organisation_id=organisation_id, user_id=user_id, day=day
-    ).on_conflict(
-        conflict_target=(ReminderSummaryRow.organisation_id, ReminderSummaryRow.user_id),
-        update={"day": day},
-        where=(ReminderSummaryRow.day < day),
+def _insert_summaries(summaries: Param[str]) -> Insert:
+    """Record that people get a summary on a day; not of those for whom it is recorded already."""
+    columns = {"organisation_id": "uuid", "user_id": "uuid", "day": "date"}
+    new = json_table(summaries, "new", columns)
+    # SQLite needs a WHERE to tell ON CONFLICT from the ON of a join.
+    query = Select([new], [new.column(name) for name in columns]).where(SQL("1 = 1"))
+    return (
+        ReminderSummaryRow.insert_from(
+            query, [getattr(ReminderSummaryRow, name) for name in columns]
+        )
+        .on_conflict(
+            conflict_target=(ReminderSummaryRow.organisation_id, ReminderSummaryRow.user_id),
+            update={"day": EXCLUDED.day},
+            where=(ReminderSummaryRow.day < EXCLUDED.day),
+        )
+        .returning(ReminderSummaryRow.user_id)
     )
 
 
 @compiled
 def _counts(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     """How many pending requests are assigned to each of these people, counted to one too many."""
-    # No join: SQLite may begin it with all leave of the organisation.
+    # No join: SQLite may begin it with all leave of the organisation. ``is_true``, or PostgreSQL
+    # would search for each id in the index of undecided requests, which ends with the id.
     is_undecided = fn.EXISTS(
         LeaveRequestRow.select(LeaveRequestRow.id).where(
             LeaveRequestRow.organisation_id == ReminderRow.organisation_id,
             LeaveRequestRow.id == ReminderRow.leave_request_id,
-            rows.is_undecided(LeaveRequestRow),
+            is_true(rows.is_undecided(LeaveRequestRow)),
         )
     )
     assigned = (

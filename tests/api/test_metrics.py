@@ -113,7 +113,7 @@ def test_queues_have_the_age_of_their_oldest_item(database: Database) -> None:
     person = a_person(database, acme)
     a_request(database, acme, person)
     database.write_now(
-        notification_outbox.remind, acme.id, person.id, None, now=NOW - timedelta(minutes=2)
+        notification_outbox.remind, acme.id, [], [person.id], now=NOW - timedelta(minutes=2)
     )
 
     ages = database.read_now(queue_ages.load, now=NOW + timedelta(seconds=60, milliseconds=500))

@@ -208,7 +208,7 @@ def with_everything_due(database: Database) -> None:
     database.write_now(webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW)
     a_request(database, acme, acme.owner)
     user_id = acme.owner.id
-    database.write_now(notification_outbox.remind, acme.id, user_id, None, now=NOW)
+    database.write_now(notification_outbox.remind, acme.id, [], [user_id], now=NOW)
     due_at = round(NOW.timestamp() * 1_000)
     database.write_now(lambda tx: tx.insert(DigestRow, organisation_id=acme.id, due_at=due_at))
 
