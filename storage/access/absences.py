@@ -218,6 +218,7 @@ def _absence(
         updated_at=max(updated_at, feed.sequence_at) if feed else updated_at,
         cover_name=covers.get(row.cover_user_id),
         leave_type_id=None if is_hidden else row.leave_type_id,
+        user_id=row.user_id,
     )
 
 

@@ -18,7 +18,7 @@ from storage.access import absences, type_letters
 from storage.access.absences import CountedAbsence, Pending
 from storage.base.values import LeaveType, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of_few, compiled
+from storage.db.compiled import Expr, Param, any_of, any_of_few, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import colleagues, public_holidays
@@ -154,7 +154,7 @@ def load(
     if not (1 <= day_count <= MAX_DAYS and 1 <= page_size <= MAX_PEOPLE):
         raise ValueError(f"At most {MAX_PEOPLE} people and {MAX_DAYS} days.")
     config = organisation_config.of_organisation(tx, organisation_id)
-    last_day = first_day + timedelta(days=day_count - 1)
+    span = Span(start_date=first_day, end_date=first_day + timedelta(days=day_count - 1))
     in_scope = _InScope(
         organisation_id=organisation_id,
         viewer_id=viewer_id,
@@ -168,37 +168,71 @@ def load(
     page = min(max(1, page), pages)
     user_rows = tx.all(_people, **in_scope, offset=(page - 1) * page_size, limit=page_size)
     users = [rows.user(row) for row in user_rows]
+    chart = _chart_of(tx, config, viewer_id, users, span, pending=pending, today=today)
+    return replace(chart, people_count=people_count, page=page, pages=pages)
+
+
+def of_users(
+    tx: Transaction,
+    config: OrganisationConfig,
+    *,
+    viewer_id: str,
+    user_ids: Sequence[str],
+    first_day: date,
+    day_count: int,
+    pending: Pending = "none",
+    today: date | None = None,
+) -> Wallchart:
+    """As ``load``, in two queries, for people whom the viewer may see; in this order."""
+    if not 1 <= day_count <= MAX_DAYS or len(user_ids) > MAX_PEOPLE:
+        raise ValueError(f"At most {MAX_PEOPLE} people and {MAX_DAYS} days.")
+    user_rows = tx.all(_users, organisation_id=config.organisation.id, user_ids=[*user_ids])
+    by_id = {row.id: rows.user(row) for row in user_rows}
+    users = [by_id[user_id] for user_id in user_ids if user_id in by_id]
+    span = Span(start_date=first_day, end_date=first_day + timedelta(days=day_count - 1))
+    return _chart_of(tx, config, viewer_id, users, span, pending=pending, today=today)
+
+
+def _chart_of(
+    tx: Transaction,
+    config: OrganisationConfig,
+    viewer_id: str,
+    users: Sequence[User],
+    span: Span,
+    *,
+    pending: Pending,
+    today: date | None,
+) -> Wallchart:
+    """The only page of these people."""
     leave = absences.of_people(
         tx,
         config.organisation,
         viewer_id,
         [user.id for user in users],
-        first_day=first_day,
-        last_day=last_day,
+        first_day=span.start_date,
+        last_day=span.end_date,
         pending=pending,
         today=today,
     )
     shown_types = _shown_types(config.leave_types.values())
-    span = Span(start_date=first_day, end_date=last_day)
     plain_days = _PlainDays(config, span)
-    people = [
-        PersonDays(
-            user_id=user.id,
-            name=user.name,
-            is_viewer=user.id == viewer_id,
-            days=_with_leave(plain_days.of(user), leave.get(user.id, ()), shown_types),
-        )
-        for user in users
-    ]
     return Wallchart(
         config=config,
-        first_day=first_day,
-        last_day=last_day,
-        people=people,
+        first_day=span.start_date,
+        last_day=span.end_date,
+        people=[
+            PersonDays(
+                user_id=user.id,
+                name=user.name,
+                is_viewer=user.id == viewer_id,
+                days=_with_leave(plain_days.of(user), leave.get(user.id, ()), shown_types),
+            )
+            for user in users
+        ],
         leave_types=_legend(leave.values(), shown_types),
-        people_count=people_count,
-        page=page,
-        pages=pages,
+        people_count=len(users),
+        page=1,
+        pages=1,
     )
 
 
@@ -353,4 +387,11 @@ def _people(
         .order_by(viewer_first, UserRow.first_name, UserRow.last_name, UserRow.id)
         .offset(offset)
         .limit(limit)
+    )
+
+
+@compiled
+def _users(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
+    return UserRow.select(*rows.USER).where(
+        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )

@@ -100,3 +100,4 @@ class Absence:
     updated_at: datetime
     cover_name: str | None = None
     leave_type_id: str | None = None
+    user_id: str | None = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 
-from storage.access import absences
+from storage.access import absences, wallchart
+from storage.access.wallchart import Wallchart
 from storage.base.calendar_values import Absence
-from storage.base.clock import end_of_week, local_day
+from storage.base.clock import local_day
 from storage.base.errors import NotFound, UnusableCursor
 from storage.base.values import (
     Caller,
@@ -42,6 +43,8 @@ MAX_WAITING: Final = 10
 MAX_AWAY: Final = 12
 # One more is read, to say that there are others.
 MAX_COVERING: Final = 5
+# Days from today on whose absences are shown.
+DAY_COUNT: Final = 14
 T = TypeVar("T")
 
 
@@ -73,7 +76,8 @@ class Home:
     """``own``: pending leave, and approved leave that has not ended, earliest first.
 
     ``waiting``: requests that await the viewer's decision, oldest first. ``away``: leave between
-    ``today`` and ``last_day``, by first day: approved, or pending if the viewer could decide on it.
+    ``today`` and ``last_day``, by first day: approved, or pending if the viewer could decide on it;
+    ``chart`` has the days of these people.
     ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
     ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
     whether the viewer may record leave for anyone. ``balances``: today's leave year, then later
@@ -88,6 +92,7 @@ class Home:
     own: Page[Item]
     waiting: Page[Item]
     away: Page[Absence]
+    chart: Wallchart
     covering: list[Covered]
     cursors: PageCursors
     may_record: bool = False
@@ -97,7 +102,7 @@ class Home:
 def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     """The caller's Home. A list whose cursor is no longer valid starts at its first page.
 
-    ``away`` ends with the week; at a weekend, with the next week.
+    ``away`` is of two weeks, and ``chart`` has the same people's days.
     """
     cursors = home_pages.find(tx, by=by, now=now) or PageCursors()
     config = organisation_config.of_organisation(tx, by.organisation_id)
@@ -105,7 +110,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     if user is None:
         raise NotFound("user")
     today = local_day(now, user.timezone or config.organisation.timezone)
-    last_day = end_of_week(today)
+    last_day = today + timedelta(days=DAY_COUNT - 1)
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
     waiting, waiting_cursor = _page_after(
@@ -114,6 +119,8 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     own, own_cursor = _page_after(
         cursors.own, MAX_OWN, lambda page: caller_leave.own(tx, page, by=by, today=today)
     )
+    pending = _pending_shown(by, waiting)
+    office_today = local_day(now, config.organisation.timezone)
     away, away_cursor = _page_after(
         cursors.away,
         MAX_AWAY,
@@ -125,8 +132,8 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             scope,
             first_day=today,
             last_day=last_day,
-            pending=_pending_shown(by, waiting),
-            today=local_day(now, config.organisation.timezone),
+            pending=pending,
+            today=office_today,
         ),
     )
     return Home(
@@ -138,6 +145,16 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         own=_items(tx, config, own),
         waiting=_items(tx, config, waiting),
         away=away,
+        chart=wallchart.of_users(
+            tx,
+            config,
+            viewer_id=user.id,
+            user_ids=list(dict.fromkeys(str(absence.user_id) for absence in away.items)),
+            first_day=today,
+            day_count=DAY_COUNT,
+            pending=pending,
+            today=office_today,
+        ),
         covering=covered.upcoming(tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1),
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
         may_record=recordable_people.are_any(tx, by=by, now=now),

@@ -22,6 +22,7 @@ from storage.slack import setup_checklist
 from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item
 from storage.slack.home_pages import PageCursors
 from storage.slack.setup_checklist import Checklist, Step
+from tests.bot.test_calendar_views import charts
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400
@@ -113,6 +114,7 @@ def homes(draw: st.DrawFn) -> Home:
         own=draw(page_of(items(), MAX_OWN)),
         waiting=draw(page_of(items(), MAX_WAITING)),
         away=draw(page_of(absences(), MAX_AWAY)),
+        chart=draw(charts()),
         covering=[],
         cursors=PageCursors(
             own=draw(cursors),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -55,20 +55,40 @@ def test_own_leave_is_pending_or_has_not_ended(database: Database, acme: Acme) -
 
 
 @pytest.mark.parametrize(
-    ("today", "last_day"),
+    ("now", "today"),
     [
-        (datetime(2026, 6, 1, 9, tzinfo=UTC), date(2026, 6, 7)),
-        (datetime(2026, 6, 5, 9, tzinfo=UTC), date(2026, 6, 7)),
-        (datetime(2026, 6, 6, 9, tzinfo=UTC), date(2026, 6, 14)),
-        (datetime(2026, 6, 7, 9, tzinfo=UTC), date(2026, 6, 14)),
+        (datetime(2026, 6, 1, 9, tzinfo=UTC), date(2026, 6, 1)),
         # Already Monday in London, in summer.
-        (datetime(2026, 6, 7, 23, 30, tzinfo=UTC), date(2026, 6, 14)),
+        (datetime(2026, 6, 7, 23, 30, tzinfo=UTC), date(2026, 6, 8)),
     ],
 )
-def test_absences_end_on_sunday_and_at_the_weekend_on_the_next_sunday(
-    database: Database, acme: Acme, today: datetime, last_day: date
+def test_absences_are_of_two_weeks_from_today(
+    database: Database, acme: Acme, now: datetime, today: date
 ) -> None:
-    assert load(database, acme.caller, today).last_day == last_day
+    for first_day in (today - timedelta(days=3), today + timedelta(days=14)):
+        a_request(database, acme, a_person(database, acme), start_date=first_day, code="sick")
+    last = a_person(database, acme, first_name="Lise")
+    a_request(database, acme, last, start_date=today + timedelta(days=11), code="sick")
+
+    home_data = load(database, acme.caller, now)
+
+    assert (home_data.today, home_data.last_day) == (today, today + timedelta(days=13))
+    assert [absence.person_name for absence in home_data.away.items] == ["Lise Lovelace"]
+    assert home_data.chart.first_day == today
+    (row,) = home_data.chart.people
+    assert [day.date for day in row.days if day.morning] == [today + timedelta(days=11)]
+
+
+def test_a_person_with_several_absences_has_one_row(database: Database, acme: Acme) -> None:
+    grace = a_person(database, acme, first_name="Grace")
+    for day in (2, 4):
+        a_request(database, acme, grace, start_date=date(2026, 6, day), code="sick")
+
+    home_data = load(database, acme.caller)
+
+    assert len(home_data.away.items) == 2
+    (row,) = home_data.chart.people
+    assert [day.date.day for day in row.days if day.morning] == [2, 4]
 
 
 def test_absences_are_of_the_team_or_without_a_department_of_everyone(

@@ -46,8 +46,7 @@ _WEEKS: Final[Mapping[str, int]] = {
 
 def is_typed(typed: str) -> bool:
     """Whether the text after the command asks for the calendar, and says no more than it can."""
-    words = _words(typed)
-    return words is not None
+    return _words(typed) is not None
 
 
 async def show_typed(interaction: Interaction, typed: str) -> None:
@@ -115,7 +114,7 @@ def _first_page(
 ) -> tuple[CalendarPage, Wallchart]:
     """The first people. ``scope`` None is the team, or everyone for those without a department.
 
-    At weekends, "this week" is the next one, as on Home.
+    At weekends, "this week" is the next one, as in ``out week``.
     """
     user = people_rows.get(tx, str(by.user_id), by=by)
     if scope is None:

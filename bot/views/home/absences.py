@@ -1,4 +1,4 @@
-"""The Home tab's list of who is out."""
+"""Who is out on the Home tab: today in words, with covers, and two weeks as a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
-from bot.blocks import layout, text, words
+from bot.blocks import calendar, layout, text, words
 from bot.views.home.pages import page_buttons
 from storage.base.calendar_values import Absence
 from storage.slack.home import Home
@@ -27,16 +27,16 @@ def blocks(home: Home) -> list[Block]:
         who = gettext("Your team, today to {day}", day=last_day)
     else:
         who = gettext("Everyone, today to {day}", day=last_day)
-    # The list is sorted by first day, so today's absences come first.
     today = [absence for absence in home.away.items if absence.start_date <= home.today]
-    later = [absence for absence in home.away.items if absence.start_date > home.today]
     shown: list[Block] = [
         layout.header(gettext("Who's out")),
         {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
         return [*shown, text.section(gettext("No one is out."))]
-    shown += _absences(gettext("Today"), today) + _absences(gettext("Later"), later)
+    shown += [*_absences(gettext("Today"), today), calendar.table(home.chart)]
+    if meanings := calendar.legend(home.chart):
+        shown.append(text.quiet(meanings))
     cursors, cursor = home.cursors, home.away.next_cursor
     return shown + page_buttons(
         cursors.away, cursor, replace(cursors, away=None), replace(cursors, away=cursor)
