@@ -68,7 +68,7 @@ def not_understood(
             words.span(span.start_date, span.end_date, span.start_half_day, span.end_half_day)
         )
     if rest:
-        shown += " " + gettext("The rest: {rest}.", rest=", ".join(rest))
+        shown += " " + gettext("I did understand: {rest}.", rest=", ".join(rest))
     else:
         shown += " " + gettext("`{command} help` shows examples.", command=command)
     line = text.escaped(shown)

@@ -77,6 +77,9 @@ def english() -> Words:
             **dict.fromkeys(("bereavement", "funeral"), "compassionate"),
         },
         courtesies=(
+            *("hi there", "hello there", "(?:is there )?any chance", "i (?:could|may|can)"),
+            *("i (?:won't|will not) be (?:in|here|there|around|available|working)", "gonna"),
+            *("i'm not (?:in|here|around|available|working)", "if that's ok(?:ay)?"),
             *("hi", "hello", "hey", "dear hiatus", "hiatus", "good morning", "good afternoon"),
             *("please", "pls", "plz", "thanks", "thank you", "thx", "cheers"),
             *("thanks a lot", "many thanks", "thanks so much", "thank you very much"),

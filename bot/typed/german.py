@@ -110,6 +110,8 @@ def german() -> Words:
             *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
             *("wenn möglich", "falls möglich", "wäre es möglich"),
             *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
+            *("ich hätte", "hätte ich", "hätte", "bekommen", "kriegen", "machen", "einreichen"),
+            *("ich (?:könnte|kann|bräuchte)", "(?:ich )?bin (?:ich )?nicht (?:da|im büro)"),
             *("freinehmen", "frei haben", "frei nehmen", "zu hause", "ich bin", "bin ich"),
         ),
         rewrites={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
@@ -14,6 +14,7 @@ from bot.typed.typed_halves import Span, day_with_halves, range_with_halves
 from bot.typed.typed_patterns import WordKind
 from bot.typed.typed_ranges import Context
 from bot.typed.typed_terms import Day, Term, Word
+from bot.typed.vocabulary import WhichWeek
 
 # Days that are named one by one.
 _MAX_LIST_DAYS: Final = 14
@@ -69,6 +70,7 @@ def span_of(
 
 
 def _span_of(grouped: _GroupedTerms, context: Context) -> Span:
+    grouped = _in_named_week(grouped)
     weeks = grouped.words("week")
     if _is_list(grouped):
         return _of_list(grouped, context)
@@ -93,6 +95,24 @@ def _span_of(grouped: _GroupedTerms, context: Context) -> Span:
     first, last = typed_ranges.from_to(grouped.days[0], grouped.days[1], context, is_since=is_since)
     of_first = [word for word in [*before, *between] if word.kind == "half"]
     return range_with_halves(first, last, of_first, grouped.halves[len(of_first) :])
+
+
+def _in_named_week(grouped: _GroupedTerms) -> _GroupedTerms:
+    """Weekdays beside a week are those of that week: "thursday and friday next week"."""
+    weeks, days = grouped.words("week"), grouped.days
+    are_weekdays = all(
+        day.weekday is not None and day.number is None and day.which_week is None for day in days
+    )
+    if len(weeks) != 1 or not days or not are_weekdays:
+        return grouped
+    which_week: WhichWeek = "next" if weeks[0].amount > 0 else "last"
+    return _GroupedTerms(
+        terms=[
+            replace(term, which_week=which_week) if isinstance(term, Day) else term
+            for term in grouped.terms
+            if term is not weeks[0]
+        ]
+    )
 
 
 def _is_list(grouped: _GroupedTerms) -> bool:

@@ -319,7 +319,7 @@ def test_the_form_opens_with_the_understood_part(world: World) -> None:
     [
         pytest.param(
             "3-7 aug am sick <!channel>",
-            "Sorry, I didn't understand “&lt;!channel&gt;”. The rest: Sick leave, "
+            "Sorry, I didn't understand “&lt;!channel&gt;”. I did understand: Sick leave, "
             "Mon 3 August to Fri 7 August 2026 until midday.",
             ("2026-08-03", "2026-08-07", "whole_day", "midday"),
             "sick",
