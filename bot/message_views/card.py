@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.base import ids
@@ -11,6 +11,7 @@ from bot.base.language import gettext
 from bot.blocks import colleagues, layout, request_card, text, words
 from bot.message_views import amendment_lines
 from storage.base.errors import Days
+from storage.leave.request_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardCover
 
 
@@ -49,12 +50,7 @@ def blocks(card: ApprovalCard) -> list[Block]:
 def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
     """The card block: person and type, dates, the balance, and the first colleague who is off."""
     proposed = card.open_amendment
-    facts = [
-        words.left_before_and_after(
-            balance.before_half_days, balance.remaining_half_days, balance.year_name
-        )
-        for balance in card.balances
-    ]
+    facts = balance_facts(card.balances)
     if card.colleagues and card.is_undecided:
         facts.append(colleagues.first(card.colleagues, card.colleagues_count))
     return request_card.block(
@@ -66,6 +62,16 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
         buttons=buttons,
         is_change=proposed is not None,
     )
+
+
+def balance_facts(balances: Iterable[YearBalance]) -> list[str]:
+    """The balance of each leave year before and after the request."""
+    return [
+        words.left_before_and_after(
+            balance.before_half_days, balance.remaining_half_days, balance.year_name
+        )
+        for balance in balances
+    ]
 
 
 def _note(card: ApprovalCard) -> str | None:

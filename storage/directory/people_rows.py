@@ -70,6 +70,12 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
     return {user_id: f"{first} {last}".strip() for user_id, first, last in users}
 
 
+def of_ids(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, User]:
+    """People of the organisation by id, even if archived."""
+    found = tx.all(_users, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    return {row.id: rows.user(row) for row in found}
+
+
 def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) -> bool:
     """Whether another active owner would remain, one whose employment does not end."""
     owners = tx.all(staying_owners, organisation_id=organisation_id, limit=2)
@@ -150,6 +156,13 @@ def _user_of_email(organisation_id: Param[str], email_key: Param[str]) -> Select
 @compiled
 def _names(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
+        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
+    )
+
+
+@compiled
+def _users(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
+    return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
     )
 

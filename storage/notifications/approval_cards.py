@@ -20,25 +20,16 @@ from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances, leave_reading
+from storage.leave import leave_reading, request_balances
 from storage.leave.amendments import amendment_rows
 from storage.leave.cover import away
 from storage.leave.interruptions import offering
 from storage.leave.leave_reading import CancellationCause
 from storage.leave.recorded import objections
+from storage.leave.request_balances import YearBalance
 from storage.notifications import card_amendments
 from storage.notifications.card_amendments import CardAmendment
-from storage.rules import days, lifecycle, spans, year_balances
-from storage.rules.year_balances import Deduction
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class YearBalance:
-    """The balance of a leave year before and after this request; negative when overdrawn."""
-
-    year_name: str
-    before_half_days: int
-    remaining_half_days: int
+from storage.rules import days, lifecycle, spans
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,7 +131,7 @@ def card(
         awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reverse=_may_reverse(tx, organisation_id, request, viewer, today=today, now=now),
-        balances=_balances(tx, config, shown, requester),
+        balances=request_balances.of_request(tx, config, shown, requester),
         colleagues=tuple(off.named),
         colleagues_count=off.count,
         timezone=viewer.timezone or config.organisation.timezone,
@@ -225,29 +216,6 @@ def _cover(tx: Transaction, config: OrganisationConfig, request: LeaveRequest) -
             includes_pending=True,
         )
     return CardCover(name=cover.name, days_off=tuple(days_off))
-
-
-def _balances(
-    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, requester: User
-) -> tuple[YearBalance, ...]:
-    deducts = config.leave_types[request.leave_type_id].deducts_allowance
-    if not deducts or request.status not in ("pending", "approved"):
-        return ()
-    inputs = balances.read_inputs(tx, config, requester, request.start_date, request.end_date)
-    others = balances.deducting(config, (other for other in inputs.leave if other.id != request.id))
-    requested = Deduction(
-        counted_halves=request.counted_halves,
-        start_date=request.start_date,
-        end_date=request.end_date,
-    )
-    return tuple(
-        YearBalance(
-            year_name=demand.year.name,
-            before_half_days=demand.remaining_half_days,
-            remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
-        )
-        for demand in year_balances.demands(inputs.account, others, requested)
-    )
 
 
 @compiled

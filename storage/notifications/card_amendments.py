@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from storage.base.values import Amendment, LeaveRequest, LeaveType, User
+from storage.base.values import Amendment, CountedAmendment, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.events.organisation_config import OrganisationConfig
@@ -59,15 +59,9 @@ def amended(request: LeaveRequest, card_amendment: CardAmendment | None) -> Leav
     """The request as it would be with its open amendment."""
     if card_amendment is None or not card_amendment.is_open:
         return request
-    amendment = card_amendment.amendment
-    return replace(
-        request,
-        leave_type_id=amendment.leave_type_id,
-        start_date=amendment.start_date,
-        end_date=amendment.end_date,
-        start_half_day=amendment.start_half_day,
-        end_half_day=amendment.end_half_day,
-        note=amendment.note,
+    counted = CountedAmendment(
+        amendment=card_amendment.amendment,
         counted_halves=card_amendment.counted_halves,
         total_half_days=card_amendment.total_half_days,
     )
+    return counted_amendments.amended(request, counted)

@@ -25,7 +25,7 @@ from storage.db.pages import Page, PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import ledgers
+from storage.leave import ledgers, request_balances
 from storage.leave.amendments import counted_amendments
 from storage.leave.cover import covered
 from storage.leave.cover.covered import Covered
@@ -33,6 +33,7 @@ from storage.leave.interruptions import offering
 from storage.leave.ledgers import Balance
 from storage.leave.lists import caller_leave
 from storage.leave.recorded import recordable_people
+from storage.leave.request_balances import YearBalance
 from storage.slack import home_pages, setup_checklist
 from storage.slack.home_pages import PageCursors
 from storage.slack.setup_checklist import Checklist
@@ -52,7 +53,7 @@ T = TypeVar("T")
 class Item:
     """A request with its requester's name, its type, its cover's name and its open amendment.
 
-    ``can_be_interrupted`` as in `ApprovalCard`.
+    ``can_be_interrupted`` as in `ApprovalCard`, and so are ``balances`` of a waiting request.
     """
 
     request: LeaveRequest
@@ -61,6 +62,7 @@ class Item:
     cover_name: str | None = None
     amendment: ProposedLeave | None = None
     can_be_interrupted: bool = False
+    balances: tuple[YearBalance, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,7 +145,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         last_day=last_day,
         balances=ledgers.from_today(tx, config, user, now=now),
         own=_items(tx, config, own),
-        waiting=_items(tx, config, waiting),
+        waiting=_with_balances(tx, config, _items(tx, config, waiting)),
         away=away,
         chart=wallchart.of_users(
             tx,
@@ -200,6 +202,23 @@ def _items(tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest]
         for request in page.items
     ]
     return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _with_balances(tx: Transaction, config: OrganisationConfig, page: Page[Item]) -> Page[Item]:
+    shown = [_as_asked(item) for item in page.items]
+    requesters = people_rows.of_ids(
+        tx, config.organisation.id, {request.user_id for request in shown}
+    )
+    balances = request_balances.of_requests(tx, config, shown, requesters)
+    items = [replace(item, balances=balances.get(item.request.id, ())) for item in page.items]
+    return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _as_asked(item: Item) -> LeaveRequest:
+    """The request, or the leave as it would be with its amendment."""
+    if item.amendment is None:
+        return item.request
+    return counted_amendments.amended(item.request, item.amendment.counted)
 
 
 def _proposed(config: OrganisationConfig, counted: CountedAmendment | None) -> ProposedLeave | None:

@@ -254,7 +254,11 @@ def test_approvers_find_changes_on_home(world: World) -> None:
     world.slack.click_in_view(GRACE, world.slack.home(GRACE), ids.HOME_AMENDMENT_APPROVE)
     world.deliver()
 
-    assert "*Ada Lovelace*: Annual leave, change of approved leave" in home.visible_text
+    assert (
+        "Ada Lovelace · change of Annual leave\n"
+        "Mon 3 August to Fri 7 August 2026 · 5 days\n"
+        "25 → 20 days left in 2026"
+    ) in home.visible_text
     assert "3 days → *5 days*" in home.visible_text
     assert world.request().end_date == date(2026, 8, 6)
     assert "Waiting for your decision" not in world.slack.home(GRACE).visible_text

@@ -179,7 +179,9 @@ def test_a_second_click_on_cancel_shows_the_status(world: World) -> None:
 def test_an_approval_from_home_refreshes_every_card(world: World) -> None:
     world.a_request(ADA, note="Wedding <!here>")
     home = opened(world, GRACE)
-    assert "Ada Lovelace*: Annual leave" in home.visible_text
+    card = world.card(GRACE).visible_text.partition("\nNote")[0]
+    assert card.splitlines()[2] == "25 → 22 days left in 2026"
+    assert card in home.visible_text
     assert "Note: Wedding <!here>" in home.visible_text
 
     world.slack.click_in_view(GRACE, home, ids.HOME_APPROVE)

@@ -40,7 +40,8 @@ from storage.directory.colleagues import ColleagueOff
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import MAX_NOTE_LENGTH
 from storage.leave.previews import Preview, YearChange
-from storage.notifications.approval_cards import ApprovalCard, YearBalance
+from storage.leave.request_balances import YearBalance
+from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.card_amendments import CardAmendment
 from storage.rules.day_lines import DayLine
 from storage.rules.days_off.bridges import Bridge

@@ -8,7 +8,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
-from bot.blocks import layout, text, words
+from bot.blocks import layout, request_card, text, words
 from bot.message_views import amendment_lines, answers
 from bot.message_views import card as cards
 from bot.views.home import absences, balance, checklist, covering, settings
@@ -59,30 +59,7 @@ def _pending_approvals(home: Home) -> list[Block]:
         return []
     blocks = [layout.header(gettext("Waiting for your decision"))]
     for item in home.waiting.items:
-        value, who = item.request.id, item.person_name
-        approve, decline = ids.HOME_APPROVE, ids.HOME_DECLINE
-        if item.amendment is not None:
-            value = item.amendment.counted.amendment.id
-            approve, decline = ids.HOME_AMENDMENT_APPROVE, ids.HOME_AMENDMENT_DECLINE
-        blocks += [
-            *_pending_request(item),
-            layout.actions(
-                layout.button(
-                    gettext("Approve"),
-                    approve,
-                    value,
-                    "primary",
-                    gettext("Approve: {who}", who=who),
-                ),
-                layout.button(
-                    gettext("Decline"),
-                    decline,
-                    value,
-                    "danger",
-                    gettext("Decline: {who}", who=who),
-                ),
-            ),
-        ]
+        blocks += _pending_request(item)
     cursors, cursor = home.cursors, home.waiting.next_cursor
     return blocks + page_buttons(
         cursors.waiting,
@@ -93,19 +70,39 @@ def _pending_approvals(home: Home) -> list[Block]:
 
 
 def _pending_request(item: Item) -> list[Block]:
-    request, note = item.request, item.request.note
-    who = f"*{text.name(item.person_name)}*: {text.name(item.leave_type.name)}"
-    when = f"{cards.dates(request)}, {words.amount(request.total_half_days)}"
-    lines = [who, _with_cover(when, item)]
-    if item.amendment is not None:
-        note = item.amendment.counted.amendment.note
-        change = gettext("change of approved leave")
-        lines = [f"{who}, {change}", *amendment_lines.differences(*_compared(item, item.amendment))]
-    shown = [text.section("\n".join(lines))]
-    if note:
+    """The card of approvers' messages, and below it the cover and the note."""
+    request, proposed = item.request, item.amendment
+    approve, decline, value = ids.HOME_APPROVE, ids.HOME_DECLINE, request.id
+    asked: LeaveRequest | Amendment = request
+    if proposed is not None:
+        approve, decline = ids.HOME_AMENDMENT_APPROVE, ids.HOME_AMENDMENT_DECLINE
+        asked = proposed.counted.amendment
+        value = asked.id
+    shown = [
+        request_card.block(
+            requester_name=item.person_name,
+            leave_type_name=(proposed or item).leave_type.name,
+            dates=cards.dates(asked),
+            half_days=(proposed.counted if proposed else request).total_half_days,
+            facts=cards.balance_facts(item.balances),
+            buttons=request_card.decision_buttons(approve, decline, value, item.person_name),
+            is_change=proposed is not None,
+        )
+    ]
+    if proposed is not None:
+        shown.append(
+            text.section("\n".join(amendment_lines.differences(*_compared(item, proposed))))
+        )
+    elif item.cover_name:
+        shown.append(
+            text.paragraph(
+                gettext("Covered by {name}", name=text.cut(item.cover_name, text.MAX_NAME))
+            )
+        )
+    if asked.note:
         # In plain text as on the card, so that Slack does not format user input.
-        note = gettext("Note: {note}", note=text.cut(text.one_line(note), _MAX_NOTE))
-        shown.append(text.paragraph(note))
+        note = text.cut(text.one_line(asked.note), _MAX_NOTE)
+        shown.append(text.paragraph(gettext("Note: {note}", note=note)))
     return shown
 
 

@@ -7,6 +7,7 @@ Requests without an amendment cost no query.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from storage.base import records
@@ -87,3 +88,19 @@ def add_to_records(
     found = of_requests(tx, organisation_id, [request for request, _ in shown.values()])
     for request_id, amendment in found.items():
         shown[request_id][1]["amendment"] = records.open_amendment(amendment)
+
+
+def amended(request: LeaveRequest, counted: CountedAmendment) -> LeaveRequest:
+    """The request as it would be with the amendment."""
+    amendment = counted.amendment
+    return replace(
+        request,
+        leave_type_id=amendment.leave_type_id,
+        start_date=amendment.start_date,
+        end_date=amendment.end_date,
+        start_half_day=amendment.start_half_day,
+        end_half_day=amendment.end_half_day,
+        note=amendment.note,
+        counted_halves=counted.counted_halves,
+        total_half_days=counted.total_half_days,
+    )

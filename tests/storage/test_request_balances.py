@@ -1,0 +1,37 @@
+"""The balances of many requests are those of each."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from storage.db.database import Database, Transaction
+from storage.directory import people_rows
+from storage.events import organisation_config
+from storage.leave import decisions, request_balances
+from tests.builders import NOW, a_person, a_request, an_organisation
+
+
+def test_many_requests_have_the_balances_of_each(database: Database) -> None:
+    acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=3)
+    ada, amir, zoe = (a_person(database, acme, first_name=name) for name in ("Ada", "Amir", "Zoe"))
+    earlier = a_request(database, acme, ada, start_date=date(2026, 7, 6))
+    database.write_now(decisions.approve, earlier.id, by=acme.caller, now=NOW)
+    requests = [
+        a_request(database, acme, ada),
+        a_request(database, acme, ada, start_date=date(2026, 12, 28), end_date=date(2027, 1, 8)),
+        a_request(database, acme, amir),
+        a_request(database, acme, zoe, code="unpaid"),
+    ]
+
+    def both(tx: Transaction) -> None:
+        config = organisation_config.of_organisation(tx, acme.id)
+        people = people_rows.of_ids(tx, acme.id, {ada.id, amir.id, zoe.id})
+        many = request_balances.of_requests(tx, config, requests, people)
+        each = {
+            request.id: request_balances.of_request(tx, config, request, people[request.user_id])
+            for request in requests
+        }
+        assert many == {request_id: found for request_id, found in each.items() if found}
+        assert [len(each[request.id]) for request in requests] == [1, 2, 1, 0]
+
+    database.read_now(both)
