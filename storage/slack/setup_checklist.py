@@ -14,7 +14,13 @@ from peewee import JOIN, SQL, Select
 from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.tables import AuditRow, CalendarFeedRow, DepartmentRow, UserRow
+from storage.db.tables import (
+    AuditRow,
+    CalendarFeedRow,
+    ChannelDigestRow,
+    DepartmentRow,
+    UserRow,
+)
 from storage.events import audit
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar, roles
@@ -52,11 +58,12 @@ def find(
         tx.all(_without_manager, organisation_id=organisation.id, limit=MAX_COUNTED)
     )
     has_feed = tx.first(_feed, organisation_id=organisation.id, user_id=str(by.user_id))
+    has_digest = tx.first(_digest, organisation_id=organisation.id)
     is_open: dict[Step, bool] = {
         "country": _lacks_region(config),
         "leave_types": _has_only_default_types(config),
         "managers": without_manager > 0,
-        "digest": organisation.digest_channel is None,
+        "digest": organisation.digest_channel is None and has_digest is None,
         "feed": has_feed is None,
     }
     steps = tuple(step for step, has_to_be_done in is_open.items() if has_to_be_done)
@@ -137,3 +144,9 @@ def _feed(organisation_id: Param[str], user_id: Param[str]) -> Select:
         )
         .limit(1)
     )
+
+
+@compiled
+def _digest(organisation_id: Param[str]) -> Select:
+    digest = ChannelDigestRow
+    return digest.select(digest.id).where(digest.organisation_id == organisation_id).limit(1)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from storage.access import personal_feeds
-from storage.admin import departments, organisation_settings, people, people_status
+from storage.admin import channel_digests, departments, organisation_settings, people, people_status
 from storage.base.errors import InsufficientRole
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
@@ -61,6 +61,13 @@ def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
 
     database.write_now(personal_feeds.get_or_create, by=by, now=NOW)
     assert found(database, by) is None
+
+
+def test_a_digest_for_any_channel_will_do(database: Database, acme: Acme) -> None:
+    new = {"channel": "C0123", "frequency": "weekly"}
+    database.write_now(channel_digests.create, new, by=acme.caller, now=NOW)
+
+    assert "digest" not in steps(database, acme)
 
 
 def test_a_country_without_regions_needs_none(database: Database) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from bot.admin_listeners import leave_types, organisation, people
+from bot.admin_listeners import digests, leave_types, organisation, people
 from bot.base import ids
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
@@ -58,8 +58,10 @@ async def paginate(interaction: Interaction) -> None:
 async def open_step(interaction: Interaction) -> None:
     """Open the settings in which a step of the checklist is done."""
     match interaction.value:
-        case "country" | "digest":
+        case "country":
             await organisation.organisation(interaction)
+        case "digest":
+            await digests.new_digest(interaction)
         case "leave_types":
             await leave_types.list_leave_types(interaction)
         case "managers":
