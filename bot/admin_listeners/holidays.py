@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final, Literal
 
 from bot.admin_views import holidays as views
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop, locale
+from bot.base.payloads import UnexpectedPayload
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
@@ -17,11 +19,12 @@ from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.holidays import holiday_overrides, holiday_set_removal
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOverride
+from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, InvalidInput
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets
+from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
@@ -94,6 +97,17 @@ async def new_override(interaction: Interaction) -> None:
     await interaction.ack()
     await modals.admin(interaction)
     await interaction.open(views.override_form(interaction.value))
+
+
+async def override_of_day(interaction: Interaction) -> None:
+    """Open the form that changes a public holiday."""
+    await interaction.ack()
+    await modals.admin(interaction)
+    set_id, _, day = interaction.value.partition(" ")
+    try:
+        await interaction.open(views.override_form(set_id, date.fromisoformat(day)))
+    except ValueError as error:
+        raise UnexpectedPayload(interaction.value) from error
 
 
 async def add_override(interaction: Interaction) -> None:
@@ -172,10 +186,17 @@ def _half(value: str | None) -> Literal["am", "pm"] | None:
 async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
     def read(tx: Transaction) -> View:
         page = holiday_sets.page(tx, PageOf(limit=_SETS_SHOWN, cursor=cursor), by=by)
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        today = local_day(interaction.now, config.organisation.timezone)
         codes = [holiday_set.country_code for holiday_set in page.items]
-        return views.sets(
-            page, {code: holiday_calendar.country_name(code, locale()) for code in codes}
-        )
+        ahead = {code: public_holidays.ahead_of(config, code, today) for code in codes}
+        names = {code: holiday_calendar.country_name(code, locale()) for code in codes}
+        coming = {
+            code: next(day for day in days if day.is_holiday)
+            for code, days in ahead.items()
+            if any(day.is_holiday for day in days)
+        }
+        return views.sets(page, names, coming)
 
     # Loading the countries takes a second, once per process.
     return await interaction.services.database.read_long(read)
@@ -185,14 +206,18 @@ async def _overrides(
     interaction: Interaction, by: Caller, set_id: str, cursor: str | None = None
 ) -> View:
     def read(tx: Transaction) -> View:
-        holiday_set = holiday_sets.get(
-            organisation_config.of_organisation(tx, by.organisation_id), set_id
-        )
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        holiday_set = holiday_sets.get(config, set_id)
+        today = local_day(interaction.now, config.organisation.timezone)
+        ahead = public_holidays.ahead_of(config, holiday_set.country_code, today)
         page = holiday_overrides.page(
             tx, set_id, PageOf(limit=_OVERRIDES_SHOWN, cursor=cursor), by=by
         )
         return views.overrides(
-            holiday_set, holiday_calendar.country_name(holiday_set.country_code, locale()), page
+            holiday_set,
+            holiday_calendar.country_name(holiday_set.country_code, locale()),
+            ahead,
+            page,
         )
 
     return await interaction.services.database.read_long(read)
@@ -207,6 +232,7 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.OVERRIDES, act=list_overrides),
     Listener(kind="action", name=ids.OVERRIDES_MORE, act=more_overrides),
     Listener(kind="action", name=ids.OVERRIDE_NEW, act=new_override),
+    Listener(kind="action", name=ids.OVERRIDE_OF_DAY, act=override_of_day),
     *forms.listeners(ids.OVERRIDE_FORM, add_override),
     Listener(kind="action", name=ids.OVERRIDE_REMOVE, act=ask_removal),
     Listener(kind="view", name=ids.OVERRIDE_REMOVE_FORM, act=remove_override),

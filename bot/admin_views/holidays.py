@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from bot.admin_views import consequences
@@ -12,9 +13,11 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
-from storage.base.calendar_values import HolidayOverride, HolidaySet
+from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.db.pages import Page
 
+# With thirty changed days, a modal still has room for them.
+_MAX_AHEAD: Final = 50
 WHOLE: Final = "whole"
 HOLIDAY: Final = "holiday"
 WORK: Final = "work"
@@ -29,8 +32,10 @@ _KINDS: Final = (
 )
 
 
-def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
-    """The countries and regions of the organisation; ``names`` are by code."""
+def sets(
+    page: Page[HolidaySet], names: Mapping[str, str], coming: Mapping[str, HolidayOnDate]
+) -> View:
+    """The countries and regions of the organisation; ``names`` and the next holiday by code."""
     blocks: list[Block] = [
         text.section(
             gettext(
@@ -43,13 +48,15 @@ def sets(page: Page[HolidaySet], names: Mapping[str, str]) -> View:
     for holiday_set in page.items:
         name = f"{names[holiday_set.country_code]} ({holiday_set.country_code})"
         change = layout.button(
-            gettext("Change days"),
+            gettext("See days"),
             ids.OVERRIDES,
             holiday_set.id,
-            spoken=gettext("Change days: {name}", name=name),
+            spoken=gettext("See days: {name}", name=name),
         )
-        shown = text.verbatim(name)
-        blocks.append({"type": "section", "text": shown, "accessory": change})
+        facts = []
+        if next_one := coming.get(holiday_set.country_code):
+            facts.append(gettext("Next holiday: {day}", day=words.day(next_one.date)))
+        blocks.append({**layout.row(name, facts), "accessory": change})
     return layout.modal(
         gettext("Public holidays"), blocks + layout.show_more(ids.HOLIDAYS_MORE, page.next_cursor)
     )
@@ -63,7 +70,13 @@ def set_form() -> View:
     )
 
 
-def overrides(holiday_set: HolidaySet, name: str, page: Page[HolidayOverride]) -> View:
+def overrides(
+    holiday_set: HolidaySet,
+    name: str,
+    ahead: Sequence[HolidayOnDate],
+    page: Page[HolidayOverride],
+) -> View:
+    """The public holidays ahead, each with a button that changes it, and all changed days."""
     remove = layout.button(
         gettext("Remove this country"), ids.HOLIDAYS_REMOVE, holiday_set.id, "danger"
     )
@@ -81,21 +94,25 @@ def overrides(holiday_set: HolidaySet, name: str, page: Page[HolidayOverride]) -
             layout.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id), remove
         ),
     ]
+    blocks += [_ahead(on_date, holiday_set.id) for on_date in ahead[:_MAX_AHEAD]]
+    blocks.append(layout.header(gettext("Changed days")))
     if not page.items:
         blocks.append(text.section(gettext("No changes to the standard holidays.")))
     blocks += [_override(override) for override in page.items]
     return layout.modal(
-        gettext("Changed days"),
+        gettext("Public holidays"),
         blocks + layout.show_more(ids.OVERRIDES_MORE, page.next_cursor),
         private_metadata=holiday_set.id,
     )
 
 
-def override_form(set_id: str) -> View:
+def override_form(set_id: str, day: date | None = None) -> View:
+    """The form that changes a day; ``day`` is a public holiday, which it proposes to remove."""
+    kind = HOLIDAY if day is None else WORK
     blocks = [
-        fields.field("date", gettext("Day"), fields.date_picker()),
+        fields.field("date", gettext("Day"), fields.date_picker(day)),
         fields.field(
-            "is_holiday", gettext("This day is"), fields.select(fields.translated(_KINDS), HOLIDAY)
+            "is_holiday", gettext("This day is"), fields.select(fields.translated(_KINDS), kind)
         ),
         fields.field(
             "half", gettext("Part of the day"), fields.select(fields.translated(_HALVES), WHOLE)
@@ -133,6 +150,20 @@ def removal(set_id: str, override: HolidayOverride, named_effects: NamedEffects)
         gettext("Remove"),
         f"{set_id} {override.id}",
     )
+
+
+def _ahead(on_date: HolidayOnDate, set_id: str) -> Block:
+    when = words.day(on_date.date)
+    if on_date.override_id is not None:
+        what = gettext("Changed: see below")
+        return text.paragraph(f"{when}: {on_date.name}\n{what}")
+    change = layout.button(
+        gettext("Change"),
+        ids.OVERRIDE_OF_DAY,
+        f"{set_id} {on_date.date.isoformat()}",
+        spoken=gettext("Change {name}", name=when),
+    )
+    return {**text.paragraph(f"{when}: {on_date.name}"), "accessory": change}
 
 
 def _override(override: HolidayOverride) -> Block:

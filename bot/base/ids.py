@@ -179,6 +179,8 @@ HOLIDAYS_REMOVE: Final = "settings.holidays.remove"
 OVERRIDES: Final = "settings.overrides"
 OVERRIDES_MORE: Final = "settings.overrides.more"
 OVERRIDE_NEW: Final = "settings.overrides.new"
+# A public holiday in the list; the value is the id of the set, and the day.
+OVERRIDE_OF_DAY: Final = "settings.overrides.day"
 OVERRIDE_FORM: Final = "settings.overrides.form"
 OVERRIDE_REMOVE: Final = "settings.overrides.remove"
 OVERRIDE_REMOVE_FORM: Final = "settings.overrides.remove.form"

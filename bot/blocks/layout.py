@@ -63,7 +63,8 @@ def alert(sentence: str, block_id: str, level: AlertLevel) -> Block:
 
 def row(name: str, facts: Sequence[str]) -> Block:
     """An entry of a list: a name, and facts about it in mrkdwn on a line of their own."""
-    return text.section(f"*{text.name(text.one_line(name))}*\n{' · '.join(facts)}")
+    title = f"*{text.name(text.one_line(name))}*"
+    return text.section(f"{title}\n{' · '.join(facts)}" if facts else title)
 
 
 def menu(action_id: str, options: Sequence[tuple[str, str]], about: str) -> Block:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote, urlencode
+
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
@@ -31,6 +33,12 @@ def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timez
             )
         ),
         *_own_links(base_url, personal),
+        text.quiet(
+            gettext(
+                "In Apple Calendar, choose File, New Calendar Subscription, and paste the link. "
+                "Google and Outlook read it every few hours."
+            )
+        ),
         text.quiet(text.escaped(_last_fetch(personal, timezone))),
         layout.actions(regenerate),
         layout.header(gettext("More feeds")),
@@ -78,7 +86,19 @@ def feed_form() -> View:
 
 
 def _link(title: str, url: str) -> Block:
-    return text.section(f"*{title}*\n```{text.escaped(url)}```")
+    return text.section(f"*{title}*\n{_copied_or_added(url, title)}")
+
+
+def _copied_or_added(url: str, name: str) -> str:
+    """The link to copy, and links that add it to a calendar on the web."""
+    # Google takes the address of a subscription only with this scheme.
+    for_google = quote(url.replace("https://", "webcal://", 1), safe="")
+    google = f"https://calendar.google.com/calendar/r?cid={for_google}"
+    query = urlencode({"url": url, "name": name}, quote_via=quote)
+    outlook = f"https://outlook.office.com/calendar/0/addfromweb?{query}"
+    add_to_google, add_to_outlook = gettext("Add to Google Calendar"), gettext("Add to Outlook")
+    links = f"<{google}|{add_to_google}> · <{text.escaped(outlook)}|{add_to_outlook}>"
+    return f"```{text.escaped(url)}```\n{links}"
 
 
 def _last_fetch(feed: CalendarFeed, timezone: str) -> str:
@@ -109,7 +129,7 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
         gettext("Keep it"),
     )
     link = (
-        f"```{text.escaped(base_url)}/cal/{feed.token}```"
+        _copied_or_added(f"{base_url}/cal/{feed.token}", text.cut(name, text.MAX_NAME))
         if feed.token
         else gettext("This link can no longer be shown. Remove the feed and add a new one.")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Literal
 
 from storage.base.calendar_values import HolidayOnDate
@@ -80,6 +80,21 @@ def year_of(config: OrganisationConfig, country_code: str, year: int) -> list[Ho
         if first_day <= day <= last_day
     ]
     return sorted(dates, key=lambda on_date: on_date.date)
+
+
+def ahead_of(config: OrganisationConfig, country_code: str, today: date) -> list[HolidayOnDate]:
+    """As ``year_of``, from today to the day before a year from now.
+
+    Raises InvalidInput ``unknown_country``.
+    """
+    last_day = today + timedelta(days=364)
+    years = range(today.year, min(last_day.year, LATEST_YEAR) + 1)
+    return [
+        on_date
+        for year in years
+        for on_date in year_of(config, country_code, year)
+        if today <= on_date.date <= last_day
+    ]
 
 
 def country_code_of(config: OrganisationConfig, person: User | EmploymentRecord) -> str:

@@ -170,7 +170,7 @@ def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> No
 
     assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in confirmation.visible_text
     confirm(world, confirmation)
-    assert "Engineers & <co>" in world.slack.open_modal(ADMIN).visible_text
+    assert "Engineers &amp; &lt;co&gt;" in world.slack.open_modal(ADMIN).visible_text
     assert world.audited("department.updated") == 1
 
 

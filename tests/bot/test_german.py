@@ -223,6 +223,9 @@ class Visitor:
         if view.callback_id in (ids.REQUEST_FORM, ids.EDIT_FORM, ids.RECORD_FORM):
             self._next_day += timedelta(weeks=1)
             values |= dict.fromkeys((ids.FIRST_DAY, ids.LAST_DAY), self._next_day.isoformat())
+        if view.callback_id == ids.OVERRIDE_FORM and not is_empty(view.values["date"][ids.ANSWER]):
+            # The form of a public holiday in the list proposes its day.
+            del values["date"]
         for block, element in located(view.blocks):
             if block["type"] != "input" or block.get("optional") or not is_stateful(element):
                 continue
@@ -403,10 +406,13 @@ def literal(message: str) -> str:
 class English:
     """Finds English: messages that are translated, dates, and words that no German text has.
 
-    Generated secrets are left out: random letters can be an English word.
+    Generated secrets are left out: random letters can be an English word. So is a public holiday's
+    own name.
     """
 
-    _SECRET: Final = re.compile(r"\bwhsec_[A-Za-z0-9+/=]+|(?<=/cal/)[\w-]+")
+    _SECRET: Final = re.compile(
+        r"\bwhsec_[A-Za-z0-9+/=]+|(?<=/cal/)[\w-]+|(?<=%2Fcal%2F)[\w-]+|May Day$"
+    )
 
     def __init__(self) -> None:
         self._words = re.compile(
@@ -442,6 +448,7 @@ class English:
     [
         "whsec_Rkx/to+not/is+QmFzZTY0c2VjcmV0c2VjcmV0c2VjcmU=",
         "https://hiatus.example.com/cal/3v-to-not-Jx9wQ2k5-is-yR7uT1oP4aS6dF8gH0j",
+        "webcal%3A%2F%2Fhiatus.example.com%2Fcal%2F3v-to-not-Jx9wQ2k5-is-yR7uT1oP4aS6dF8gH0j",
     ],
 )
 def test_generated_secrets_are_not_taken_for_english(secret: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from urllib.parse import quote
 
 import pytest
 
@@ -12,7 +13,7 @@ from storage.base.values import User
 from storage.leave import ledgers
 from tests.bot.test_settings_access import click, settings
 from tests.bot.world import ADA, GRACE, World
-from tests.builders import a_leave_type, a_person, a_request
+from tests.builders import a_leave_type, a_person, a_request, personal_token
 from tests.fakes.slack import View
 
 ADMIN = "UADMIN"
@@ -138,3 +139,34 @@ def test_the_form_of_a_person_leads_to_their_balance(world: World) -> None:
     balance = click(world, ADMIN, form, ids.PERSON_BALANCE)
 
     assert balance.callback_id == ids.ADJUSTMENT_FORM
+
+
+def test_public_holidays_are_listed_by_date_and_changed_one_by_one(world: World) -> None:
+    sets = settings(world, ADMIN, ids.HOLIDAYS)
+    days = click(world, ADMIN, sets, ids.OVERRIDES)
+    change = next(
+        button
+        for button in days.buttons
+        if button.element.get("accessibility_label") == "Change Fri 25 December 2026"
+    )
+
+    form = click(world, ADMIN, days, ids.OVERRIDE_OF_DAY, change.value)
+    assert world.slack.submit(ADMIN, form, {}).errors == {}
+    world.settled()
+    after = world.slack.open_modal(ADMIN, "Changed: see below")
+
+    assert "United Kingdom (GB)*\nNext holiday: Fri 25 December 2026" in sets.visible_text
+    assert "Fri 25 December 2026: Christmas Day" in days.visible_text
+    assert "Not a public holiday" in after.visible_text
+
+
+def test_a_feed_is_added_to_a_calendar_with_one_click(world: World) -> None:
+    token = world.database.write_now(personal_token, by=world.caller(ADA), now=world.clock())
+
+    text = settings(world, ADA, ids.FEEDS).visible_text
+
+    link = f"{world.slack.app_url}/cal/{token}"
+    google = quote(link.replace("https://", "webcal://"), safe="")
+    assert f"<https://calendar.google.com/calendar/r?cid={google}|Add to Google Calendar>" in text
+    outlook = quote(f"{link}?scope=team", safe="")
+    assert f"addfromweb?url={outlook}&amp;name=Your%20team|Add to Outlook>" in text

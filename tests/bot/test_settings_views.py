@@ -28,7 +28,7 @@ from bot.blocks import fields
 from bot.views import api_keys, calendar_feeds
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
-from storage.base.calendar_values import CalendarFeed, HolidayOverride, HolidaySet
+from storage.base.calendar_values import CalendarFeed, HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.event_values import (
     EVENT_TYPES,
     LoggedAttempt,
@@ -318,11 +318,26 @@ def test_forms_of_public_holidays_are_within_limits(
     changed = HolidayOverride(
         id=REQUEST_ID, date=NOW.date(), name=name, is_holiday=is_holiday, half=half, created_at=NOW
     )
+    ahead = HolidayOnDate(
+        date=NOW.date(),
+        name=name,
+        source="country",
+        half=half,
+        is_holiday=is_holiday,
+        override_id=REQUEST_ID if is_holiday else None,
+    )
     for view in (
-        holidays.sets(Page(items=[holiday_set] * 40, next_cursor=CURSOR), {"GB-SCT": country}),
+        holidays.sets(
+            Page(items=[holiday_set] * 40, next_cursor=CURSOR),
+            {"GB-SCT": country},
+            {"GB-SCT": ahead},
+        ),
         holidays.set_form(),
-        holidays.overrides(holiday_set, country, Page(items=[changed] * 30, next_cursor=CURSOR)),
+        holidays.overrides(
+            holiday_set, country, [ahead] * 99, Page(items=[changed] * 30, next_cursor=CURSOR)
+        ),
         holidays.override_form(REQUEST_ID),
+        holidays.override_form(REQUEST_ID, NOW.date()),
     ):
         assert problems_of_view(view) == []
         assert not is_too_large(view)
