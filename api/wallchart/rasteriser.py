@@ -6,12 +6,15 @@ Run this module to draw: the SVG on its standard input, the PNG on its output.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.resources import as_file, files
 from typing import Final
 
 SECONDS: Final = 30
+# Open Sans has Latin, Greek, Cyrillic and punctuation.
+_OTHER_SCRIPTS: Final = re.compile("[\u0530-\u1dff\u2123-\U0010ffff]")
 
 
 class NotDrawn(Exception):
@@ -37,11 +40,12 @@ def png(svg: bytes) -> bytes:
 def _draw() -> None:
     from resvg_py import svg_to_bytes
 
+    svg = sys.stdin.buffer.read().decode()
     with as_file(files("ttf_opensans") / "ttf" / "OpenSans-Regular.ttf") as font:
         drawn = svg_to_bytes(
-            svg_string=sys.stdin.buffer.read().decode(),
-            # The same everywhere, and no search for fonts.
-            skip_system_fonts=True,
+            svg_string=svg,
+            # Searching the machine for fonts takes time, and most names need none.
+            skip_system_fonts=_OTHER_SCRIPTS.search(svg) is None,
             font_files=[str(font)],
             font_family="Open Sans",
             sans_serif_family="Open Sans",

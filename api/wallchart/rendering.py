@@ -26,6 +26,9 @@ _TEMPLATES: Final = Environment(
     trim_blocks=True,
 )
 
+# Names may have them: they are no controls.
+_NOT_IN_XML: Final = {0xFFFE: None, 0xFFFF: None}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
@@ -112,7 +115,7 @@ def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: da
         labels=picture.labels,
         today=picture.today,
     )
-    return text.encode()
+    return text.translate(_NOT_IN_XML).encode()
 
 
 def _drawn_once() -> Callable[[Iterable[Cell], Callable[[Cell], Markup]], Markup]:

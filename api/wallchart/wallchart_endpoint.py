@@ -114,7 +114,7 @@ class WallchartEndpoint:
         if known is not None and known.match_weakly(headers["ETag"].encode()):
             return Response(status_code=304, headers=headers)
         content = rendered.content
-        if format_ == "png" and request.method != "HEAD":
+        if format_ == "png":
             content = await self._drawn(content)
         if is_compressed:
             headers["Content-Encoding"] = "gzip"

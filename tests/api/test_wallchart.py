@@ -250,6 +250,25 @@ def test_the_svg_has_no_script_and_loads_nothing(office: Office) -> None:
     assert all(word in words for word in ("Ada Lovelace", "Annual leave", "Away", "August 2026"))
 
 
+def test_no_name_breaks_the_pictures(office: Office) -> None:
+    for name in ("\uffff \ufffe", "\U0001f600", "\u05e9\u05dc\u05d5\u05dd", "]]>&amp;", "x" * 200):
+        a_person(
+            office.database,
+            office.acme,
+            first_name="Nia",
+            last_name=name,
+            email=f"nia{len(name)}-{ord(name[0])}@example.com",
+            department_id=office.department_id,
+        )
+
+    picture = office.client.get(f"/wallchart/{office.token}.svg")
+    drawn = office.client.get(f"/wallchart/{office.token}.png")
+
+    words = "".join(ET.fromstring(picture.text).itertext())
+    assert all(name in words for name in ("\U0001f600", "\u05e9\u05dc\u05d5\u05dd", "]]>&amp;"))
+    assert drawn.content.startswith(b"\x89PNG")
+
+
 def test_the_png_is_the_same_picture(office: Office) -> None:
     svg = office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
     path = f"/wallchart/{office.token}.png?month=2026-08"
