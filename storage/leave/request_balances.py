@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Transaction
@@ -11,6 +12,7 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, bookings
 from storage.leave.bookings import BookedLeave, Bookings
 from storage.rules import year_balances
+from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Account
 
 
@@ -24,16 +26,22 @@ class YearBalance:
 
 
 def of_request(
-    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, requester: User
+    tx: Transaction,
+    config: OrganisationConfig,
+    request: LeaveRequest,
+    requester: User,
+    *,
+    changed: LeaveRequest | None = None,
 ) -> tuple[YearBalance, ...]:
     """Of the leave years of a pending or approved request, oldest first.
 
-    None for a type that does not deduct.
+    None for a type that does not deduct. ``changed`` is the approved leave that would become
+    ``request``: before the change, it is booked.
     """
     if not _deducts(config, request):
         return ()
     inputs = balances.read_inputs(tx, config, requester, request.start_date, request.end_date)
-    return _balances(config, request, inputs.account, inputs.leave)
+    return _balances(config, request, inputs.account, inputs.leave, changed)
 
 
 def of_requests(
@@ -41,6 +49,8 @@ def of_requests(
     config: OrganisationConfig,
     requests: Sequence[LeaveRequest],
     requesters: Mapping[str, User],
+    *,
+    changed: Mapping[str, LeaveRequest] = MappingProxyType({}),
 ) -> dict[str, tuple[YearBalance, ...]]:
     """As ``of_request`` for many, by id; ``requesters`` has their people by id."""
     deducting = [request for request in requests if _deducts(config, request)]
@@ -58,7 +68,7 @@ def of_requests(
         # A request without counted days may be the person's only booking.
         own = booked.get(request.user_id) or Bookings(leave=[], adjustments=[])
         account = balances.account(config, requesters[request.user_id], own.adjustments)
-        found[request.id] = _balances(config, request, account, own.leave)
+        found[request.id] = _balances(config, request, account, own.leave, changed.get(request.id))
     return found
 
 
@@ -72,13 +82,20 @@ def _balances(
     request: LeaveRequest,
     account: Account,
     leave: Iterable[BookedLeave],
+    changed: LeaveRequest | None,
 ) -> tuple[YearBalance, ...]:
     others = balances.deducting(config, (other for other in leave if other.id != request.id))
     demands = year_balances.demands(account, others, balances.deduction(request))
+    booked: dict[LeaveYear, int] = {}
+    if changed is not None and _deducts(config, changed):
+        booked = {
+            demand.year: demand.remaining_half_days - demand.needed_half_days
+            for demand in year_balances.demands(account, others, balances.deduction(changed))
+        }
     return tuple(
         YearBalance(
             year_name=demand.year.name,
-            before_half_days=demand.remaining_half_days,
+            before_half_days=booked.get(demand.year, demand.remaining_half_days),
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
         )
         for demand in demands

@@ -131,7 +131,9 @@ def card(
         awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=_may_decide(tx, organisation_id, request, viewer, today),
         may_reverse=_may_reverse(tx, organisation_id, request, viewer, today=today, now=now),
-        balances=request_balances.of_request(tx, config, shown, requester),
+        balances=request_balances.of_request(
+            tx, config, shown, requester, changed=request if shown is not request else None
+        ),
         colleagues=tuple(off.named),
         colleagues_count=off.count,
         timezone=viewer.timezone or config.organisation.timezone,

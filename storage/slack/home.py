@@ -209,7 +209,8 @@ def _with_balances(tx: Transaction, config: OrganisationConfig, page: Page[Item]
     requesters = people_rows.of_ids(
         tx, config.organisation.id, {request.user_id for request in shown}
     )
-    balances = request_balances.of_requests(tx, config, shown, requesters)
+    changed = {item.request.id: item.request for item in page.items if item.amendment is not None}
+    balances = request_balances.of_requests(tx, config, shown, requesters, changed=changed)
     items = [replace(item, balances=balances.get(item.request.id, ())) for item in page.items]
     return Page(items=items, next_cursor=page.next_cursor)
 

@@ -92,7 +92,7 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
     assert (
         "Mon 3 August to Wed 5 August 2026 → *Mon 3 August to Fri 7 August 2026*\n3 days → *5 days*"
     ) in card.visible_text
-    assert "→ 20 days left in 2026" in card.visible_text
+    assert "22 → 20 days left in 2026" in card.visible_text
     assert "Note: By train" in card.visible_text
     assert [button.text for button in card.buttons] == ["Approve", "Decline"]
     assert {button.value for button in card.buttons} == {world.request().amendment_id}
@@ -257,7 +257,7 @@ def test_approvers_find_changes_on_home(world: World) -> None:
     assert (
         "Ada Lovelace · change of Annual leave\n"
         "Mon 3 August to Fri 7 August 2026 · 5 days\n"
-        "25 → 20 days left in 2026"
+        "22 → 20 days left in 2026"
     ) in home.visible_text
     assert "3 days → *5 days*" in home.visible_text
     assert world.request().end_date == date(2026, 8, 6)
