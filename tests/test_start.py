@@ -68,7 +68,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     "name",
     [
         *("bot.service.app", "greenlet", "holidays.groups", "icalendar", "playground", "psycopg"),
-        *("pygments", "rich", "slack_bolt", "slack_sdk"),
+        *("jinja2", "pygments", "resvg_py", "rich", "slack_bolt", "slack_sdk"),
     ],
 )
 def test_a_server_listens_without_importing_unneeded_modules(
