@@ -13,12 +13,17 @@ from bot.message_views.calendar import title
 from storage.access.wallchart import Day, PersonDays, Wallchart
 
 
-def view(shown: CalendarPage, chart: Wallchart) -> View:
+def view(shown: CalendarPage, chart: Wallchart, web_url: str | None) -> View:
+    """``web_url`` is secret and leads to the viewer's wallchart; None before they have a feed."""
     blocks: list[Block] = [
         calendar_pages.buttons(shown, chart),
         text.paragraph(title(shown, chart)),
     ]
     blocks += [_day(day, chart) for day in calendar.columns(chart)]
+    if web_url is not None:
+        blocks.append(
+            text.section(f"<{web_url}|{gettext('See who is out this month in your browser')}>")
+        )
     return layout.modal(gettext("Calendar"), blocks)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from bot.base import ids
 from bot.blocks.calendar_pages import CalendarPage, CalendarScope
+from storage.access import personal_feeds
 from storage.leave import decisions
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request
@@ -189,10 +190,26 @@ def test_home_opens_the_calendar_day_by_day(world: World) -> None:
     world.settled()
 
     assert modal.title == "Calendar"
+    assert "in your browser" not in modal.visible_text
     assert "*Wed 3 June*\nNo one is out." in modal.visible_text
     assert "*Thu 4 June*\n• Grace Hopper: Away" in modal.visible_text
     assert "*Mon 8 June*" in world.slack.open_modal(ADA).visible_text
     assert "*Thu 4 June*" not in world.slack.open_modal(ADA).visible_text
+
+
+def test_the_calendar_of_home_links_to_the_web_for_those_who_have_a_feed(world: World) -> None:
+    by = world.caller(ADA)
+    feed = world.database.write_now(personal_feeds.get_or_create, by=by, now=world.clock())
+    world.slack.open_home(ADA)
+    world.settled()
+
+    world.slack.click_in_view(ADA, world.slack.home(ADA), ids.CALENDAR)
+
+    modal = world.slack.open_modal(ADA)
+    assert (
+        f"/wallchart/{feed.token}|See who is out this month in your browser>" in modal.visible_text
+    )
+    assert feed.token not in world.slack.home(ADA).visible_text
 
 
 @pytest.mark.parametrize(

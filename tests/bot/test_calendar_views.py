@@ -103,7 +103,7 @@ def test_the_calendar_keeps_to_slacks_limits(
     locale: str, chart: Wallchart, page: CalendarPage
 ) -> None:
     with using_locale(locale):
-        message, modal = messages.message(page, chart), views.view(page, chart)
+        message, modal = messages.message(page, chart), views.view(page, chart, "https://x")
 
     assert problems_of_message(message["text"], message["blocks"]) == []
     assert len(message["text"]) <= 4_000

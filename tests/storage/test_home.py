@@ -79,6 +79,18 @@ def test_absences_are_of_two_weeks_from_today(
     assert [day.date for day in row.days if day.morning] == [today + timedelta(days=11)]
 
 
+def test_people_have_rows_in_the_order_in_which_they_are_off(
+    database: Database, acme: Acme
+) -> None:
+    for number, day in enumerate((4, 2, 3)):
+        person = a_person(database, acme, first_name=f"P{number}")
+        a_request(database, acme, person, start_date=date(2026, 6, day), code="sick")
+
+    home_data = load(database, acme.caller)
+
+    assert [person.name.split()[0] for person in home_data.chart.people] == ["P1", "P2", "P0"]
+
+
 def test_a_person_with_several_absences_has_one_row(database: Database, acme: Acme) -> None:
     grace = a_person(database, acme, first_name="Grace")
     for day in (2, 4):

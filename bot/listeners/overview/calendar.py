@@ -14,7 +14,7 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.message_views import calendar as messages
 from bot.views import calendar as views
-from storage.access import wallchart
+from storage.access import personal_feeds, wallchart
 from storage.access.wallchart import Wallchart
 from storage.base.clock import end_of_week, local_day
 from storage.base.values import Caller
@@ -67,7 +67,7 @@ async def open_modal(interaction: Interaction) -> None:
     shown, chart = await interaction.services.database.read_long(
         _first_page, None, 0, by=by, now=interaction.now
     )
-    await interaction.open(views.view(shown, chart))
+    await interaction.open(views.view(shown, chart, await _web_url(interaction, by)))
 
 
 async def turn(interaction: Interaction) -> None:
@@ -81,9 +81,18 @@ async def turn(interaction: Interaction) -> None:
     else:
         shown, chart = await database.read_long(_page, asked, by=by, now=interaction.now)
     if interaction.body.get("view"):
-        await modals.refresh(interaction, views.view(shown, chart))
+        url = await _web_url(interaction, by)
+        await modals.refresh(interaction, views.view(shown, chart, url))
     else:
         await interaction.refresh(messages.message(shown, chart))
+
+
+async def _web_url(interaction: Interaction, by: Caller) -> str | None:
+    """The caller's wallchart on the web, if their personal feed exists. Only modals may show it."""
+    feed = await interaction.services.database.read(personal_feeds.find, by=by)
+    if feed is None or not feed.token:
+        return None
+    return wallchart.url(interaction.services.base_url, feed.token)
 
 
 def _words(typed: str) -> tuple[CalendarScope | None, int | date] | None:

@@ -29,34 +29,34 @@ def blocks(checklist: Checklist | None) -> list[Block]:
 
 
 def _step(step: Step, checklist: Checklist) -> Block:
-    label, why = _texts(step, checklist)
+    title, why, label = _texts(step, checklist)
     return {
-        **text.section(f"*{label}*\n{why}"),
+        **text.section(f"*{title}*\n{why}"),
         "accessory": layout.button(label, ids.CHECKLIST_STEP, step),
     }
 
 
-def _texts(step: Step, checklist: Checklist) -> tuple[str, str]:
-    """The button, and the reason for the step."""
+def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
+    """The step's title, its reason and its button."""
     match step:
         case "country":
             country = holiday_calendar.country_name(checklist.country_code, locale())
             why = gettext(
-                "Public holidays follow {country}. Some of its regions have more of them.",
+                "You follow {country}. Some of its regions have more holidays.",
                 country=country,
             )
-            return gettext("Choose a region"), why
+            return gettext("Public holidays"), why, gettext("Choose a region")
         case "leave_types":
             why = gettext("Decide which need approval, use the allowance or are private.")
-            return gettext("Check the leave types"), why
+            return gettext("Leave types"), why, gettext("Check the leave types")
         case "managers":
-            return gettext("Assign managers"), _without_manager(checklist)
+            return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
         case "digest":
             why = gettext("On days when someone is off, I post who's out there.")
-            return gettext("Choose a channel"), why
+            return gettext("Who's out"), why, gettext("Choose a channel")
         case "feed":
             why = gettext("See leave in Google Calendar, Outlook or Apple Calendar.")
-            return gettext("Add your calendar"), why
+            return gettext("Your calendar"), why, gettext("Add your calendar")
 
 
 def _without_manager(checklist: Checklist) -> str:
