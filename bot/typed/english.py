@@ -95,13 +95,15 @@ def english() -> Words:
         rewrites={
             r"this (morning|afternoon)": r"today \1",
             r"(?:not (?:feeling )?well|(?:feeling )?sick day|feeling (?:sick|ill))": "ill",
+            r"(?:feeling )?(?:a (?:bit|little) )?under the weather": "ill",
             r"(?:paid|annual) (?:time off|vacation)|annual leave days?": "vacation",
             r"after (?:lunch|noon|midday)": "pm",
             r"(?:before|until|till) (?:lunch|noon|midday)": "am",
-            r"between (\S.*?) (?:and|&) ": r"\1 - ",
+            r"between (\S.*?) (?:and|&)": r"\1 -",
             r"(christmas|xmas|easter|thanksgiving) week": r"week of \1",
         },
         rest_of_week=("(?:the )?(?:rest|remainder) of (?:the|this) week",),
+        week_after_next=("(?:the )?week after next",),
         holiday_names={
             **dict.fromkeys(("christmas eve", "xmas eve"), "24 december"),
             **dict.fromkeys(("christmas", "christmas day", "xmas", "xmas day"), "25 december"),

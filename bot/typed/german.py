@@ -110,6 +110,7 @@ def german() -> Words:
             *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
             *("wenn möglich", "falls möglich", "wäre es möglich"),
             *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
+            *("(?:ich )?wäre(?: ich)?", "nicht (?:da|im büro|im haus|verfügbar)"),
             *("ich hätte", "hätte ich", "hätte", "bekommen", "kriegen", "machen", "einreichen"),
             *("ich (?:könnte|kann|bräuchte)", "(?:ich )?bin (?:ich )?nicht (?:da|im büro)"),
             *("freinehmen", "frei haben", "frei nehmen", "zu hause", "ich bin", "bin ich"),
@@ -117,11 +118,12 @@ def german() -> Words:
         rewrites={
             r"diesen (vormittag|nachmittag)": r"heute \1",
             r"am heutigen tag": "heute",
-            r"zwischen (\S.*?) und ": r"\1 - ",
+            r"zwischen (\S.*?) und": r"\1 -",
             r"ab mittags?": "nachmittag",
             r"bis mittags?": "vormittag",
         },
         rest_of_week=("(?:den )?rest der woche", "(?:die )?restliche woche"),
+        week_after_next=("(?:die )?übernächste woche", "in der übernächsten woche"),
         holiday_names={
             **dict.fromkeys(("heiligabend", "heilig abend", "heiligen abend"), "24 december"),
             **dict.fromkeys(("weihnachten", "weihnachtstag"), "25 december"),

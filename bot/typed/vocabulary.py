@@ -22,7 +22,8 @@ class Words:
     ``leave_words`` only show that the text is about leave, unless a leave type has that name.
     ``type_words`` stand for the leave type with a code, or for the main one (``MAIN``).
     ``courtesies`` are removed and ``rewrites`` replaced before anything else; their keys are
-    regular expressions. ``rest_of_week`` are expressions for today until the last working day.
+    regular expressions. ``rest_of_week`` are expressions for today until the last working day,
+    ``week_after_next`` for the working days in two weeks.
     ``holiday_names`` are names of public holidays: a day and month in English, or the name that the
     person's calendar has.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
@@ -49,6 +50,7 @@ class Words:
     courtesies: tuple[str, ...]
     rewrites: dict[str, str]
     rest_of_week: tuple[str, ...]
+    week_after_next: tuple[str, ...]
     holiday_names: dict[str, str]
     also: tuple[str, ...]
     prepositions: frozenset[str] = frozenset()

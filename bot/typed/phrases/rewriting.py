@@ -29,19 +29,17 @@ def reduced(
     text = re.sub(r"[!?]+(?=$|[\s,])", " ", text).rstrip(" .")
     text = _courtesies(language).sub(" ", f" {text} ")
     for pattern, replacement in words.rewrites.items():
-        text = re.sub(_START + f"(?:{pattern})" + _END_OF[pattern[-1:] == " "], replacement, text)
+        text = re.sub(f"{_START}(?:{pattern}){_END}", replacement, text)
     text = " ".join(text.split())
     if weekdays and today.weekday() <= max(weekdays):
         last = today + timedelta(days=max(weekdays) - today.weekday())
         rest = rf"{_START}(?:{any_of(words.rest_of_week)}){_END}"
         text = re.sub(rest, f"{today} - {last}", text)
+    after_next = rf"{_START}(?:{any_of(words.week_after_next)}){_END}"
+    text = re.sub(after_next, f"week of {today + timedelta(weeks=2)}", text)
     return _with_dates(
         text, {**_names(holidays, words.months), **_aliases(words.holiday_names, holidays)}
     )
-
-
-# A pattern that ends with a space has its own end.
-_END_OF = {True: "", False: _END}
 
 
 @lru_cache
