@@ -37,7 +37,7 @@ async def show(interaction: Interaction, typed: str) -> bool:
 
 
 def _away(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Away | None:
-    """Absences as on Home: those of the team, then everyone's."""
+    """Absences: those of the team, then everyone's."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or config.organisation.timezone)
