@@ -44,6 +44,8 @@ def blocks(card: ApprovalCard) -> list[Block]:
     if declined := _amendment_reason(card):
         shown.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
     shown.append(text.quiet(text.escaped(_status_line(card))))
+    if card.may_decide:
+        shown.append(layout.actions(_menu(card)))
     return shown
 
 
@@ -163,6 +165,13 @@ def _buttons(card: ApprovalCard) -> list[Block]:
         approve, decline = ids.AMENDMENT_APPROVE, ids.AMENDMENT_DECLINE
         value = card.open_amendment.amendment.id
     return request_card.decision_buttons(approve, decline, value, card.requester.name)
+
+
+def _menu(card: ApprovalCard) -> Block:
+    proposed = card.open_amendment
+    first_day = (card.request if proposed is None else proposed.amendment).start_date
+    options = [(gettext("Show the team's calendar"), "calendar")]
+    return layout.menu(ids.CALENDAR, options, about=first_day.isoformat())
 
 
 def _text(card: ApprovalCard) -> str:

@@ -183,6 +183,23 @@ def test_a_cancellation_refreshes_every_card(world: World) -> None:
     assert "You cancelled your request." in world.slack.dm(ADA)[-1].text
 
 
+def test_the_menu_of_a_card_shows_the_teams_calendar_of_that_week(world: World) -> None:
+    world.a_request()
+    card = world.card(GRACE)
+    menu = card.blocks[-1]["elements"][0]
+    assert (menu["type"], [option["text"]["text"] for option in menu["options"]]) == (
+        "overflow",
+        ["Show the team's calendar"],
+    )
+
+    world.slack.click(GRACE, card, ids.CALENDAR, menu["options"][0]["value"])
+
+    calendar = world.slack.open_modal(GRACE, showing="3 August")
+    assert "Ada Lovelace" in calendar.visible_text
+    world.click(GRACE, ids.APPROVE)
+    assert "overflow" not in str(world.card(GRACE).blocks)
+
+
 def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> None:
     request = world.a_request()
     world.clock.advance(hours=1)

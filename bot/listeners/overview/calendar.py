@@ -61,11 +61,11 @@ async def show_typed(interaction: Interaction, typed: str) -> None:
 
 
 async def open_modal(interaction: Interaction) -> None:
-    """Open the calendar from Home."""
+    """Open the calendar from Home, or from an approval card at the request's week."""
     await interaction.ack()
     by = await identity.caller(interaction)
     shown, chart = await interaction.services.database.read_long(
-        _first_page, None, 0, by=by, now=interaction.now
+        _first_page, None, _day_of(interaction.value), by=by, now=interaction.now
     )
     await interaction.open(views.view(shown, chart, await _web_url(interaction, by)))
 
@@ -133,6 +133,14 @@ def _first_page(
         sunday = end_of_week(_today(tx, by=by, now=now))
         first_day = sunday + timedelta(weeks=first_day, days=-6)
     return _page(tx, CalendarPage(scope=scope, first_day=first_day), by=by, now=now)
+
+
+def _day_of(value: str) -> int | date:
+    """The day that a card's menu names; this week for Home's button, which names none."""
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        return 0
 
 
 def _page(
