@@ -67,6 +67,22 @@ def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> No
     assert errors.inline(refusal) == {ids.NOTE: "One. Two.", ids.FIRST_DAY: "Three."}
 
 
+def test_refusals_find_the_fields_of_a_single_day_whose_last_day_the_form_moved() -> None:
+    refusal = InvalidInput(
+        [
+            FieldError(pointer="/end_date", code="a", detail="One."),
+            FieldError(pointer="/end_half_day", code="b", detail="Two."),
+        ]
+    )
+    inputs = [ids.FIRST_DAY, f"{ids.LAST_DAY}.2", ids.PART_OF_DAY]
+
+    assert errors.inline(refusal, inputs) == {
+        f"{ids.LAST_DAY}.2": "One.",
+        ids.PART_OF_DAY: "Two.",
+    }
+    assert errors.inline(refusal, inputs, shown={"One."}) == {ids.PART_OF_DAY: "Two."}
+
+
 @pytest.mark.parametrize(
     ("refusal", "sentence"),
     [
