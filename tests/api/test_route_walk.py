@@ -36,6 +36,8 @@ pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 # its secret.
 OPEN: Final = {
     "/cal/{token}",
+    "/wallchart/{token}",
+    "/wallchart/assets/{version}/{name}",
     "/healthz",
     "/readyz",
     "/metrics",

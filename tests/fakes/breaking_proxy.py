@@ -51,7 +51,8 @@ class BreakingProxy:
     def _carry(self, client: socket.socket) -> None:
         server = socket.socket(socket.AF_UNIX)
         server.connect(self._server)
-        answering = threading.Thread(target=_copy, args=(server, client), daemon=True)
+        is_broken = threading.Event()
+        answering = threading.Thread(target=_copy, args=(server, client, is_broken), daemon=True)
         answering.start()
         with client, server:
             while data := _received(client):
@@ -60,19 +61,22 @@ class BreakingProxy:
                     continue
                 moment, self.breaks = self.breaks, None
                 # From here on the client receives nothing.
-                client.shutdown(socket.SHUT_RDWR)
+                is_broken.set()
                 if moment == "after":
                     server.sendall(data)
                 server.shutdown(socket.SHUT_WR)
-                # The server closes the connection once it has executed all statements.
+                # The server closes the connection once it has executed all statements, and holds
+                # no lock any more. Only then does the client notice, so that it can retry at once.
                 answering.join()
+                client.shutdown(socket.SHUT_RDWR)
                 return
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
+def _copy(source: socket.socket, target: socket.socket, is_broken: threading.Event) -> None:
     while data := _received(source):
         try:
-            target.sendall(data)
+            if not is_broken.is_set():
+                target.sendall(data)
         except OSError:
             # The target is closed; the source is still read to its end.
             continue
