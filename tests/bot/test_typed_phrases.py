@@ -151,6 +151,8 @@ def test_the_days_beside_an_unknown_word_are_kept_for_the_button() -> None:
         ("is anyone off on friday?", "out", "on friday"),
         ("who is on holiday next week", "out", "next week"),
         ("out tomorrow", "out", "tomorrow"),
+        ("who's not in next monday?", "out", "next monday"),
+        ("show me how much holiday is left", "balance", ""),
         ("Wer ist morgen weg?", "out", "morgen"),
         ("wer fehlt heute", "out", "heute"),
         ("wer hat nächste Woche Urlaub?", "out", "nächste woche"),

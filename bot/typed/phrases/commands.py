@@ -26,7 +26,7 @@ _COURTESIES: Final = re.compile(
 _SHOW: Final = r"(?:(?:show|tell|list|check|zeig|zeige)(?: me| mir)? |(?:what's|what is) )?"
 _MY: Final = r"(?:(?:my|the|mein|meine|meinen|das|den) )?"
 _LEAVE: Final = r"(?:leave|time off|pto|vacations?|holidays?)"
-_OFF: Final = r"(?:out|off|away|on (?:leave|holiday|vacation|pto))(?: of (?:the )?office)?"
+_OFF: Final = r"(?:out|off|away|not in|on (?:leave|holiday|vacation|pto))(?: of (?:the )?office)?"
 _WHO: Final = (
     r"(?:who(?:'s|s| is| are| will be)?|(?:is |will )?(?:any(?:one|body)|everyone)(?: be)?)"
 )
@@ -39,7 +39,7 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
         r"help(?: me)?|hilfe|commands|what can (?:i|you) (?:do|type)|how does (?:this|it) work",
     ),
     ("balance", rf"{_SHOW}{_MY}(?:{_LEAVE} )?(?:balance|allowance|entitlement)"),
-    ("balance", r"how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b.*"),
+    ("balance", rf"{_SHOW}how (?:many|much) .*\b(?:left|remaining|remain|have|got)\b.*"),
     ("balance", rf"(?:days|{_LEAVE}) (?:left|remaining)"),
     ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand|resturlaub)"),
     ("balance", r"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b.*"),
