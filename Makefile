@@ -21,7 +21,7 @@ COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --python-version
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-all test-cluster install lint bench fuzz docs catalogues swagger-ui lock help
+.PHONY: run test test-all test-cluster install lint bench fuzz docs catalogues screenshots swagger-ui lock help
 
 run: $(RUNTIME)  ## Start Hiatus with demo data at http://127.0.0.1:8000
 	$(BIN)/hiatus serve --demo $(ARGS)
@@ -56,6 +56,9 @@ fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" 
 
 catalogues: $(DEV)  ## Update bot/catalogues/*.po from the code; NEW=fr adds a language
 	$(BIN)/python -m tests.catalogues $(NEW)
+
+screenshots: $(DEV)  ## Remake the pictures in docs/screenshots, in light and dark
+	$(BIN)/python -m tests.screenshots $(ARGS)
 
 swagger-ui: $(DEV)  ## Print the version of the vendored Swagger UI; ARGS=5.35.0 replaces it by that version
 	$(BIN)/python -m tests.swagger_ui $(ARGS)

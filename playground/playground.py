@@ -14,7 +14,7 @@ from typing import Final
 from bot.base.settings import SlackSettings
 from playground.loopback.blocks import Payload
 from playground.loopback.delivery import Delivery
-from playground.loopback.records import Message, View
+from playground.loopback.records import Answer, Message, View
 from playground.loopback.server import SlackServer
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
@@ -23,6 +23,8 @@ from playground.screens import screen
 from storage.base.values import User
 
 CHANNEL_ID: Final = "C0GENERAL00"
+# What the page offers. Hiatus speaks these languages.
+LOCALES: Final = ("en-GB", "de-DE")
 # Of messages, calls and so on, each.
 _MAX_STORED: Final = 500
 _MAX_PROBLEMS: Final = 5
@@ -107,7 +109,14 @@ class Playground:
             return {
                 "version": self.version,
                 "people": [
-                    {"id": player.slack_user_id, "name": player.name, "title": player.title}
+                    {
+                        "id": player.slack_user_id,
+                        "name": player.name,
+                        "title": player.title,
+                        "locale": self.workspace.person(
+                            self.slack.team_id, player.slack_user_id
+                        ).locale,
+                    }
                     for player in self.players.values()
                 ],
                 "screens": {
@@ -120,6 +129,19 @@ class Playground:
                     for violation in self.workspace.violations[-_MAX_PROBLEMS:]
                 ],
             }
+
+    def choose_language(self, user_id: str, locale: str) -> Answer:
+        """A person changes the language of their Slack, which tells the bot. Raises Unseen."""
+        if locale not in LOCALES:
+            raise Unseen("The playground does not speak this language.")
+        person = self.workspace.person(self.slack.team_id, user_id)
+        with self.workspace.changed:
+            person.locale = locale
+            self.workspace.note_change()
+        user = person.to_slack(with_email=True, with_locale=True)
+        answer = self.slack.event({"type": "user_change", "user": user})
+        self.slack.open_home(user_id)
+        return answer
 
     def reset(self) -> None:
         """Delete everything in this Slack. Hiatus keeps its data."""

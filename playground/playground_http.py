@@ -24,7 +24,17 @@ _MAX_SHOWN: Final = 6
 _MAX_BODY_BYTES: Final = 200_000
 
 Text = Field(default="", max_length=3000)
-Kind = Literal["command", "shortcut", "click", "pick", "suggest", "submit", "close", "open_home"]
+Kind = Literal[
+    "command",
+    "shortcut",
+    "click",
+    "pick",
+    "suggest",
+    "submit",
+    "close",
+    "open_home",
+    "language",
+]
 
 
 class Act(BaseModel):
@@ -148,7 +158,11 @@ def _click(playground: Playground, act: Act) -> Answer:
 
 def _pick(playground: Playground, act: Act) -> Answer:
     view = playground.view(act.user, act.view_id)
-    return playground.slack.pick(act.user, view, act.block_id, act.action_id, act.value)
+    try:
+        return playground.slack.pick(act.user, view, act.block_id, act.action_id, act.value)
+    except Impossible:
+        # The view was published again meanwhile, with new block ids. Slack sends such a press, too.
+        return playground.slack.pick(act.user, view, None, act.action_id, act.value)
 
 
 def _suggest(playground: Playground, act: Act) -> Answer:
@@ -169,6 +183,10 @@ def _open_home(playground: Playground, act: Act) -> Answer:
     return playground.slack.open_home(act.user)
 
 
+def _language(playground: Playground, act: Act) -> Answer:
+    return playground.choose_language(act.user, act.text)
+
+
 _HANDLERS: Final[dict[str, Handler]] = {
     "command": _command,
     "shortcut": _shortcut,
@@ -178,6 +196,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "submit": _submit,
     "close": _close,
     "open_home": _open_home,
+    "language": _language,
 }
 
 

@@ -9,6 +9,7 @@ import { patch, untouched } from "./playground-patch.js";
 import { element, mrkdwn } from "./playground-text.js";
 import { Unread } from "./playground-unread.js";
 
+const LANGUAGES = { "en-GB": "English", "de-DE": "Deutsch" };
 const TABS = { messages: "Hiatus", home: "Home", channel: "#general" };
 
 // One person's window: the conversation with Hiatus, the Home tab, a channel, and a form on top.
@@ -22,6 +23,9 @@ export class Panel {
     this.chooser = element("select", { "aria-label": "Who is this?" });
     this.chooser.addEventListener("change", () => this.become(this.chooser.value));
     this.role = element("span", { class: "role" });
+    this.language = element("select", { class: "language", "aria-label": "Language" },
+      ...Object.entries(LANGUAGES).map(([value, name]) => element("option", { value, title: name }, value.slice(0, 2).toUpperCase())));
+    this.language.addEventListener("change", () => this.act({ kind: "language", text: this.language.value }));
     this.tabs = Object.keys(TABS).map((name) => this.tabNamed(name));
     this.view = element("div", { class: "view", role: "tabpanel", id: `view-${number}`, tabindex: "0" });
     this.line = element("input", { type: "text", autocomplete: "off", spellcheck: "false", value: this.world.command, "aria-label": "Message Hiatus" });
@@ -36,7 +40,7 @@ export class Panel {
       element("div", { role: "tablist", "aria-label": "Slack" }, ...this.tabs), this.threadHead, this.view, this.composer);
     this.modal = new Modal(this);
     this.root = element("section", { class: "panel", id: `person-${number}` },
-      element("header", {}, this.chooser, this.role), this.behind, this.modal.cover, this.toast);
+      element("header", {}, this.chooser, this.role, this.language), this.behind, this.modal.cover, this.toast);
     // Who looks at a panel has seen its messages.
     for (const event of ["focusin", "pointerdown"]) {
       this.root.addEventListener(event, () => this.read());
@@ -185,6 +189,7 @@ export class Panel {
       }
     }
     this.role.textContent = me ? me.title : "";
+    this.language.value = me ? me.locale : "";
   }
 
   draw(screen) {

@@ -123,6 +123,7 @@ function setUp(linked) {
   place.replaceChildren(...panels.map((panel) => panel.root));
   jump.replaceChildren(...panels.map((panel) => element("a", { href: `#${panel.root.id}` })));
   jump.hidden = panels.length === 1;
+  document.body.classList.toggle("alone", panels.length === 1);
   const button = document.getElementById("start-tour");
   button.hidden = panels.length !== FIRST.length;
   tour = new Tour(document.getElementById("tour"), button, (number) => panels[number - 1]);

@@ -95,7 +95,7 @@ class Screens:
         self._state = {
             "version": self._version,
             "people": [
-                {"id": user_id, "name": name, "title": "member"}
+                {"id": user_id, "name": name, "title": "member", "locale": "en-GB"}
                 for user_id, name in self._names.items()
             ],
             "problems": [],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,9 +87,6 @@ def test_the_wallchart_is_accessible(page: Page, server: Server) -> None:
     assert page.get_by_role("columnheader").count() > 28
     assert violations(page) == []
     assert is_as_wide_as_the_screen(page)
-    if os.environ.get("HIATUS_SCREENSHOTS") and scheme_and_width(page) == ("light", 1280):
-        page.set_viewport_size({"width": 1140, "height": 560})
-        page.screenshot(path=ROOT / "docs" / "screenshots" / "wallchart.png")
 
 
 def test_the_wallchart_is_used_with_the_keyboard(page: Page, server: Server) -> None:

@@ -112,6 +112,28 @@ def test_a_form_is_filled_in_over_several_picks(server: Server) -> None:
     assert screen(server, AMIR)["modal"] is None
 
 
+def test_a_press_counts_although_the_view_was_published_again_meanwhile(server: Server) -> None:
+    assert act(server, AMIR, "open_home")["ok"]
+    home = wait_for(lambda: screen(server, AMIR)["home"])
+    (button,) = [
+        element
+        for block in home["blocks"]
+        for element in block.get("elements", [])
+        if element["type"] == "button" and element["text"]["text"] == "API keys"
+    ]
+
+    pressed = act(
+        *(server, AMIR, "pick"),
+        view_id=home["id"],
+        block_id="of the earlier view",
+        action_id=button["action_id"],
+        value=button.get("value"),
+    )
+
+    assert pressed["ok"], pressed
+    wait_for(lambda: screen(server, AMIR)["modal"])
+
+
 def test_users_cannot_press_buttons_of_other_users_views(server: Server) -> None:
     card = the_card(server)
 

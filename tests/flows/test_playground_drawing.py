@@ -367,3 +367,12 @@ def test_the_tour_follows_what_newcomers_do_and_is_offered_once(page: Page) -> N
     expect(tour).to_contain_text("Step 1 of 5")
     tour.get_by_role("button", name="Skip the tour").click()
     expect(tour).to_be_hidden()
+
+
+def test_a_person_reads_another_language(page: Page) -> None:
+    grace(page).get_by_role("tab", name="Home").click()
+    expect(grace(page).get_by_role("tabpanel")).to_contain_text("Your balance")
+
+    grace(page).get_by_label("Language").select_option("de-DE")
+
+    expect(grace(page).get_by_role("tabpanel")).to_contain_text("Dein Urlaubskonto")

@@ -1,0 +1,192 @@
+"""The pictures in docs/screenshots, each in light and dark. `make screenshots` remakes them.
+
+Each pair of pictures comes from a demo of its own, so the screens show what a newcomer finds.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests import browser as browsers
+from tests import javascript
+from tests.flows.playground_page import PATIENCE_MS, amir, say
+from tests.flows.running import ROOT, Deployment, Server
+
+FOLDER: Final = ROOT / "docs" / "screenshots"
+_FONT: Final = javascript.FOLDER / "node_modules/@fontsource/noto-color-emoji/files"
+# Browsers without a font for emoji show boxes in their place.
+_EMOJI: Final = """
+@font-face { font-family: "Emoji"; src: url("emoji.woff2"); unicode-range: U+200d, U+2049,
+  U+231a-231b, U+23e9-23fa, U+2600-27bf, U+2b1b-2b55, U+fe0f, U+1f000-1faff; }
+:root, :root * { font-family: "Emoji", Lato, system-ui, sans-serif; }
+"""
+
+Scheme = Literal["light", "dark"]
+
+
+class Camera:
+    """Takes the pictures of one colour scheme."""
+
+    def __init__(self, browser: Browser, server: Server, scheme: Scheme) -> None:
+        self._browser = browser
+        self._server = server
+        self._scheme: Scheme = scheme
+
+    @contextmanager
+    def at(self, path: str, width: int = 720, height: int = 860) -> Iterator[Page]:
+        """A page of the server, with pictures for emoji and without the tour."""
+        context = self._browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=self._scheme,
+            locale="en-GB",
+            timezone_id="Europe/London",
+            bypass_csp=True,
+        )
+        _give_emoji(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(f"{self._server.url}{path}")
+        if path.startswith("/playground"):
+            page.add_style_tag(content=_EMOJI)
+        yield page
+        context.close()
+
+    def take(self, page: Page, name: str) -> None:
+        page.mouse.move(0, 0)
+        page.evaluate("document.fonts.ready.then(() => 0)")
+        page.wait_for_timeout(1_000)
+        page.screenshot(path=FOLDER / f"{name}-{self._scheme}.png")
+
+
+def _give_emoji(context: BrowserContext) -> None:
+    path = _FONT / "noto-color-emoji-emoji-400-normal.woff2"
+    context.route("**/emoji.woff2", lambda route: route.fulfill(path=path))
+
+
+def home(camera: Camera) -> None:
+    with camera.at("/playground?as=amir,grace,henrik&tab=home", 1280, 900) as page:
+        for tab in page.get_by_role("tabpanel").all():
+            expect(tab.get_by_role("button").first).to_be_visible()
+        camera.take(page, "home")
+
+
+def form(camera: Camera) -> None:
+    with camera.at("/playground?as=amir", height=940) as page:
+        say(amir(page), "/timeoff")
+        dialog = amir(page).get_by_role("dialog")
+        expect(dialog).to_contain_text("approval")
+        camera.take(page, "form")
+    with camera.at("/playground?as=amir", 360, 780) as page:
+        camera.take(page, "phone")
+        amir(page).get_by_role("button", name="Close all").click()
+    with camera.at("/playground?as=tom%20becker&tab=home") as page:
+        expect(amir(page).get_by_role("tabpanel")).to_contain_text("Your balance")
+        amir(page).get_by_label("Language").select_option("de-DE")
+        expect(amir(page).get_by_role("tabpanel")).to_contain_text("Urlaub")
+        camera.take(page, "german")
+
+
+def card(camera: Camera) -> None:
+    with camera.at("/playground?as=grace", height=560) as page:
+        expect(page.get_by_role("button", name="Approve")).to_be_visible()
+        camera.take(page, "card")
+
+
+def calendar(camera: Camera) -> None:
+    with camera.at("/playground?as=grace", 980, 720) as page:
+        page.get_by_label("Message Hiatus").fill("/timeoff calendar everyone")
+        page.get_by_role("button", name="Send").click()
+        expect(page.get_by_role("table")).to_be_visible()
+        camera.take(page, "calendar")
+
+
+def declined(camera: Camera) -> None:
+    with camera.at("/playground?as=amir,grace", 1280, 640) as page:
+        page.get_by_role("button", name="Decline").click()
+        reason = page.get_by_role("dialog")
+        reason.get_by_role("textbox").fill("We launch that week. Would the week after work?")
+        reason.get_by_role("button", name="Decline").click()
+        expect(reason).to_be_hidden()
+        bar = amir(page).locator(".replies")
+        expect(bar).to_be_visible()
+        camera.take(page, "declined")
+        bar.click()
+        camera.take(page, "thread")
+
+
+def admin(camera: Camera) -> None:
+    with camera.at("/playground?as=henrik&tab=home") as page:
+        _press(page, "Leave types")
+        camera.take(page, "leave-types")
+        page.get_by_role("button", name="Close all").click()
+        _press(page, "People")
+        camera.take(page, "people")
+        page.get_by_role("button", name="Close all").click()
+        _press(page, "API keys")
+        _create_a_key(page.get_by_role("dialog"))
+        camera.take(page, "api-key")
+
+
+def _press(page: Page, name: str) -> None:
+    page.get_by_role("tabpanel").get_by_role("button", name=name, exact=True).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def _create_a_key(dialog: Locator) -> None:
+    dialog.get_by_role("button", name="Create API key").click()
+    dialog.get_by_label("Name").fill("Payroll")
+    dialog.get_by_label("leave:read").check()
+    dialog.get_by_role("button", name="Create", exact=True).click()
+    expect(dialog).to_contain_text("You won't see it again")
+
+
+def website(camera: Camera, server: Server) -> None:
+    with camera.at("/", 1140, 760) as page:
+        camera.take(page, "welcome")
+    with camera.at("/docs", 1140, 760) as page:
+        page.wait_for_selector(".opblock")
+        camera.take(page, "reference")
+    api_key = re.findall(r"hiatus_sk_live_\w+", server.printed())[1]
+    token = server.client(api_key).get("/api/v1/calendar-feeds/token").json()["token"]
+    with camera.at(f"/wallchart/{token}?scope=org", 1140, 560) as page:
+        camera.take(page, "wallchart")
+    with camera.at("/playground", 1280, 700) as page:
+        expect(page.get_by_role("button", name="Approve")).to_be_visible()
+        camera.take(page, "playground")
+
+
+def main() -> None:
+    chromium = browsers.find()
+    if chromium is None:
+        raise SystemExit(browsers.NONE_FOUND)
+    expect.set_options(timeout=PATIENCE_MS)
+    schemes: tuple[Scheme, ...] = ("light", "dark")
+    with browsers.launched(chromium) as browser:
+        for scheme in schemes:
+            _take_all(browser, scheme)
+
+
+def _take_all(browser: Browser, scheme: Scheme) -> None:
+    settings: dict[str, Any] = {"HIATUS_SUPPORT_CONTACT": "people@acme.example"}
+    with tempfile.TemporaryDirectory() as folder:
+        deployment = Deployment(f"sqlite:///{Path(folder)}/hiatus.db", **settings)
+        with deployment.serving("--demo") as server:
+            camera = Camera(browser, server, scheme)
+            website(camera, server)
+            home(camera)
+            form(camera)
+            card(camera)
+            admin(camera)
+            declined(camera)
+            calendar(camera)
+
+
+if __name__ == "__main__":
+    main()
