@@ -18,7 +18,7 @@ from storage.base.values import ROLES, Department, User
 from storage.leave.people_facts import People, PersonFacts
 from storage.rules.employment import records
 
-_WEEK: Final = (
+WEEK: Final = (
     "monday",
     "tuesday",
     "wednesday",
@@ -37,7 +37,7 @@ _STATUSES: Final[Mapping[str, str]] = {
 
 def working_days() -> list[Option]:
     options = []
-    for number, day in enumerate(_WEEK):
+    for number, day in enumerate(WEEK):
         name = words.weekday(number)
         options += [
             Option(label=name, value=day),

@@ -35,7 +35,7 @@ def balance(user: User, balance: Balance) -> View:
             "reason",
             gettext("Reason"),
             fields.text_input(),
-            hint=gettext("The person sees it in their balance."),
+            hint=gettext("Visible to the person and their approvers."),
         ),
     ]
     return layout.modal(

@@ -139,7 +139,9 @@ def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
     by_block: dict[str, str] = {}
     for error in pointers:
         name = error.pointer.lstrip("/?").split("/")[0]
-        block = name if name in inputs else inputs[0]
+        # A list may have a field for each of its entries, such as "working_days/monday".
+        parts = [block for block in inputs if block.partition("/")[0] == name]
+        block = parts[0] if parts else inputs[0]
         sentence = domain_sentences.translated(error.detail)
         by_block[block] = f"{by_block[block]} {sentence}" if block in by_block else sentence
     return by_block

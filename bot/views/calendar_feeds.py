@@ -98,7 +98,7 @@ def _copied_or_added(url: str, name: str) -> str:
     outlook = f"https://outlook.office.com/calendar/0/addfromweb?{query}"
     add_to_google, add_to_outlook = gettext("Add to Google Calendar"), gettext("Add to Outlook")
     links = f"<{google}|{add_to_google}> · <{text.escaped(outlook)}|{add_to_outlook}>"
-    return f"```{text.escaped(url)}```\n{links}"
+    return f"```{text.escaped(url)}```{links}"
 
 
 def _last_fetch(feed: CalendarFeed, timezone: str) -> str:

@@ -206,9 +206,10 @@ def test_another_working_week_recalculates_all_leave(world: World) -> None:
     world.submit_over_rest(EVE)
     form = settings(world, ADMIN, ids.ORGANISATION)
 
-    confirmation = confirmation_of(
-        world, form, {"name": "None", "working_days": ["monday", "tuesday"]}
+    days_off = dict.fromkeys(
+        ("working_days/wednesday", "working_days/thursday", "working_days/friday"), "none"
     )
+    confirmation = confirmation_of(world, form, {"name": "None", **days_off})
 
     assert (
         "2 requests will change.\n2 people affected: 6 days → 4 days in total."

@@ -66,7 +66,10 @@ SEARCHED: Final = {
 }
 FILLED: Final[dict[str, dict[str, Any]]] = {
     ids.PERSON_FORM: {"working_days": MORNINGS},
-    ids.ORGANISATION_FORM: {"working_days": MORNINGS},
+    ids.ORGANISATION_FORM: {
+        "working_days/monday": "monday:am",
+        "working_days/tuesday": "tuesday:am",
+    },
     ids.OVERRIDE_FORM: {"date": "2026-09-07", "name": "Betriebsruhe"},
     ids.PERSON_NEW_FORM: {"email": "neu@example.com", "first_name": "Nina", "last_name": "Neu"},
     ids.WEBHOOK_FORM: {"url": URL},

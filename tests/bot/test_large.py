@@ -193,7 +193,10 @@ def test_a_new_working_week_shows_its_effects_before_it_is_saved(world: World) -
     requests(world, 1_000)
     form = settings(world, ADMIN, ids.ORGANISATION)
 
-    quick(world.slack.submit(ADMIN, form, {"working_days": ["monday", "tuesday"]}))
+    days_off = dict.fromkeys(
+        ("working_days/wednesday", "working_days/thursday", "working_days/friday"), "none"
+    )
+    quick(world.slack.submit(ADMIN, form, days_off))
 
     confirmation = world.slack.open_modal(ADMIN, "Before you save")
     assert "1000 requests will change." in confirmation.visible_text

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from bot.base import ids
-from storage.admin import departments, people
+from storage.admin import departments, organisations, people
 from storage.base.values import User
 from storage.leave import ledgers
 from tests.bot.test_settings_access import click, settings
@@ -170,3 +170,18 @@ def test_a_feed_is_added_to_a_calendar_with_one_click(world: World) -> None:
     assert f"<https://calendar.google.com/calendar/r?cid={google}|Add to Google Calendar>" in text
     outlook = quote(f"{link}?scope=team", safe="")
     assert f"addfromweb?url={outlook}&amp;name=Your%20team|Add to Outlook>" in text
+
+
+def test_the_working_week_of_the_organisation_has_a_row_for_each_day(world: World) -> None:
+    form = settings(world, ADMIN, ids.ORGANISATION)
+    week = [block["block_id"] for block in form.blocks if "working_days" in block["block_id"]]
+    every_day_off = dict.fromkeys(week, ids.NOTHING)
+
+    refused = world.slack.submit(ADMIN, form, every_day_off)
+    halves = {"working_days/friday": "friday:am", "working_days/saturday": "saturday"}
+    accepted = world.slack.submit(ADMIN, form, every_day_off | halves)
+
+    organisation = world.database.read_now(organisations.get, by=world.acme.caller)
+    assert refused.errors == {"working_days/monday": "Choose at least one working day."}
+    assert accepted.errors == {}
+    assert organisation.working_days == ("friday:am", "saturday")
