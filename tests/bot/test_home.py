@@ -49,7 +49,7 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
 
     text = home.visible_text
     assert "*2026: 22 of 25 days left*" in text
-    assert "`▒▒░░░░░░░░░░░░░░░░░░`  Approved: 0. Pending: 3." in text
+    assert "▒▒░░░░░░░░░░░░░░░░░░  Approved: 0. Pending: 3." in text
     assert "Mon 3 August to Wed 5 August 2026, 3 days\nAwaiting a decision" in text
     assert "No one is out." in text
     assert "Waiting for your decision" not in text

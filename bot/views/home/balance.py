@@ -46,7 +46,7 @@ def _lines(balance: Balance) -> list[str]:
         pending=_days(balance.pending_half_days),
     )
     progress = bar(balance)
-    return [f"*{summary}*", f"`{progress}`  {figures}" if progress else figures]
+    return [f"*{summary}*", f"{progress}  {figures}" if progress else figures]
 
 
 def _small_print(balance: Balance) -> list[str]:
