@@ -67,11 +67,7 @@ def table(chart: Wallchart) -> Block:
 def legend(chart: Wallchart) -> str:
     """What the cells mean, in mrkdwn; only what the chart shows."""
     days = [day for person in chart.people for day in person.days]
-    meanings = [
-        _type_meaning(leave_type, leave_type.name)
-        for leave_type in chart.leave_types
-        if leave_type.name is not None
-    ]
+    meanings = [_type_meaning(leave_type) for leave_type in chart.leave_types]
     if any(off and off.is_pending for day in days for off in (day.morning, day.afternoon)):
         meanings.append(gettext("( ) pending"))
     holidays = {(day.date, day.holiday_name) for day in days if day.worked and day.holiday_name}
@@ -153,14 +149,13 @@ def _half_letters(morning: Off | None, afternoon: Off | None) -> Iterable[str]:
 
 
 def _letter(off: Off) -> str:
-    # A hidden type's sign is hard to tell from that of a day at work.
-    letter = gettext("Away") if off.leave_type.name is None else off.leave_type.letter
-    return f"({letter})" if off.is_pending else letter
+    return f"({off.leave_type.letter})" if off.is_pending else off.leave_type.letter
 
 
-def _type_meaning(leave_type: ShownType, name: str) -> str:
+def _type_meaning(leave_type: ShownType) -> str:
     emoji = f":{leave_type.emoji}: " if leave_type.emoji else ""
-    return f"{emoji}{text.escaped(leave_type.letter)} {text.name(name)}"
+    shown = gettext("Away") if leave_type.name is None else text.name(leave_type.name)
+    return f"{emoji}{text.escaped(leave_type.letter)} {shown}"
 
 
 def type_name(off: Off) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from typing import Final
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
@@ -11,6 +12,11 @@ from bot.blocks import calendar, calendar_pages, layout, text, words
 from bot.blocks.calendar_pages import CalendarPage
 from bot.message_views.calendar import title
 from storage.access.wallchart import Day, PersonDays, Wallchart
+
+
+# So long that the lines of a day, at most one holiday and one leave a person, fit in a section.
+_MAX_HOLIDAY: Final = 80
+_MAX_OFF: Final = 100
 
 
 def view(shown: CalendarPage, chart: Wallchart, web_url: str | None) -> View:
@@ -37,10 +43,11 @@ def _lines(day: date, chart: Wallchart) -> Iterator[str]:
     """The public holidays of that day, and everyone who is off."""
     days = [(person, each) for person in chart.people for each in person.days if each.date == day]
     names = {each.holiday_name for _, each in days if each.worked and each.holiday_name}
-    yield from (f"{calendar.HOLIDAY} {text.name(name)}" for name in sorted(names))
+    for name in sorted(names):
+        yield f"{calendar.HOLIDAY} {text.escaped_within(name, _MAX_HOLIDAY)}"
     for person, each in days:
         if each.morning is not None or each.afternoon is not None:
-            yield f"• {_off(person, each)}"
+            yield f"• {text.escaped_within(_off(person, each), _MAX_OFF)}"
 
 
 def _off(person: PersonDays, day: Day) -> str:
@@ -54,4 +61,4 @@ def _off(person: PersonDays, day: Day) -> str:
         if day.afternoon is not None:
             name = calendar.type_name(day.afternoon)
             kinds.append(gettext("{leave_type}, afternoon", leave_type=name))
-    return text.escaped(f"{calendar.name(person)}: {'; '.join(kinds)}")
+    return f"{calendar.name(person)}: {'; '.join(kinds)}"

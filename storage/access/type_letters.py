@@ -9,7 +9,7 @@ from typing import Final
 from storage.base.values import LeaveType
 
 # For leave whose type the viewer may not know: it is the letter of no type.
-HIDDEN: Final = "•"
+HIDDEN: Final = "●"
 _OTHERS: Final = string.ascii_uppercase + string.digits
 
 

@@ -72,8 +72,8 @@ def test_the_team_is_shown_as_people_and_ten_working_days(world: World) -> None:
     annual = ":palm_tree: A"
     assert grace == ["Grace Hopper", *["·"] * 3, *[annual] * 4, *["·"] * 3]
     # The type of private leave is hidden from colleagues.
-    assert hedy == ["Hedy Lamarr", "·", "Away", *["·"] * 8]
-    assert ":palm_tree: A Annual leave" in message.visible_text
+    assert hedy == ["Hedy Lamarr", "·", "●", *["·"] * 8]
+    assert ":palm_tree: A Annual leave · ● Away" in message.visible_text
 
 
 def test_a_screen_reader_reads_the_leave_in_words(world: World) -> None:

@@ -109,3 +109,39 @@ def test_the_calendar_keeps_to_slacks_limits(
     assert len(message["text"]) <= 4_000
     assert problems_of_view(modal) == []
     assert not is_too_large(modal)
+
+
+def test_a_day_on_which_everyone_is_off_fits_a_section() -> None:
+    leave_type = ShownType(id="type", name="&" * 100, letter="&", colour=None, emoji=LONGEST_EMOJI)
+    day = Day(
+        date=FIRST_DAY,
+        worked=WHOLE_DAY,
+        holiday=NOTHING,
+        holiday_name=None,
+        morning=Off(leave_type=leave_type, is_pending=True),
+        afternoon=Off(leave_type=leave_type, is_pending=False),
+    )
+    people = [
+        PersonDays(
+            user_id=f"u{number}",
+            name="&" * 201,
+            is_viewer=False,
+            days=(replace(day, holiday_name=f"{number}{'&' * 100}"),),
+        )
+        for number in range(MAX_PEOPLE)
+    ]
+    chart = Wallchart(
+        config=config_of(WEEKDAYS),
+        first_day=FIRST_DAY,
+        last_day=FIRST_DAY,
+        people=people,
+        leave_types=[leave_type],
+        people_count=len(people),
+        page=1,
+        pages=1,
+    )
+
+    modal = views.view(CalendarPage(scope="team", first_day=FIRST_DAY), chart, None)
+
+    assert problems_of_view(modal) == []
+    assert str(modal).count("…") == 2 * MAX_PEOPLE

@@ -305,7 +305,8 @@ def test_the_team_view_can_show_the_whole_organisation(world: World) -> None:
     world.settled()
 
     wide = world.slack.home(ADA)
-    assert rows(wide) == [["Eve Elsewhere", *["·"] * 3, "Away", *["·"] * 6]]
+    assert rows(wide) == [["Eve Elsewhere", *["·"] * 3, "●", *["·"] * 6]]
+    assert "● Away" in wide.visible_text
     assert "Show my team" in labels(wide)
 
 
