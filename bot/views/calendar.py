@@ -13,7 +13,6 @@ from bot.blocks.calendar_pages import CalendarPage
 from bot.message_views.calendar import title
 from storage.access.wallchart import Day, PersonDays, Wallchart
 
-
 # So long that the lines of a day, at most one holiday and one leave a person, fit in a section.
 _MAX_HOLIDAY: Final = 80
 _MAX_OFF: Final = 100
