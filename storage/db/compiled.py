@@ -60,11 +60,7 @@ class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
 
 
 class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, user_ids)
-    """``column IN (…)`` with a list as one parameter: the SQL does not grow with the list.
-
-    Of an id, PostgreSQL looks up each element in the primary key. For ``id = ANY(…)`` it may choose
-    another index that ends with the id, and then reads the whole organisation in it.
-    """
+    """``column IN (…)`` with a list as one parameter: the SQL does not grow with the list."""
 
     def __init__(self, column: Expr, param: Sequence[str] | Sequence[int]) -> None:
         super().__init__()
@@ -74,8 +70,6 @@ class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         ctx.sql(self.column)
         if ctx.state.param == "%s":
-            if getattr(self.column, "name", None) == "id":
-                return ctx.literal(" IN (SELECT unnest(").sql(self.param).literal("::uuid[]))")
             # Other expressions are numbers.
             kind = getattr(self.column, "field_type", "BIGINT")
             cast = f"::{kind.lower()}[])" if kind in ("UUID", "BIGINT") else ")"
@@ -108,9 +102,8 @@ def json_of_keys(keys: Iterable[Iterable[str]]) -> str:
 class any_of_few(peewee.Node):  # type: ignore[misc]  # reads as an operator, as any_of does
     """``column IN (SELECT …)``, for a subquery with few rows.
 
-    PostgreSQL then runs it first and looks up each of its rows in an index. Of a join with the
-    subquery itself it estimates as many rows as in an average organisation, and then scans all rows
-    of a larger one.
+    PostgreSQL then runs it first and reads an index for each of its rows. Of a join it estimates as
+    many rows as in an average organisation, and then scans all rows of a larger one.
     """
 
     def __init__(self, column: peewee.Field, subquery: Expr) -> None:
@@ -121,10 +114,10 @@ class any_of_few(peewee.Node):  # type: ignore[misc]  # reads as an operator, as
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         if ctx.state.param != "%s":
             return ctx.sql(self.column.in_(self.subquery))
-        ctx.sql(self.column).literal(" IN (SELECT unnest(ARRAY")
+        ctx.sql(self.column).literal(" = ANY(ARRAY")
         with ctx(subquery=True):
             ctx.sql(self.subquery)
-        return ctx.literal("))")
+        return ctx.literal(")")
 
 
 class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
@@ -174,7 +167,7 @@ def unindexed(column: peewee.Field, engine: Engine) -> Expr:
 
 
 def is_true(condition: Expr) -> Expr:
-    """A condition that is checked row by row: with no index, and for a subquery with no join."""
+    """A condition on an ``IN (SELECT …)`` that is checked row by row, with no index and no join."""
     return peewee.NodeList((condition, peewee.SQL("IS TRUE")), parens=True)
 
 
