@@ -79,6 +79,17 @@ def excerpt(typed: str, longest: int) -> str:
     return escaped(cut(typed, max(1, longest // 5)))
 
 
+def that_fit(lines: Iterable[str], longest: int) -> list[str]:
+    """The first lines that fit, escaped and each with a line break, in that many characters."""
+    length, shown = 0, []
+    for line in lines:
+        length += len(escaped(line)) + 1
+        if length > longest:
+            break
+        shown.append(line)
+    return shown
+
+
 def room_after(parts: Iterable[str]) -> int:
     """The number of characters left for an excerpt in a message's text."""
     return min(2_000, MAX_MESSAGE - 20 - sum(len(part) + 1 for part in parts))

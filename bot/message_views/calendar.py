@@ -39,11 +39,9 @@ def title(shown: CalendarPage, chart: Wallchart) -> str:
 def _in_words(heading: str, chart: Wallchart) -> str:
     """Everything that the table shows, within the length of a message's text."""
     lines = calendar.lines(chart) or [gettext("No one is out.")]
-    said = f"{text.escaped(heading)}:"
-    for number, line in enumerate(lines):
-        longer = f"{said}\n{text.escaped(line)}"
-        if len(longer) > text.MAX_MESSAGE - _ROOM_FOR_MORE:
-            more = len(lines) - number
-            return f"{said}\n" + ngettext("… and {count} more", "… and {count} more", more)
-        said = longer
-    return said
+    said = [text.escaped(f"{heading}:")]
+    shown = text.that_fit(lines, text.MAX_MESSAGE - _ROOM_FOR_MORE - len(said[0]))
+    said += map(text.escaped, shown)
+    if more := len(lines) - len(shown):
+        said.append(ngettext("… and {count} more", "… and {count} more", more))
+    return "\n".join(said)

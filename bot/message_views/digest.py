@@ -22,7 +22,9 @@ def message(digest: Digest) -> Message:
     """``text`` has the same names as the blocks."""
     title = _title(digest)
     absences = digest.absences
-    lines = _that_fit([f"• {_with_cover(digest, person)}" for person in absences.out])
+    lines = text.that_fit(
+        [f"• {_with_cover(digest, person)}" for person in absences.out], _MAX_LIST
+    )
     if not absences.out:
         lines = [gettext("No one is out.")]
     elif more := absences.total - len(lines):
@@ -142,13 +144,3 @@ def _name_and_type(person: PersonOut) -> tuple[str, str]:
     if person.type_name is None:
         return name, gettext("Away")
     return name, text.cut(person.type_name, text.MAX_NAME)
-
-
-def _that_fit(lines: Sequence[str]) -> list[str]:
-    length, shown = 0, []
-    for line in lines:
-        length += len(text.escaped(line)) + 1
-        if length > _MAX_LIST:
-            break
-        shown.append(line)
-    return shown

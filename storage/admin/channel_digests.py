@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -22,7 +22,7 @@ from storage.base.values import (
     as_dict,
 )
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import ChannelDigestRow
@@ -151,14 +151,16 @@ def delete(tx: Transaction, digest_id: str, *, by: Caller, now: datetime) -> Non
     """Delete a digest; its messages stay in Slack. Raises InsufficientRole or NotFound."""
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    _delete_one(tx, get(tx, digest_id, by=by), by=by, now=now)
+    _delete_all(tx, [get(tx, digest_id, by=by)], by=by, now=now)
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
     """Delete the digests of a department that is about to be deleted."""
-    for digest in _all(tx, by.organisation_id):
-        if digest.department_id == department_id:
-            _delete_one(tx, digest, by=by, now=now)
+    digests = [
+        digest for digest in _all(tx, by.organisation_id) if digest.department_id == department_id
+    ]
+    if digests:
+        _delete_all(tx, digests, by=by, now=now)
 
 
 def check_is_free(tx: Transaction, channel: str, *, by: Caller) -> None:
@@ -193,9 +195,16 @@ def _already() -> AlreadyExists:
     return AlreadyExists("The channel gets this digest already.")
 
 
-def _delete_one(tx: Transaction, digest: ChannelDigest, *, by: Caller, now: datetime) -> None:
-    tx.change(_delete, organisation_id=by.organisation_id, digest_id=digest.id)
-    _record(tx, "digest.deleted", digest, None, by=by, now=now)
+def _delete_all(
+    tx: Transaction, digests: Sequence[ChannelDigest], *, by: Caller, now: datetime
+) -> None:
+    digest_ids = [digest.id for digest in digests]
+    tx.change(_delete, organisation_id=by.organisation_id, digest_ids=digest_ids)
+    after: Mapping[str, object] = {}
+    deleted = [
+        (digest.id, {name: getattr(digest, name) for name in _CHECKS}, after) for digest in digests
+    ]
+    audit.record_all(tx, "digest.deleted", "digest", deleted, by=by, now=now)
 
 
 def _all(tx: Transaction, organisation_id: str) -> list[ChannelDigest]:
@@ -209,7 +218,7 @@ def _record(
     tx: Transaction,
     action: AuditAction,
     before: ChannelDigest | None,
-    after: ChannelDigest | None,
+    after: ChannelDigest,
     *,
     by: Caller,
     now: datetime,
@@ -235,7 +244,8 @@ def _digests(organisation_id: Param[str], after_id: Param[str] | None, limit: Pa
 
 
 @compiled
-def _delete(organisation_id: Param[str], digest_id: Param[str]) -> Delete:
+def _delete(organisation_id: Param[str], digest_ids: Param[list[str]]) -> Delete:
     return ChannelDigestRow.delete().where(
-        ChannelDigestRow.organisation_id == organisation_id, ChannelDigestRow.id == digest_id
+        ChannelDigestRow.organisation_id == organisation_id,
+        any_of(ChannelDigestRow.id, digest_ids),
     )

@@ -193,7 +193,7 @@ def test_a_preview_warns_of_days_on_which_the_cover_is_off(database: Database) -
     assert warnings(database, acme, ada, grace, WEDNESDAY, WEDNESDAY) == []
 
 
-def test_halves_on_which_nobody_is_needed_give_no_warning(database: Database) -> None:
+def test_halves_on_which_no_cover_is_needed_give_no_warning(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, working_days=["monday", "tuesday:am"])
     grace = grace_of(database, acme)

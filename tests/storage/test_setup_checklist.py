@@ -81,12 +81,12 @@ def test_people_without_a_manager_are_counted(database: Database, acme: Acme) ->
     led, without_head = a_department(database, acme), a_department(database, acme, name="Sales")
     changes = {"manager_id": grace.id}
     database.write_now(departments.update, led.id, changes, by=acme.caller, now=NOW)
-    # Their department's manager decides; nobody decides for that manager.
+    # Their department's manager decides; that manager has no approver.
     a_person(database, acme, department_id=led.id)
     database.write_now(people.update, grace.id, {"department_id": led.id}, by=acme.caller, now=NOW)
     # Their manager decides.
     a_person(database, acme, manager_id=grace.id)
-    # Nobody decides: no department, or one without a manager.
+    # No approver: no department, or one without a manager.
     a_person(database, acme)
     a_person(database, acme, department_id=without_head.id)
     # Admins and people who left need no manager.
