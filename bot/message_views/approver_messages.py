@@ -18,42 +18,56 @@ def notification(
 
     None if the request's status has changed since.
     """
-    request = card.request
-    requester = text.name(card.requester.name)
     if event_type == "leave_request.objected":
         return recorded_leave.objection(card, viewer_id)
+    sentence = _sentence(card, event_type)
+    return None if sentence is None else {"text": f"{sentence} {cards.summary(card)}."}
+
+
+def notification_below_card(
+    card: ApprovalCard, event_type: NotificationEvent, viewer_id: str
+) -> Message | None:
+    """As ``notification``, as a reply to the card: it shows only what happened."""
+    message = notification(card, event_type, viewer_id)
+    sentence = _sentence(card, event_type)
+    if message is None or sentence is None:
+        return message
+    return {"text": message["text"], "blocks": [text.section(sentence)]}
+
+
+def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
+    """What happened to approved leave, in mrkdwn."""
+    request = card.request
+    requester = text.name(card.requester.name)
     if event_type == "leave_request.cancelled" and request.status == "cancelled":
         by = card.cancelled_by_name
         if card.cancelled_because == "employment_ends":
-            sentence = gettext(
+            return gettext(
                 "{requester}'s approved leave was cancelled, because their employment ends.",
                 requester=requester,
             )
-        elif by is None:
-            sentence = gettext("{requester}'s approved leave was cancelled.", requester=requester)
-        elif by == card.requester.name:
-            sentence = gettext("{requester} cancelled their approved leave.", requester=requester)
-        else:
-            sentence = gettext(
-                "{name} cancelled {requester}'s approved leave.",
-                name=text.name(by),
-                requester=requester,
-            )
-    elif event_type == "leave_request.interrupted" and request.status == "approved":
-        sentence = gettext("{requester}'s approved leave was interrupted.", requester=requester)
-    elif event_type == "leave_request.interruption_ended" and request.status == "approved":
-        sentence = gettext("{requester} is back on leave earlier.", requester=requester)
-    elif event_type == "leave_request.interruption_ended" and request.status == "cancelled":
-        sentence = gettext(
+        if by is None:
+            return gettext("{requester}'s approved leave was cancelled.", requester=requester)
+        if by == card.requester.name:
+            return gettext("{requester} cancelled their approved leave.", requester=requester)
+        return gettext(
+            "{name} cancelled {requester}'s approved leave.",
+            name=text.name(by),
+            requester=requester,
+        )
+    if event_type == "leave_request.interrupted" and request.status == "approved":
+        return gettext("{requester}'s approved leave was interrupted.", requester=requester)
+    if event_type == "leave_request.interruption_ended" and request.status == "approved":
+        return gettext("{requester} is back on leave earlier.", requester=requester)
+    if event_type == "leave_request.interruption_ended" and request.status == "cancelled":
+        return gettext(
             "{requester}'s approved leave is no longer interrupted.", requester=requester
         )
-    elif event_type == "leave_request.updated" and request.status == "approved":
-        sentence = gettext("{requester}'s approved leave was changed.", requester=requester)
-    elif event_type == "leave_request.shortened" and request.status == "approved":
-        sentence = gettext("{requester}'s approved leave was shortened.", requester=requester)
-    else:
-        return None
-    return {"text": f"{sentence} {cards.summary(card)}."}
+    if event_type == "leave_request.updated" and request.status == "approved":
+        return gettext("{requester}'s approved leave was changed.", requester=requester)
+    if event_type == "leave_request.shortened" and request.status == "approved":
+        return gettext("{requester}'s approved leave was shortened.", requester=requester)
+    return None
 
 
 def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
@@ -68,10 +82,12 @@ def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
         return {"text": amendment_lines.sentence(card, proposed)}
     if event_type != "leave_request.updated":
         return None
+    requester = text.name(card.requester.name)
     sentence = gettext(
         "{requester} edited this request. It's now {dates}, {amount}.",
-        requester=text.name(card.requester.name),
+        requester=requester,
         dates=cards.dates(card.request),
         amount=words.amount(card.request.total_half_days),
     )
-    return {"text": sentence}
+    shown = gettext("{requester} edited this request.", requester=requester)
+    return {"text": sentence, "blocks": [text.section(shown)]}

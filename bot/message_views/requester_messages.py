@@ -24,27 +24,41 @@ _CANCELLED: Final = gettext_noop("Your request was cancelled.")
 def notification(
     card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None = None
 ) -> Message | None:
-    """The DM to the requester about an event; None if the request has changed again since.
+    """The DM to the requester about an event, complete by itself; None if nothing is to be told.
 
-    The later change has its own notification, so the outdated one would only confuse.
+    That is if the request has changed again since: the later change has its own notification, so
+    the outdated one would only confuse.
     """
-    sentence = _event_sentence(card, event_type) if news is None else _recalculated(card, news)
+    sentence = _sentence(card, event_type, news)
     if sentence is None:
         return None
-    return _own_message(card, sentence)
+    blocks = [*_facts(card, sentence), *_reason_blocks(card), *_own_buttons(card), *_again(card)]
+    return {"text": _text(card, sentence), "blocks": blocks}
 
 
 def own_request(card: ApprovalCard) -> Message:
-    """The requester's first message, which always shows the current state."""
-    return _own_message(card, _status_sentence(card))
+    """The requester's first message, which always shows the current state.
 
-
-def reply(card: ApprovalCard, news: Message) -> Message:
-    """The reply in the first message's thread, from what ``notification`` returned.
-
-    It is never updated, so it has no buttons but the one that a later change leaves valid.
+    Of a decline, the reply below it has the reason and the button for other dates.
     """
-    return news if card.request.status == "declined" else {"text": news["text"]}
+    sentence = _status_sentence(card)
+    blocks = [*_facts(card, sentence), *_own_buttons(card)]
+    return {"text": _text(card, sentence), "blocks": blocks}
+
+
+def reply(
+    card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None = None
+) -> Message | None:
+    """The reply in the first message's thread: what happened, without the facts above it.
+
+    The text has them, because it is also what a phone shows. The reply is never updated, so it
+    has no buttons but the one that a later change leaves valid. None as for ``notification``.
+    """
+    sentence = _sentence(card, event_type, news)
+    if sentence is None:
+        return None
+    blocks = [text.paragraph(sentence), *_reason_blocks(card), *_again(card)]
+    return {"text": _text(card, sentence), "blocks": blocks}
 
 
 def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
@@ -54,42 +68,70 @@ def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
     )
 
 
-def _own_message(card: ApprovalCard, sentence: str) -> Message:
-    request, proposed = card.request, card.open_amendment
-    lines, plain = [cards.summary(card)], [cards.summary(card)]
+def _sentence(
+    card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None
+) -> str | None:
+    return _event_sentence(card, event_type) if news is None else _recalculated(card, news)
+
+
+def _facts(card: ApprovalCard, sentence: str) -> list[Block]:
+    proposed = card.open_amendment
+    lines = [cards.summary(card)]
     if proposed is not None:
         lines = amendment_lines.of_card(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
             lines.insert(0, text.name(card.leave_type.name))
-        plain = amendment_lines.of_card(card, proposed, is_bold=False)
-    balances = [words.left(year.remaining_half_days, year.year_name) for year in card.balances]
-    shown = "\n".join((f"*{text.escaped(sentence)}*", *lines, *balances))
-    blocks: list[Block] = [text.section(shown)]
-    fallback = f"{text.escaped(sentence)} {'. '.join((', '.join(plain), *balances))}."
-    declined = None if card.amendment is None else card.amendment.amendment.decision_reason
-    if declined:
-        blocks.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
-        shown = text.excerpt(declined, text.room_after([fallback]))
-        fallback += " " + gettext("Reason: {reason}", reason=shown)
-    if request.status == "declined" and request.decision_reason:
-        reason = request.decision_reason
-        blocks.append(text.paragraph(gettext("Reason: {reason}", reason=reason)))
-        shown = text.excerpt(reason, text.room_after([fallback]))
-        fallback += " " + gettext("Reason: {reason}", reason=shown)
-    if recorded_leave.is_shown_as_recorded(card):
-        for line in (recorded_leave.override(card), recorded_leave.objected(card)):
-            if line:
-                blocks.append(text.paragraph(line))
-                fallback += " " + text.excerpt(line, text.room_after([fallback]))
-    if request.status in ("pending", "approved"):
-        blocks.append(_own_buttons(card))
-    if request.status == "declined":
-        again = layout.button(gettext("Ask for other dates"), ids.ASK_AGAIN, request.id)
-        blocks.append(layout.actions(again))
-    return {"text": fallback, "blocks": blocks}
+    shown = "\n".join((f"*{text.escaped(sentence)}*", *lines, *_balances(card)))
+    return [text.section(shown), *(text.paragraph(line) for line in _recorded_lines(card))]
 
 
-def _own_buttons(card: ApprovalCard) -> Block:
+def _text(card: ApprovalCard, sentence: str) -> str:
+    """All that the person may want to know, because screen readers read only the text."""
+    proposed = card.open_amendment
+    facts = [cards.summary(card)]
+    if proposed is not None:
+        facts = amendment_lines.of_card(card, proposed, is_bold=False)
+    parts = [f"{text.escaped(sentence)} {'. '.join((', '.join(facts), *_balances(card)))}."]
+    if reason := _reason(card):
+        shown = text.excerpt(reason, text.room_after(parts))
+        parts.append(gettext("Reason: {reason}", reason=shown))
+    for line in _recorded_lines(card):
+        parts.append(text.excerpt(line, text.room_after(parts)))
+    return " ".join(parts)
+
+
+def _balances(card: ApprovalCard) -> list[str]:
+    return [words.left(year.remaining_half_days, year.year_name) for year in card.balances]
+
+
+def _recorded_lines(card: ApprovalCard) -> list[str]:
+    if not recorded_leave.is_shown_as_recorded(card):
+        return []
+    return [line for line in (recorded_leave.override(card), recorded_leave.objected(card)) if line]
+
+
+def _reason(card: ApprovalCard) -> str | None:
+    """Why the request, or the last change of it, was declined."""
+    if card.request.status == "declined":
+        return card.request.decision_reason
+    return None if card.amendment is None else card.amendment.amendment.decision_reason
+
+
+def _reason_blocks(card: ApprovalCard) -> list[Block]:
+    reason = _reason(card)
+    return [text.paragraph(gettext("Reason: {reason}", reason=reason))] if reason else []
+
+
+def _again(card: ApprovalCard) -> list[Block]:
+    if card.request.status != "declined":
+        return []
+    again = layout.button(gettext("Ask for other dates"), ids.ASK_AGAIN, card.request.id)
+    return [layout.actions(again)]
+
+
+def _own_buttons(card: ApprovalCard) -> list[Block]:
+    if card.request.status not in ("pending", "approved"):
+        return []
     proposed = card.open_amendment
     what = (
         f"{text.cut(card.leave_type.name, text.MAX_NAME)}, {cards.dates(card.request)}, "
@@ -106,7 +148,7 @@ def _own_buttons(card: ApprovalCard) -> Block:
     withdraw = [withdraw_button(ids.WITHDRAW, proposed)] if proposed is not None else []
     more = [] if is_pending else recorded_leave.object_button(card)
     fell_ill = [_fell_ill(card)] if card.can_be_interrupted else []
-    return {"type": "actions", "elements": [*more, edit, *withdraw, cancel, *fell_ill]}
+    return [layout.actions(*more, edit, *withdraw, cancel, *fell_ill)]
 
 
 def _fell_ill(card: ApprovalCard) -> Block:

@@ -79,16 +79,17 @@ class LeaveNotifications:
         slack_user_id = await self._recipients.slack_user_id(
             notification, data.recipient, workspace
         )
-        # Rendered again: the look-up may have set the person's language.
-        news: Message = _requesters_news(data, notification) or {"text": ""}
+        # Rendered after the look-up, which may have set the person's language.
+        event_type, total_change = notification.event_type, data.total_change
         if data.message is not None and await threads.tell(
             workspace.client,
             data.message,
             requester_messages.own_request(data.card),
-            requester_messages.reply(data.card, news),
-            is_broadcast=requester_messages.is_broadcast(data.card, notification.event_type),
+            requester_messages.reply(data.card, event_type, total_change) or {"text": ""},
+            is_broadcast=requester_messages.is_broadcast(data.card, event_type),
         ):
             return _sent(data, data.message)
+        news: Message = _requesters_news(data, notification) or {"text": ""}
         return _sent(data, await post(workspace, slack_user_id, news))
 
     async def _own_message(
@@ -113,11 +114,14 @@ class LeaveNotifications:
         """Inform an approver who need not decide: in the card's thread, else in a new message."""
         if _approvers_news(data, notification) is None or data.recipient.status != "active":
             return Outcome(verdict="delivered")
+        news = approver_messages.notification_below_card(
+            data.card, notification.event_type, data.recipient.id
+        )
         if data.message is not None and await threads.tell(
             workspace.client,
             data.message,
             cards.message(data.card),
-            _approvers_news(data, notification) or {"text": ""},
+            news or {"text": ""},
             is_broadcast=True,
         ):
             return Outcome(verdict="delivered")

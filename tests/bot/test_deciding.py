@@ -117,7 +117,7 @@ def test_declining_asks_for_a_reason_that_the_requester_reads(world: World) -> N
     )
     assert to_decide(at_once) == []
     assert "Declined by Grace Hopper" in world.card(HEDY).visible_text
-    message = world.own_message(ADA)
+    (message,) = world.replies(world.own_message(ADA))
     assert "Reason: Release <week> & all" in message.visible_text
     assert message.text.endswith("Reason: Release &lt;week&gt; &amp; all")
 

@@ -20,7 +20,7 @@ CHANNEL = "CWHOISOUT"
 
 
 def missing_words(message: dict[str, Any]) -> list[str]:
-    """Words of the card, or in bold in the first section, that the text lacks."""
+    """Words of the card, or in bold in the first section or all of it, that the text lacks."""
     text = message.get("text") or ""
     cards = [block for block in message.get("blocks") or [] if block["type"] == "card"]
     if cards:
@@ -29,8 +29,11 @@ def missing_words(message: dict[str, Any]) -> list[str]:
     first = next(
         (block for block in message.get("blocks") or [] if block["type"] == "section"), None
     )
-    stressed = re.findall(r"\*([^*]+)\*", first["text"]["text"]) if first else []
-    return [words for words in stressed or ["…"] if words not in text and (first or not text)]
+    if first is None:
+        return [] if text else ["…"]
+    shown = first["text"]["text"]
+    stressed = re.findall(r"\*([^*]+)\*", shown) or [shown.rstrip(".")]
+    return [words for words in stressed if words not in text]
 
 
 def test_the_text_of_every_message_has_person_type_and_dates(world: World) -> None:

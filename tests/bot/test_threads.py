@@ -57,6 +57,49 @@ def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
     ]
 
 
+def test_a_decline_is_a_reply_with_its_reason_and_a_way_to_ask_again(world: World) -> None:
+    request = world.a_request()
+    world.database.write_now(
+        decisions.decline,
+        request.id,
+        reason="Release week",
+        by=world.caller(GRACE),
+        now=world.clock(),
+    )
+    world.deliver()
+
+    own = world.own_message(ADA)
+    (reply,) = world.replies(own)
+    facts = "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days"
+    sentence = "Grace Hopper declined your request."
+    assert own.visible_text == f"*{sentence}*\n{facts}"
+    assert reply.visible_text == f"{sentence}\nReason: Release week\nAsk for other dates"
+    assert own.text == reply.text == f"{sentence} {facts}. Reason: Release week"
+
+
+def test_replies_show_what_happened_and_only_their_texts_repeat_the_facts(world: World) -> None:
+    request = world.a_request()
+    ada, now = world.caller(ADA), world.clock()
+    world.database.write_now(leave_requests.edit, request.id, {"note": "Trip"}, by=ada, now=now)
+    world.deliver()
+    approve(world)
+    world.deliver()
+    world.database.write_now(leave_requests.cancel, request.id, by=ada, now=now)
+    world.deliver()
+
+    replies = world.replies(world.own_message(ADA)) + world.replies(world.card(GRACE))
+    assert [reply.visible_text for reply in replies] == [
+        "Your updated request was sent to Grace Hopper and Hedy Lamarr for approval.",
+        "Grace Hopper approved your request.",
+        "You cancelled your request.",
+        "Ada Lovelace edited this request.",
+        "Ada Lovelace cancelled their approved leave.",
+    ]
+    assert {"Mon 3 August to Wed 5 August 2026, 3 days" in reply.text for reply in replies} == {
+        True
+    }
+
+
 @pytest.mark.both_engines
 def test_news_about_a_deleted_message_is_a_new_message_with_a_thread_of_its_own(
     world: World,

@@ -249,6 +249,7 @@ def test_messages_to_requesters_are_within_limits_and_harmless(
         assert is_harmless(message)
     for other in (
         requester_messages.own_request(card),
+        requester_messages.reply(card, event_type),
         reminders.reminder(card),
         approver_messages.reply(card, event_type),
     ):
