@@ -9,24 +9,40 @@ from typing import Any
 
 from tests import javascript
 
+# The package has no type of the answer to a search.
+# Source: docs.slack.dev/reference/block-kit/block-elements/select-menu-element.
+_DECLARATIONS = """
+import type {
+  HomeView, KnownBlock, ModalView, PlainTextElement, PlainTextOption
+} from "@slack/types";
+type Options =
+  | { options: PlainTextOption[] }
+  | { option_groups: { label: PlainTextElement; options: PlainTextOption[] }[] };
+"""
 _TYPES = javascript.FOLDER / "node_modules" / "@slack" / "types"
 
 
 def problems(
-    folder: Path, *, messages: Iterable[list[dict[str, Any]]], views: Iterable[dict[str, Any]]
+    folder: Path,
+    *,
+    messages: Iterable[list[dict[str, Any]]],
+    views: Iterable[dict[str, Any]],
+    options: Iterable[dict[str, Any]] = (),
 ) -> list[str]:
-    """The compiler's errors about the blocks of messages and about views; ``folder`` is empty.
+    """The compiler's errors about the blocks of messages, views and the answers to searches.
 
-    Each payload is a constant of its own, so that the compiler also refuses unknown members.
+    Each payload is a constant of its own, so that the compiler also refuses unknown members. The
+    ``folder`` is empty.
     """
-    lines = ['import type { HomeView, KnownBlock, ModalView } from "@slack/types";']
-    for number, blocks in enumerate(messages):
-        lines.append(f"export const message{number}: KnownBlock[] = {json.dumps(blocks)};")
-    for number, view in enumerate(views):
-        kind = {"home": "HomeView", "modal": "ModalView"}[view["type"]]
-        lines.append(f"export const view{number}: {kind} = {json.dumps(view)};")
-    (folder / "payloads.ts").write_text("\n".join(lines))
-    options = {
+    typed: list[tuple[str, object]] = [("KnownBlock[]", blocks) for blocks in messages]
+    typed += [({"home": "HomeView", "modal": "ModalView"}[view["type"]], view) for view in views]
+    typed += [("Options", answer) for answer in options]
+    lines = [
+        f"export const payload{number}: {kind} = {json.dumps(payload)};"
+        for number, (kind, payload) in enumerate(typed)
+    ]
+    (folder / "payloads.ts").write_text("\n".join([*lines, _DECLARATIONS]))
+    settings = {
         "strict": True,
         "noEmit": True,
         "module": "esnext",
@@ -35,7 +51,7 @@ def problems(
         "paths": {"@slack/types": [str(_TYPES)]},
     }
     (folder / "tsconfig.json").write_text(
-        json.dumps({"compilerOptions": options, "files": ["payloads.ts"]})
+        json.dumps({"compilerOptions": settings, "files": ["payloads.ts"]})
     )
     result = javascript.node("node_modules/typescript/bin/tsc", "--project", str(folder))
     # A line that begins with a space explains the error above it.

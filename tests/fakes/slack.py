@@ -11,9 +11,9 @@ Set up: `add_person(id, email, real_name, tz, deleted, is_restricted, is_bot, is
 Read (copies): `messages`, `ephemerals`, `dm(user_id)`, `in_channel(id)`, `views`,
   `open_modal(user_id, showing=...)`, `home(user_id, showing=...)`, `has_modal(user_id)`,
   `wait_for_dm(user_id, count, showing)`, `wait_for_call(method, count)`, `wait_until(predicate)`,
-  `calls(method, since=)`, `call_count`, `response_posts`, `violations`. Messages and views have
-  `visible_text`, `buttons`, `blocks`; a message `text`, `ts`, `channel`, `user`, `history`; a view
-  `values`, `callback_id`, `private_metadata`, `title`, `hash`, `is_open`.
+  `calls(method, since=)`, `call_count`, `response_posts`, `answers`, `violations`. Messages and
+  views have `visible_text`, `buttons`, `blocks`; a message `text`, `ts`, `channel`, `user`,
+  `history`; a view `values`, `callback_id`, `private_metadata`, `title`, `hash`, `is_open`.
 Act: `command(user_id, "/timeoff", text)`, `shortcut(user_id, callback_id)`,
   `click(user_id, message, action_id, value)`, `click_in_view(user_id, view, action_id, value)`,
   `pick(user_id, view, block_id, action_id, value)`, `suggest(user_id, view, action_id, typed)`,
@@ -140,6 +140,11 @@ class LoopbackSlack(Slack, Reading):
             code = f"code-{self._workspace.next_number()}"
             self._workspace.oauth_codes[code] = (team_id or self.team_id, user_id)
             return code
+
+    @property
+    def answers(self) -> list[Answer]:
+        """What the app answered to commands, clicks, submissions and events, oldest first."""
+        return list(self._socket_delivery.answers)
 
     @property
     def installer(self) -> tuple[str, str] | None:

@@ -146,7 +146,14 @@ class SocketDelivery(Delivery):
     def __init__(self, sockets: Sockets, signing_secret: str) -> None:
         super().__init__(signing_secret)
         self.via = "http"
+        # What the app answered, oldest first.
+        self.answers: list[Answer] = []
         self._sockets = sockets
+
+    def deliver(self, kind: str, payload: Payload, how: How, **retry: object) -> Answer:
+        answer = super().deliver(kind, payload, how, **retry)
+        self.answers.append(answer)
+        return answer
 
     def _send(self, kind: str, payload: Payload, how: How, retry: Payload) -> Answer:
         if how.get("via", self.via) != "socket":
