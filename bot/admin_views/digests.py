@@ -34,7 +34,7 @@ def digests(
 ) -> View:
     """The digests of channels, after the organisation's own."""
     blocks: list[Block] = [
-        text.section(gettext("Hiatus posts who's out at 9:00 and keeps the message up to date.")),
+        text.section(gettext("At 9:00 I post who's out, and I keep the message up to date.")),
         layout.actions(layout.button(gettext("Add a digest"), ids.DIGEST_NEW)),
     ]
     if organisation.digest_channel is not None:

@@ -39,8 +39,7 @@ def sets(
     blocks: list[Block] = [
         text.section(
             gettext(
-                "A country on its own has only its national holidays. Add a region for "
-                "regional ones."
+                "Without a region, only national holidays apply. Add one for regional holidays."
             )
         ),
         layout.actions(layout.button(gettext("Add a country"), ids.HOLIDAYS_NEW)),

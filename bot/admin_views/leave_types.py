@@ -27,7 +27,7 @@ _FLAGS: Final = (
         value="changes_need_approval",
     ),
     Option(label=gettext_noop("Approvers can record it"), value="approvers_may_record"),
-    Option(label=gettext_noop("Requires a colleague who covers"), value="requires_cover"),
+    Option(label=gettext_noop("Requires a colleague to cover"), value="requires_cover"),
     Option(label=gettext_noop("Replaces leave when people fall ill"), value="may_interrupt"),
 )
 FLAGS: Final = tuple(flag.value for flag in _FLAGS)

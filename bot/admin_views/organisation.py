@@ -41,8 +41,8 @@ def organisation(settings: Organisation, country_name: str) -> View:
             ),
             hint=(
                 gettext(
-                    "A country on its own has only its national holidays. Choose a region to "
-                    "include regional ones."
+                    "Without a region, only national holidays apply. Choose one for regional "
+                    "holidays."
                 )
             ),
         ),

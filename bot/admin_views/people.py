@@ -144,8 +144,8 @@ def person(
                 country_option(country, country_name) if country and country_name else None,
             ),
             hint=gettext(
-                "Leave empty to use the organisation's. A country on its own has only its "
-                "national holidays."
+                "Leave empty to use the organisation's. Without a region, only national "
+                "holidays apply."
             ),
             is_optional=True,
         ),
@@ -170,7 +170,7 @@ def person(
             gettext("Last day of work"),
             fields.date_picker(user.end_date),
             hint=gettext(
-                "Leave after this day is cancelled, and the person is archived on the next."
+                "Leave after this day is cancelled, and the person is archived the day after."
             ),
             is_optional=True,
         ),

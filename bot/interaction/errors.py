@@ -241,7 +241,7 @@ def not_reversible(refusal: errors.OverlappingLeave | errors.InsufficientAllowan
             "This can no longer be approved. It overlaps other leave ({when}).", when=when
         )
     return gettext(
-        "This can no longer be approved. It needs {needed}, and not enough is left in {year}.",
+        "This can no longer be approved. It needs {needed}, and too little is left in {year}.",
         needed=words.amount(refusal.needed_half_days),
         year=refusal.leave_year,
     )

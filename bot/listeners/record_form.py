@@ -152,7 +152,7 @@ async def _person_of_name(
         await interaction.tell(
             gettext(
                 "Several people match @{name}: {names}. Type the full name, or use “Record leave” "
-                "on Home.",
+                "on my Home tab.",
                 name=mention.name,
                 names=words.names(names),
             )

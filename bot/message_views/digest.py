@@ -53,9 +53,9 @@ def refused(channel: str, because: str) -> Message:
     """The notice to admins. ``because`` is Slack's error code, or ``SHARED``."""
     problem = gettext("I can't post the list of who's out.")
     reason = why(because)
-    advice = gettext("Then choose the channel again, or another one, on Home.")
+    advice = gettext("Then choose the channel again, or another one, on my Home tab.")
     if because in (SHARED, "is_archived"):
-        advice = gettext("Choose another channel on Home.")
+        advice = gettext("Choose another channel on my Home tab.")
     where = gettext("Channel: {channel}", channel=text.escaped(channel))
     return {
         "text": " ".join((problem, reason, advice, where)),

@@ -42,7 +42,7 @@ def summary(data: SummaryNotificationData) -> Message:
     lines = [f"• {_waiting(request)}" for request in data.requests]
     if more := data.total - len(data.requests):
         lines.append(ngettext("… and {count} more", "… and {count} more", more))
-    advice = gettext("Approve or decline them in the Hiatus Home tab.")
+    advice = gettext("Approve or decline them on my Home tab.")
     fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), advice))
     return {
         "text": fallback if len(fallback) <= text.MAX_MESSAGE else f"{title}. {advice}",

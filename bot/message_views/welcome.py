@@ -34,16 +34,20 @@ def _for_admins(welcome: Welcome, command: str, contact: str) -> Message:
     else:
         third = gettext("Add your team on my Home tab, under People.")
     steps = [
-        gettext("Open my Home tab. The list there says what is left to set up."),
+        gettext("Open my Home tab. The list there shows what's left to set up."),
         gettext("Type `{command}` and look at the form that everyone will use.", command=command),
         third,
     ]
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-    question = replies.contact_line(contact)
+    lines = [heading, numbered]
     blocks: list[Block] = [
         text.section(f"*{heading}*"),
         text.section(numbered),
         layout.actions(layout.button(gettext("Request leave"), ids.HOME_REQUEST)),
-        text.quiet(question),
     ]
-    return {"text": f"{heading}\n{numbered}\n{question}", "blocks": blocks}
+    # Without a contact, the line says to ask an admin, and the reader is the only one.
+    if contact:
+        question = replies.contact_line(contact)
+        lines.append(question)
+        blocks.append(text.quiet(question))
+    return {"text": "\n".join(lines), "blocks": blocks}

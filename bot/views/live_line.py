@@ -66,7 +66,7 @@ def blocks(
 
 def _bridge(bridge: Bridge) -> str:
     return "💡 " + gettext(
-        "{holiday} is a public holiday: {day} too makes {amount} off in a row.",
+        "{holiday} is a public holiday. Add {day} for {amount} off in a row.",
         holiday=words.short_day(bridge.holiday),
         day=words.short_day(bridge.day),
         amount=words.amount(2 * bridge.days_off),

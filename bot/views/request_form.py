@@ -193,7 +193,7 @@ def cover_options(candidates: Candidates, *, with_no_one: bool) -> list[Block]:
     )
     groups = [
         (gettext("No cover"), [Option(label=gettext("No one"), value=ids.NOTHING)] * with_no_one),
-        (gettext("There on these days"), there),
+        (gettext("Available on these days"), there),
         (gettext("Off on some of these days"), off),
     ]
     return [

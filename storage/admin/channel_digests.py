@@ -192,7 +192,7 @@ def _key(digest: ChannelDigest) -> tuple[str | None, str | None, str]:
 
 
 def _already() -> AlreadyExists:
-    return AlreadyExists("The channel gets this digest already.")
+    return AlreadyExists("This channel already gets this digest.")
 
 
 def _delete_all(

@@ -286,7 +286,7 @@ def _not_with_replaces() -> InvalidInput:
     return InvalidInput.of(
         "user_id",
         "not_with_replaces",
-        "The request that is replaced says whose leave it is: omit user_id.",
+        "Omit user_id: the request that is replaced already says whose leave it is.",
     )
 
 

@@ -176,7 +176,7 @@ def check_cover_given(leave_type: LeaveType, cover_user_id: str | None) -> None:
         raise InvalidInput.of(
             "cover_user_id",
             "cover_required",
-            "{leave_type} needs a colleague who covers.",
+            "{leave_type} needs a colleague to cover.",
             leave_type=leave_type.name,
         )
 

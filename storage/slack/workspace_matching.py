@@ -82,7 +82,9 @@ def find(tx: Transaction, new: NewInstallation) -> Organisation | None:
 def create_organisation(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisation:
     person = new.installer
     if not person.email:
-        raise join_policy.NotAMember("Slack shows no e-mail address of yours; Hiatus needs one.")
+        raise join_policy.NotAMember(
+            "Slack doesn't show your e-mail address, and Hiatus needs one."
+        )
     timezone = person.known_timezone or _DEFAULT_TIMEZONE
     first_name = texts.plain_name(person.first_name) or person.email.partition("@")[0]
     organisation, owner = organisations.create(

@@ -67,14 +67,14 @@ def test_the_form_offers_the_team_with_those_who_are_there_first(world: World) -
 
     assert offered(world, form) == {
         "No cover": ["No one"],
-        "There on these days": ["Hedy Lamarr"],
+        "Available on these days": ["Hedy Lamarr"],
         "Off on some of these days": ["Grace Hopper"],
     }
-    assert offered(world, form, "else") == {"There on these days": ["Eve Elsewhere"]}
+    assert offered(world, form, "else") == {"Available on these days": ["Eve Elsewhere"]}
     assert offered(world, form, "love") == {}
 
     form = pick(world, form, start_date="2026-08-05")
-    assert offered(world, form)["There on these days"] == ["Grace Hopper", "Hedy Lamarr"]
+    assert offered(world, form)["Available on these days"] == ["Grace Hopper", "Hedy Lamarr"]
 
 
 def test_colleagues_of_the_same_name_are_told_apart(world: World) -> None:
@@ -82,7 +82,7 @@ def test_colleagues_of_the_same_name_are_told_apart(world: World) -> None:
 
     form = typed(world, "3-5 aug annual")
 
-    assert offered(world, form, "hopper")["There on these days"] == [
+    assert offered(world, form, "hopper")["Available on these days"] == [
         f"Grace Hopper ({world.people[GRACE].email})",
         f"Grace Hopper ({other.email})",
     ]
@@ -122,7 +122,7 @@ def test_a_missing_cover_is_reported_at_its_field_when_the_form_is_sent(world: W
     world.slack.close(ADA, form)
 
     assert world.send_form(**{ids.LEAVE_TYPE: study.id}).errors == {
-        ids.COVER: "Study leave needs a colleague who covers."
+        ids.COVER: "Study leave needs a colleague to cover."
     }
 
 

@@ -98,7 +98,7 @@ def test_a_day_between_a_public_holiday_and_the_weekend_is_suggested(world: Worl
     form = typed(world, "29-30 dec annual")
 
     assert (
-        "💡 Fri 1 January is a public holiday: Thu 31 December too makes 10 days off in a row."
+        "💡 Fri 1 January is a public holiday. Add Thu 31 December for 10 days off in a row."
     ) in form.visible_text
     assert "💡" not in typed(world, "29-30 dec sick").visible_text
 

@@ -187,7 +187,7 @@ def test_people_with_the_same_name_are_listed(world: World) -> None:
 
     assert told(world, BOSS, "@ada sick today") == (
         "Several people match @ada: Ada Byron and Ada Lovelace. Type the full name, or use "
-        "“Record leave” on Home."
+        "“Record leave” on my Home tab."
     )
     assert value(typed(world, BOSS, "@ada byron sick today"), ids.PERSON) != world.people[ADA].id
 

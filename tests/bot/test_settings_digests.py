@@ -85,7 +85,7 @@ def test_the_same_digest_is_refused_in_the_form(world: World) -> None:
 
     refused = world.slack.submit(ADMIN, form, {"channel": CHANNEL})
 
-    assert refused.errors == {"channel": "The channel gets this digest already."}
+    assert refused.errors == {"channel": "This channel already gets this digest."}
 
 
 def test_only_admins_are_offered_digests(world: World) -> None:

@@ -40,10 +40,9 @@ def test_the_installer_gets_three_steps_once(installable: World) -> None:
 
     assert texts(installable, INA, "T2") == [
         "Welcome to Hiatus! Umbrella &amp; Sons is ready in three steps:\n"
-        "1. Open my Home tab. The list there says what is left to set up.\n"
+        "1. Open my Home tab. The list there shows what's left to set up.\n"
         "2. Type `/timeoff` and look at the form that everyone will use.\n"
-        "3. Tell your team. They join when they type `/timeoff` for the first time.\n"
-        "Questions or feedback? Ask an admin of your organisation."
+        "3. Tell your team. They join when they type `/timeoff` for the first time."
     ]
     (message,) = installable.slack.dm(INA, team_id="T2")
     assert [button.text for button in message.buttons] == ["Request leave"]

@@ -16,7 +16,7 @@ def blocks(checklist: Checklist | None) -> list[Block]:
     hide = layout.button(gettext("Hide this list"), ids.CHECKLIST_HIDE)
     hide["confirm"] = layout.confirm(
         gettext("Hide this list?"),
-        gettext("No admin will see it again. Everything in it stays in the settings below."),
+        gettext("Admins won't see it again. Everything in it stays in the settings below."),
         gettext("Hide"),
         gettext("Keep it"),
     )
@@ -42,7 +42,7 @@ def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
         case "country":
             country = holiday_calendar.country_name(checklist.country_code, locale())
             why = gettext(
-                "You follow {country}. Some of its regions have more holidays.",
+                "You have the national holidays of {country}. Some regions have more.",
                 country=country,
             )
             return gettext("Public holidays"), why, gettext("Choose a region")
@@ -52,7 +52,7 @@ def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
         case "managers":
             return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
         case "digest":
-            why = gettext("On days when someone is off, I post who's out there.")
+            why = gettext("On days when someone is off, I post a list in the channel.")
             return gettext("Who's out"), why, gettext("Choose a channel")
         case "feed":
             why = gettext("See leave in Google Calendar, Outlook or Apple Calendar.")

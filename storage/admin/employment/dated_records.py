@@ -43,7 +43,7 @@ class EmploymentRecordExists(Conflict):
 
     def __init__(self, day: date) -> None:
         super().__init__(
-            "An employment record begins on {day} already. Change that one, or choose another day.",
+            "An employment record already begins on {day}. Change that one, or choose another day.",
             day=day,
         )
 

@@ -71,7 +71,7 @@ def _dated(
             raise InvalidInput.of(
                 "effective_from",
                 "nothing_effective",
-                "effective_from dates changes of {fields}. Send one of them with it.",
+                "effective_from sets the day for changes of {fields}. Send at least one of them.",
                 fields=tuple(name.removesuffix("_half_days") for name in records.FIELDS),
             )
         check_day(user, effective_from, "effective_from")

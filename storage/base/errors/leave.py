@@ -130,8 +130,8 @@ class DaysNoLongerFit(Conflict):
 
     def __init__(self, refusal: InsufficientAllowance) -> None:
         super().__init__(
-            "{remaining} left in the leave year {leave_year}. The days that go back to the leave "
-            "need {needed}.",
+            "Only {remaining} left in the leave year {leave_year}. The days that go back to the "
+            "leave need {needed}.",
             leave_year=refusal.leave_year,
             remaining=HalfDays(refusal.remaining_half_days),
             needed=HalfDays(refusal.needed_half_days),

@@ -225,7 +225,7 @@ def _interrupting_type(
         raise InvalidInput.of(
             "leave_type_id",
             "same_leave_type",
-            "This leave is {leave_type} already.",
+            "This leave is already {leave_type}.",
             leave_type=leave_type.name,
         )
     return leave_type
