@@ -75,7 +75,7 @@ def _heading(status: int) -> str:
 
 
 def _in_markdown(entry: Code, status: int) -> str:
-    return f"{_as_a_field(entry, status)}{entry.meaning}\n\n*Cure:* {entry.cure}"
+    return f"{_as_a_field(entry, status)}{entry.meaning}\n\n*What to do:* {entry.cure}"
 
 
 def _in_html(entries: Sequence[Code], status: int) -> str:
@@ -87,7 +87,7 @@ def _in_html(entries: Sequence[Code], status: int) -> str:
     for entry in entries:
         meaning = f"{_as_a_field(entry, status)}{entry.meaning}"
         lines.append(f"<p>{_formatted(meaning)}</p>")
-        lines.append(f'<p class="cure"><b>Cure:</b> {_formatted(entry.cure)}</p>')
+        lines.append(f'<p class="cure"><b>What to do:</b> {_formatted(entry.cure)}</p>')
     return "\n".join([*lines, "</section>"])
 
 

@@ -147,7 +147,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Choose a type whose `is_archived` is false.",
     ),
     "interruption_extended": (
-        "Leave that interrupts other leave keeps its type and lies within its days.",
+        "Leave that interrupts other leave keeps its leave type and cannot be extended.",
         "Interrupt the leave again for more days, or cancel the interruption.",
     ),
     "leave_type_cannot_interrupt": (
@@ -195,7 +195,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Send the reason, or omit `override_reason`.",
     ),
     "nothing_effective": (
-        "The field `effective_from` was sent without one that it dates.",
+        "The field `effective_from` was sent without a field that it applies to.",
         "Send `working_days`, `leave_allowance`, `public_holiday_country_code` or "
         "`department_id` with it.",
     ),
@@ -219,14 +219,14 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Restore the person first.",
     ),
     "read_only": (
-        "The member cannot be changed, and its value differs from the stored one.",
+        "The field cannot be changed, and its value differs from the stored one.",
         "Omit it, or send the value that GET returns.",
     ),
     "repeated_field": ("A JSON object contains the same name twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
     "required": ("The field is missing, or null where it must not be.", "Send it."),
     "same_leave_type": (
-        "The leave is of this type already.",
+        "The leave already has this type.",
         "Interrupt leave of another type.",
     ),
     "scope_not_held": (
@@ -310,7 +310,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Reactivate the person first, or choose another.",
     ),
     "working_hours_out_of_order": (
-        "The day must start before midday, and midday must be before its end.",
+        "The working day must start before midday and end after midday.",
         "Change `day_starts_at`, `midday_at` and `day_ends_at` together.",
     ),
     "wrong_format": ("The text does not have the expected form.", "`detail` describes it."),

@@ -37,7 +37,7 @@ def test_each_step_opens_the_modal_in_which_it_is_done(world: World) -> None:
     }
 
     assert "4 people have no manager, so admins get their requests." in home.visible_text
-    assert "*Public holidays*\nYou have the national holidays of United Kingdom." in home.visible_text
+    assert "You have the national holidays of United Kingdom." in home.visible_text
     titles = {
         label: click(world, ADMIN, home, ids.CHECKLIST_STEP, step).title
         for label, step in steps.items()
