@@ -11,6 +11,7 @@ from bot.base.language import gettext
 from bot.blocks import colleagues, layout, request_card, text, words
 from bot.message_views import amendment_lines
 from storage.base.errors import Days
+from storage.directory.colleagues import ColleagueOff
 from storage.leave.request_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardCover
 
@@ -52,28 +53,29 @@ def blocks(card: ApprovalCard) -> list[Block]:
 def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
     """The card block: person and type, dates, the balance, and the first colleague who is off."""
     proposed = card.open_amendment
-    facts = balance_facts(card.balances)
-    if card.colleagues and card.is_undecided:
-        facts.append(colleagues.first(card.colleagues, card.colleagues_count))
+    off = card.colleagues if card.is_undecided else ()
     return request_card.block(
         requester_name=card.requester.name,
         leave_type_name=(proposed or card).leave_type.name,
         dates=dates(card.request if proposed is None else proposed.amendment),
         half_days=(proposed or card.request).total_half_days,
-        facts=facts,
+        facts=facts(card.balances, off, card.colleagues_count),
         buttons=buttons,
         is_change=proposed is not None,
     )
 
 
-def balance_facts(balances: Iterable[YearBalance]) -> list[str]:
-    """The balance of each leave year before and after the request."""
-    return [
+def facts(
+    balances: Iterable[YearBalance], off: Sequence[ColleagueOff], colleagues_count: int
+) -> list[str]:
+    """The balance of each leave year before and after the request, and the first colleague off."""
+    lines = [
         words.left_before_and_after(
             balance.before_half_days, balance.remaining_half_days, balance.year_name
         )
         for balance in balances
     ]
+    return [*lines, colleagues.first(off, colleagues_count)] if off else lines
 
 
 def _note(card: ApprovalCard) -> str | None:

@@ -22,7 +22,8 @@ from storage.base.values import (
 )
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
-from storage.directory import people_rows
+from storage.directory import colleagues, people_rows
+from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import ledgers, request_balances
@@ -34,6 +35,7 @@ from storage.leave.ledgers import Balance
 from storage.leave.lists import caller_leave
 from storage.leave.recorded import recordable_people
 from storage.leave.request_balances import YearBalance
+from storage.rules import spans
 from storage.slack import home_pages, setup_checklist
 from storage.slack.home_pages import PageCursors
 from storage.slack.setup_checklist import Checklist
@@ -53,7 +55,8 @@ T = TypeVar("T")
 class Item:
     """A request with its requester's name, its type, its cover's name and its open amendment.
 
-    ``can_be_interrupted`` as in `ApprovalCard`, and so are ``balances`` of a waiting request.
+    ``can_be_interrupted`` as in `ApprovalCard`, and so are ``balances`` and the colleagues of a
+    waiting request.
     """
 
     request: LeaveRequest
@@ -63,6 +66,8 @@ class Item:
     amendment: ProposedLeave | None = None
     can_be_interrupted: bool = False
     balances: tuple[YearBalance, ...] = ()
+    colleagues: tuple[ColleagueOff, ...] = ()
+    colleagues_count: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,7 +150,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         last_day=last_day,
         balances=ledgers.from_today(tx, config, user, now=now),
         own=_items(tx, config, own),
-        waiting=_with_balances(tx, config, _items(tx, config, waiting)),
+        waiting=_with_card_facts(tx, config, _items(tx, config, waiting)),
         away=away,
         chart=wallchart.of_users(
             tx,
@@ -204,14 +209,36 @@ def _items(tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest]
     return Page(items=items, next_cursor=page.next_cursor)
 
 
-def _with_balances(tx: Transaction, config: OrganisationConfig, page: Page[Item]) -> Page[Item]:
-    shown = [_as_asked(item) for item in page.items]
+def _with_card_facts(tx: Transaction, config: OrganisationConfig, page: Page[Item]) -> Page[Item]:
+    """The items with the balances and the colleagues that approval cards show."""
+    if not page.items:
+        return page
+    shown = {item.request.id: _as_asked(item) for item in page.items}
     requesters = people_rows.of_ids(
-        tx, config.organisation.id, {request.user_id for request in shown}
+        tx, config.organisation.id, {request.user_id for request in shown.values()}
     )
     changed = {item.request.id: item.request for item in page.items if item.amendment is not None}
-    balances = request_balances.of_requests(tx, config, shown, requesters, changed=changed)
-    items = [replace(item, balances=balances.get(item.request.id, ())) for item in page.items]
+    balances = request_balances.of_requests(
+        tx, config, list(shown.values()), requesters, changed=changed
+    )
+    off = colleagues.off_with_each(
+        tx,
+        config.organisation.id,
+        {
+            request.id: (requesters[request.user_id], spans.of_request(request))
+            for request in shown.values()
+        },
+        includes_pending=True,
+    )
+    items = [
+        replace(
+            item,
+            balances=balances.get(item.request.id, ()),
+            colleagues=tuple(off[item.request.id].named),
+            colleagues_count=off[item.request.id].count,
+        )
+        for item in page.items
+    ]
     return Page(items=items, next_cursor=page.next_cursor)
 
 

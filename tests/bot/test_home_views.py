@@ -23,7 +23,7 @@ from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item
 from storage.slack.home_pages import PageCursors
 from storage.slack.setup_checklist import Checklist, Step
 from tests.bot.test_calendar_views import charts
-from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
+from tests.bot.test_views import NOW, REQUEST_ID, absent_colleagues, leave_type, text, user
 
 CURSOR = "c" * 400
 FULL_CHECKLIST = Checklist(
@@ -67,7 +67,11 @@ def items(draw: st.DrawFn) -> Item:
         }
     )
     return Item(
-        request=request, person_name=draw(text(201)), leave_type=leave_type(draw(text(100)))
+        request=request,
+        person_name=draw(text(201)),
+        leave_type=leave_type(draw(text(100))),
+        colleagues=tuple(draw(st.lists(absent_colleagues(start, start), max_size=2))),
+        colleagues_count=draw(st.integers(2, 1_000)),
     )
 
 

@@ -112,6 +112,20 @@ def card_amendments(draw: st.DrawFn, start: date) -> CardAmendment:
     )
 
 
+def absent_colleagues(start: date, end: date) -> st.SearchStrategy[ColleagueOff]:
+    halves: Any = st.sampled_from([None, "am", "pm"])
+    return st.builds(
+        ColleagueOff,
+        name=text(200),
+        start_date=st.just(start),
+        end_date=st.just(end),
+        start_half_day=halves,
+        end_half_day=halves,
+        type_name=st.none() | text(200),
+        is_pending=st.booleans(),
+    )
+
+
 @st.composite
 def approval_cards(draw: st.DrawFn) -> ApprovalCard:
     status = draw(st.sampled_from(LEAVE_STATUSES))
@@ -141,16 +155,6 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
     name = text(200)
     amendment = draw(st.none() | card_amendments(start)) if status == "approved" else None
     is_undecided = status == "pending" or (amendment is not None and amendment.is_open)
-    colleague = st.builds(
-        ColleagueOff,
-        name=name,
-        start_date=st.just(start),
-        end_date=st.just(end),
-        start_half_day=halves,
-        end_half_day=halves,
-        type_name=st.none() | name,
-        is_pending=st.booleans(),
-    )
     year = st.builds(
         YearBalance,
         year_name=st.just("2026/27"),
@@ -166,7 +170,7 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
         may_decide=is_undecided and draw(st.booleans()),
         may_reverse=status in ("approved", "declined") and draw(st.booleans()),
         balances=tuple(draw(st.lists(year, max_size=3))),
-        colleagues=tuple(draw(st.lists(colleague, max_size=10))),
+        colleagues=tuple(draw(st.lists(absent_colleagues(start, end), max_size=10))),
         colleagues_count=draw(st.integers(0, 1_000)),
         timezone="Europe/London",
         amendment=amendment,

@@ -21,10 +21,12 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
+from storage.directory import colleagues
 from storage.events import audit_log
 from storage.leave.changes import released_cover
 from storage.leave.cover import covered
 from storage.leave.lists import caller_leave, filtered_leave, filters, visible_leave
+from storage.rules.spans import Span
 from tests.bench.growth.bulk import filling
 from tests.builders import (
     NOW,
@@ -240,6 +242,15 @@ def test_the_wallchart_finds_leave_by_person(filled: Filled, scope: Any, pending
 
     assert people.startswith("SEARCH t1 USING INDEX")
     assert _BY_PERSON in leave
+
+
+def test_colleagues_of_many_requests_are_found_by_person(filled: Filled) -> None:
+    monday = Span(start_date=date(2026, 6, 15), end_date=date(2026, 6, 15))
+    asked = {new_id(NOW): (person, monday) for person in (filled.manager, filled.acme.owner)}
+
+    (plan,) = filled.plans(colleagues.off_with_each, filled.acme.id, asked, includes_pending=True)
+
+    assert _BY_PERSON in plan
 
 
 @pytest.mark.parametrize("scope", ["personal", "team", "org"])

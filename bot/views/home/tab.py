@@ -84,7 +84,7 @@ def _pending_request(item: Item) -> list[Block]:
             leave_type_name=(proposed or item).leave_type.name,
             dates=cards.dates(asked),
             half_days=(proposed.counted if proposed else request).total_half_days,
-            facts=cards.balance_facts(item.balances),
+            facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
             buttons=request_card.decision_buttons(approve, decline, value, item.person_name),
             is_change=proposed is not None,
         )

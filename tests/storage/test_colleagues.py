@@ -1,0 +1,51 @@
+"""The colleagues who are off with many requests are those of each, read in one query."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from storage.db.database import Database, Transaction
+from storage.directory import colleagues
+from storage.rules import spans
+from tests.builders import NOW, a_department, a_person, a_request, an_organisation, caller_for
+from tests.plans import Recorder
+
+MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
+
+
+def test_many_requests_have_the_colleagues_of_each(database: Database) -> None:
+    acme = an_organisation(database)
+    head = a_person(database, acme, first_name="Head")
+    engineering = a_department(database, acme, manager_id=head.id)
+    sales = a_department(database, acme, name="Sales")
+    ada = a_person(database, acme, first_name="Ada", department_id=engineering.id)
+    alan = a_person(database, acme, first_name="Alan", department_id=engineering.id)
+    zoe = a_person(database, acme, first_name="Zoe", department_id=sales.id)
+    eve = a_person(database, acme, first_name="Eve", manager_id=zoe.id)
+    dora = a_person(database, acme, first_name="Dora")
+    asked = [
+        a_request(database, acme, ada, start_half_day="am", end_half_day="am"),
+        a_request(database, acme, ada, start_date=TUESDAY),
+        a_request(database, acme, alan, start_half_day="pm", code="sick"),
+        a_request(database, acme, zoe, end_date=TUESDAY),
+        a_request(database, acme, eve, start_date=TUESDAY),
+        a_request(database, acme, head),
+        a_request(database, acme, dora),
+    ]
+    people = {person.id: person for person in (head, ada, alan, zoe, eve, dora)}
+    pairs = {request.id: (people[request.user_id], spans.of_request(request)) for request in asked}
+
+    def both(tx: Transaction) -> None:
+        recorder: Any = Recorder(tx)
+        many = colleagues.off_with_each(recorder, acme.id, pairs, includes_pending=True)
+        each = {
+            request_id: colleagues.off_with(tx, acme.id, *pair, includes_pending=True)
+            for request_id, pair in pairs.items()
+        }
+        assert many == each
+        assert len(recorder.queries) == 1
+        named = [[off.name.split()[0] for off in each[request.id].named] for request in asked]
+        assert named == [["Head"], [], ["Head"], ["Eve"], [], ["Ada", "Alan"], []]
+
+    database.read_now(both)
