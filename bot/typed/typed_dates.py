@@ -17,6 +17,8 @@ def resolved(day: Day, today: date, not_before: date) -> date:
     """The first such date from ``not_before`` on. Raises Unclear."""
     if day.days_from_today is not None:
         return today + timedelta(days=day.days_from_today)
+    if is_monthless(day):
+        return checked(day, of_next_month(day, not_before))
     if day.month is None:
         return weekday(day, today, not_before)
     if day.year is None:
@@ -30,7 +32,9 @@ def resolved(day: Day, today: date, not_before: date) -> date:
 def checked(day: Day, date_: date) -> date:
     """Raises Unclear if the typed weekday does not match the date."""
     if day.weekday is not None and date_.weekday() != day.weekday:
-        raise Unclear("impossible_day" if day.year else "which_year", day.typed)
+        if day.year:
+            raise Unclear("impossible_day", day.typed)
+        raise Unclear("which_month" if day.month is None else "which_year", day.typed)
     return date_
 
 
@@ -82,6 +86,34 @@ def next_date(day: Day, not_before: date) -> date:
 def latest_date(day: Day, not_after: date) -> date:
     years = range(not_after.year, not_after.year - _LEAP_YEARS, -1)
     return _first_of(day, [match for match in _in_years(day, years) if match <= not_after])
+
+
+def of_next_month(day: Day, not_before: date) -> date:
+    """The next day with that number. Raises Unclear if the month has no such day."""
+    month = not_before
+    if (day.number or 0) < not_before.day:
+        month = not_before.replace(day=28) + timedelta(days=4)
+    return _of_month(day, month)
+
+
+def of_latest_month(day: Day, not_after: date) -> date:
+    """The latest day with that number. Raises Unclear if the month has no such day."""
+    month = not_after
+    if (day.number or 0) > not_after.day:
+        month = not_after.replace(day=1) - timedelta(days=1)
+    return _of_month(day, month)
+
+
+def _of_month(day: Day, month: date) -> date:
+    try:
+        return month.replace(day=day.number or 0)
+    except ValueError:
+        raise Unclear("which_month", day.typed) from None
+
+
+def is_monthless(day: Day) -> bool:
+    """Whether it is a day of any month, such as "the 30th"."""
+    return day.number is not None and day.month is None
 
 
 def is_yearless(day: Day) -> bool:

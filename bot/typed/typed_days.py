@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from bot.typed import typed_ranges
+from bot.typed import typed_anchors, typed_ranges, typed_returns
 from bot.typed.date_order import in_order
 from bot.typed.problems import Problem, Unclear
 from bot.typed.typed_halves import Span, day_with_halves, range_with_halves
 from bot.typed.typed_patterns import WordKind
 from bot.typed.typed_ranges import Context
 from bot.typed.typed_terms import Day, Term, Word
-from bot.typed.vocabulary import WhichWeek
+from bot.typed.words.vocabulary import WhichWeek
 
 # Days that are named one by one.
 _MAX_LIST_DAYS: Final = 14
@@ -63,15 +63,21 @@ def span_of(
     ordered = [in_order(term, is_month_first) if isinstance(term, Day) else term for term in terms]
     context = Context(today=today, weekdays=weekdays, prefers_past=prefers_past)
     try:
-        return _span_of(_GroupedTerms(terms=ordered), context)
+        dated = typed_anchors.anchored(ordered, context)
+        back = typed_returns.split(dated)
+        if back is None:
+            return _span_of(_GroupedTerms(terms=dated), context, is_month_first)
+        leave = back.start if back.is_from_one_day else back.leave
+        span = _span_of(_GroupedTerms(terms=leave), context, is_month_first)
+        return typed_returns.until(back, span, context)
     except OverflowError:
         # Python's calendar has the years 1 to 9999.
         raise Unclear("impossible_day", _text_of(terms)) from None
 
 
-def _span_of(grouped: _GroupedTerms, context: Context) -> Span:
+def _span_of(grouped: _GroupedTerms, context: Context, is_month_first: bool | None) -> Span:
     grouped = _in_named_week(grouped)
-    weeks = grouped.words("week")
+    weeks = grouped.words("week", "numbered_week")
     if _is_list(grouped):
         return _of_list(grouped, context)
     if len(grouped.days) > 2 or len(weeks) > 1 or (weeks and grouped.days):
@@ -80,7 +86,14 @@ def _span_of(grouped: _GroupedTerms, context: Context) -> Span:
         raise Unclear("which_length", _text_of(grouped.lengths))
     if weeks:
         _check_not_joined(grouped, weeks[0])
-        return range_with_halves(*typed_ranges.week(weeks[0], context), None, grouped.halves)
+        if weeks[0].kind == "week":
+            week = typed_ranges.week(weeks[0], context)
+        elif is_month_first is False:
+            week = typed_ranges.numbered_week(weeks[0], context)
+        else:
+            # Countries that write the month first may count weeks in another way, too.
+            raise Unclear("which_day", weeks[0].typed)
+        return range_with_halves(*week, None, grouped.halves)
     if not grouped.days:
         return _without_day(grouped)
     _check_places(grouped)
@@ -171,7 +184,7 @@ def _check_places(grouped: _GroupedTerms) -> None:
 
 def _from_one_day(grouped: _GroupedTerms, context: Context) -> Span:
     (day,) = grouped.days
-    if day.number is not None and day.month is None:
+    if typed_ranges.is_bare(day):
         raise Unclear("which_month", day.typed)
     if since := grouped.words("since"):
         if grouped.lengths:

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Final
+from typing import Final, get_args
 
 from bot.typed import typed_days, typed_terms, typed_types
 from bot.typed.phrases import rewriting
 from bot.typed.problems import Problem, Unclear
 from bot.typed.typed_halves import Span
+from bot.typed.typed_patterns import Joiner
 from bot.typed.typed_terms import Day, Term
 from bot.typed.typed_types import Mention
-from bot.typed.typed_words import words_of
+from bot.typed.words.languages import words_of
 from storage.base.values import HalfDay, LeaveType
 
 # Longer text is cut.
@@ -29,7 +30,8 @@ class ParsedLeave:
     """The parsed text; None where a part is absent or ambiguous.
 
     ``is_about_leave``: whether it mentions days, halves or leave types at all. ``otherwise`` are
-    the days of the text without its unknown words, which may have changed them.
+    the days of the text without its unknown words, which may have changed them; none if one of the
+    words is a month, as in "last friday of november".
     """
 
     start_date: date | None = None
@@ -87,7 +89,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     found by code, name or a prefix of either. If a word was not understood, no days are returned,
     because the word may change all of them.
     """
-    text = typed_types.plain(typed[:MAX_LENGTH])
+    text = rewriting.without_symbols(typed_types.plain(typed[:MAX_LENGTH]))
     leave_types = [leave_type for leave_type in context.leave_types if not leave_type.is_archived]
     vocabulary = words_of(context.language)
     text, mentions = typed_types.phrases_of(text, leave_types)
@@ -134,7 +136,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         )
     except Unclear as unclear:
         problems.append(unclear.problem)
-    otherwise = span
+    unknown_words = {word for problem in problems for word in problem.typed.split()}
+    otherwise = Span() if unknown_words & vocabulary.months.keys() else span
     if not is_understood:
         span = Span()
     is_about_leave = bool(mentions) or any(map(_is_about_leave, terms))
@@ -151,4 +154,4 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
 
 
 def _is_about_leave(term: Term) -> bool:
-    return isinstance(term, Day) or term.kind not in ("to", "since", "starting", "also")
+    return isinstance(term, Day) or term.kind not in get_args(Joiner)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from bot.typed.typed_words import any_of, words_of
+from bot.typed.words.languages import any_of, words_of
 
-WordKind = Literal["half", "to", "since", "starting", "week", "week_of", "days", "weeks", "also"]
+Joiner = Literal["to", "since", "starting", "also", "before", "after", "back"]
+Length = Literal["days", "weeks"]
+WordKind = Literal[Joiner, Length, "half", "week", "week_of", "numbered_week"]
 
 # Characters that may follow a term: a space, a comma, the end, or a joiner of two days.
 _END: Final = r"(?=$|[\s,;]|-|\.\.)"
@@ -31,7 +33,9 @@ class Patterns:
 def patterns_of(language: str) -> Patterns:
     words = words_of(language)
     month = rf"(?P<month>{any_of(words.months)})\b\.?"
-    number = r"(?P<number>\d{1,2})(?!\d)(?:st|nd|rd|th|\.(?![.\d]))?"
+    endings = "|".join(map(re.escape, words.ordinal_endings))
+    ordinal = rf"(?P<number>\d{{1,2}})(?P<ordinal>{endings})(?![.\d])"
+    number = rf"(?P<number>\d{{1,2}})(?!\d)(?:(?P<ordinal>{endings})(?![.\d])|\.(?![.\d]))?"
     year = r"(?P<year>\d{4})(?!\d)"
     weekdays = any_of(words.weekdays)
     weekday = rf"(?P<weekday>{weekdays})\b\.?"
@@ -48,6 +52,10 @@ def patterns_of(language: str) -> Patterns:
         lengths=(
             ("week_of", _compiled(rf"(?:{any_of(words.week_of)})")),
             ("week", _compiled(rf"(?P<which_week>{which_week})\ (?:{week_units})")),
+            (
+                "numbered_week",
+                _compiled(rf"(?:{any_of(words.numbered_week)})\ ?(?P<count>\d{{1,2}})"),
+            ),
             ("half", _compiled(rf"(?:{any_of(words.unnamed_halves)})")),
             ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{any_of(words.one_day)})")),
             ("weeks", _compiled(rf"{count}\ (?:{week_units})")),
@@ -60,6 +68,7 @@ def patterns_of(language: str) -> Patterns:
                 r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
                 rf"{named}{number}(?:\ of)?[ .-]?\ ?{month}(?:[ ,-]\ ?{year})?",
                 rf"{named}{month}[ -]?(?:the\ )?{number}(?:[ ,]\ ?{year})?",
+                rf"{weekday},?\ (?:(?:the|den|dem)\ )?{ordinal}",
                 rf"(?:(?P<which_week>{which_week})\ )?{weekday}",
                 rf"{number}(?:\ {year})?",
             )
@@ -67,6 +76,9 @@ def patterns_of(language: str) -> Patterns:
         words=(
             ("half", _compiled(rf"(?P<half>{any_of(words.halves)})")),
             ("also", _compiled(rf"(?:{any_of(words.also)})")),
+            ("before", _compiled(rf"(?:{any_of(words.before)})")),
+            ("after", _compiled(rf"(?:{any_of(words.after)})")),
+            ("back", _compiled(rf"(?:{any_of(words.back)})")),
             ("since", _compiled(rf"(?:{any_of(words.since)})")),
             ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
             ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),

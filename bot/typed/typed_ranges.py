@@ -12,6 +12,10 @@ from bot.typed.typed_terms import Day, Word
 
 # The longest leave between two days without a year; longer leave needs the year.
 _MAX_GUESS_DAYS: Final = 183
+# There may be seven years between two years with a week 53.
+_YEARS_TO_WEEK_53: Final = 8
+# How long ago a day without a month may be, for types that are recorded afterwards.
+_NEAR_DAYS: Final = 14
 # How long ago leave without a year may be, for types that are recorded afterwards.
 _NEAR_PAST_DAYS: Final = 92
 
@@ -33,6 +37,8 @@ def since(day: Day, today: date) -> date:
         start = typed_dates.checked(day, typed_dates.latest_date(day, today))
         if (today - start).days >= _MAX_GUESS_DAYS:
             raise Unclear("which_year", day.typed)
+    elif typed_dates.is_monthless(day):
+        start = typed_dates.checked(day, typed_dates.of_latest_month(day, today))
     elif day.which_week is None:
         start = typed_dates.weekday_before(day, today)
     elif day.which_week == "this":
@@ -52,6 +58,11 @@ def first_day(day: Day, context: Context) -> date:
         is_near = (today - candidate).days <= _NEAR_PAST_DAYS
         if is_near and day.weekday in (None, candidate.weekday()):
             return candidate
+    elif context.prefers_past and typed_dates.is_monthless(day):
+        candidate = typed_dates.checked(day, typed_dates.of_latest_month(day, today))
+        if (today - candidate).days > _NEAR_DAYS:
+            raise Unclear("which_month", day.typed)
+        return candidate
     elif (
         context.prefers_past
         and day.month is None
@@ -81,6 +92,8 @@ def from_to(first: Day, last: Day, context: Context, *, is_since: bool) -> tuple
         raise Unclear("which_day", typed)
     is_future = start >= today or not (is_since or context.prefers_past)
     is_running = is_future and _is_running(first, last, today)
+    if is_future and _may_have_begun(first, last, today):
+        raise Unclear("which_month", typed)
     if (end - start).days >= _MAX_GUESS_DAYS or is_running:
         raise Unclear("which_year", typed)
     return start, end
@@ -95,6 +108,14 @@ def _is_running(first: Day, last: Day, today: date) -> bool:
     return start < today <= end and (end - start).days < _MAX_GUESS_DAYS
 
 
+def _may_have_begun(first: Day, last: Day, today: date) -> bool:
+    """Whether two days without a month could include today as well as be next month's."""
+    if not (typed_dates.is_monthless(first) and typed_dates.is_monthless(last)):
+        return False
+    start = typed_dates.of_latest_month(first, today)
+    return start < today <= typed_dates.of_next_month(last, start)
+
+
 def _is_unambiguous(day: Day) -> bool:
     """Whether it is one date in any context."""
     return day.year is not None or day.days_from_today is not None
@@ -102,23 +123,29 @@ def _is_unambiguous(day: Day) -> bool:
 
 def _sharing_month(first: Day, last: Day, typed: str) -> tuple[Day, Day]:
     """``3-7 aug`` and ``aug 3-7``: both days share the month and year."""
-    lacks = [_lacks_month(first), _lacks_month(last)]
+    lacks = [typed_dates.is_monthless(first), typed_dates.is_monthless(last)]
+    if first.month is None and last.month is None and not any(map(is_bare, (first, last))):
+        return first, last
     if all(lacks) or (lacks[0] and last.month is None) or (lacks[1] and first.month is None):
         raise Unclear("which_month", typed)
+    is_backwards = (first.number or 0) > (last.number or 0)
     if lacks[0]:
         first = replace(first, month=last.month, year=first.year or last.year)
+    elif lacks[1] and last.is_ordinal and last.year is None and is_backwards:
+        return first, last  # "from 28 december to the 4th": of the month after.
     elif lacks[1]:
         last = replace(last, month=first.month, year=last.year or first.year)
         first = replace(first, year=last.year)
     is_one_month = first.month is not None and first.month == last.month
-    is_backwards = (first.number or 0) > (last.number or 0) and first.year == last.year
-    if is_one_month and is_backwards and (any(lacks) or first.year is None):
+    is_one_year = first.year == last.year
+    if is_one_month and is_backwards and is_one_year and (any(lacks) or first.year is None):
         raise Unclear("which_day", typed)
     return first, last
 
 
-def _lacks_month(day: Day) -> bool:
-    return day.number is not None and day.month is None
+def is_bare(day: Day) -> bool:
+    """Whether it is a number that may be something else than a day of a month."""
+    return typed_dates.is_monthless(day) and not day.is_ordinal
 
 
 def week(term: Word, context: Context) -> tuple[date, date]:
@@ -127,7 +154,7 @@ def week(term: Word, context: Context) -> tuple[date, date]:
 
 def week_of(day: Day, phrase: str, context: Context) -> tuple[date, date]:
     """The working days of the day's week. Raises Unclear."""
-    if day.number is not None and day.month is None:
+    if is_bare(day):
         raise Unclear("which_month", phrase)
     start = first_day(day, context)
     if typed_dates.is_yearless(day) and start > context.today:
@@ -136,6 +163,22 @@ def week_of(day: Day, phrase: str, context: Context) -> tuple[date, date]:
             # The day is in the current week but has passed, so next year's may not be meant.
             raise Unclear("which_year", phrase)
     return _working_week(start, phrase, context)
+
+
+def numbered_week(word: Word, context: Context) -> tuple[date, date]:
+    """The next calendar week with that number (ISO 8601). Raises Unclear."""
+    this_year = context.today.isocalendar().year
+    for year in range(this_year, this_year + _YEARS_TO_WEEK_53):
+        try:
+            monday = date.fromisocalendar(year, word.amount, 1)
+        except ValueError:
+            continue
+        first, last = _working_week(monday, word.typed, context)
+        if last >= context.today:
+            if first < context.today:
+                raise Unclear("which_year", word.typed)
+            return first, last
+    raise Unclear("impossible_day", word.typed)
 
 
 def _working_week(day: date, typed: str, context: Context) -> tuple[date, date]:

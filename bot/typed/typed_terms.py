@@ -1,6 +1,6 @@
 """Splits typed text into days, halves and joining words. Pure.
 
-The vocabulary is in typed_words.py; typed_days.py turns the terms into dates.
+The vocabulary is in words; typed_days.py turns the terms into dates.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.typed.typed_patterns import Patterns, WordKind, patterns_of
-from bot.typed.typed_words import words_of
-from bot.typed.vocabulary import WhichWeek, Words
+from bot.typed.words.languages import words_of
+from bot.typed.words.vocabulary import WhichWeek, Words
 from storage.base.values import HalfDay
 
 
@@ -29,6 +29,8 @@ class Day:
     # Two numbers in the country's order; dotted ones are day and month nearly everywhere.
     pair: tuple[int, int] | None = None
     is_dotted: bool = False
+    # A number that can only be the day of a month, such as "30th".
+    is_ordinal: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +38,7 @@ class Word:
     """A term that is not a day.
 
     ``half`` is None for an unnamed half. ``amount`` is the number of "days" or "weeks"; for a
-    "week", its offset from the current one.
+    "week", its offset from the current one; for a "numbered_week", the number.
     """
 
     kind: WordKind
@@ -72,8 +74,10 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
             groups[-1].append(match.group().rstrip(".") or match.group())
         else:
             match, term = matched
-            if not _is_preposition(term, terms, text, match.end(), words, patterns):
-                if _are_two_dates(terms, term) and text[end_of_day:at] == " ":
+            is_after_day = bool(terms) and isinstance(terms[-1], Day) and text[end_of_day:at] == " "
+            following = _Following(text=text, at=match.end() + 1, words=words, patterns=patterns)
+            if not (term.typed in words.prepositions and following.needs_preposition(is_after_day)):
+                if is_after_day and _are_two_dates(terms, term):
                     terms.append(Word(kind="to", typed=" "))
                 terms.append(term)
             if isinstance(term, Day):
@@ -83,23 +87,31 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
     return terms, [group for group in groups if group]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Following:
+    """What follows a word that may be a half or a preposition, such as "am" in German."""
+
+    text: str
+    at: int
+    words: Words
+    patterns: Patterns
+
+    def needs_preposition(self, is_after_day: bool) -> bool:
+        """Whether it is a half, or a day: "am Freitag", "am Tag nach …", but "fr am" is a half."""
+        half = _word_at(self.text, self.at, self.words, self.patterns.words)
+        if half is not None and half[1].kind == "half":
+            return True
+        every_day = (*self.patterns.relative, *self.patterns.days)
+        length = _word_at(self.text, self.at, self.words, self.patterns.lengths)
+        is_length = length is not None and length[1].kind == "days"
+        is_day = _day_at(self.text, self.at, self.words, every_day) is not None
+        return not is_after_day and (is_day or is_length)
+
+
 def _are_two_dates(terms: list[Term], term: Term) -> bool:
     """Whether two days with years are adjacent, as in ``2027-06-14 2027-06-16``."""
     both = [*terms[-1:], term]
     return len(both) == 2 and all(isinstance(term, Day) and term.year is not None for term in both)
-
-
-def _is_preposition(
-    term: Term, terms: list[Term], text: str, end: int, words: Words, patterns: Patterns
-) -> bool:
-    if term.typed not in words.prepositions:
-        return False
-    every_day = (*patterns.relative, *patterns.days)
-    is_before_day = _day_at(text, end + 1, words, every_day) is not None
-    following = _word_at(text, end + 1, words, patterns.words)
-    is_before_half = following is not None and following[1].kind == "half"
-    is_after_day = bool(terms) and isinstance(terms[-1], Day)
-    return is_before_half or (is_before_day and not is_after_day)
 
 
 def _term_at(
@@ -166,4 +178,5 @@ def _day_of(match: re.Match[str], words: Words) -> Day:
         days_from_today=days_from_today,
         pair=None if first is None or second is None else (first, second),
         is_dotted=groups.get("between") == ".",
+        is_ordinal=bool(groups.get("ordinal")),
     )

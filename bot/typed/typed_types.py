@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.typed.problems import Unclear
-from bot.typed.vocabulary import MAIN
+from bot.typed.words.vocabulary import MAIN
 from storage.base.values import LeaveType
 
 _KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.typed.phrases.commands import Command, command_of
 from bot.typed.typed_leave import ParsedLeave
-from tests.bot.test_typed_leave import dates_of, parsed
+from tests.bot.test_typed_leave import TYPES, a_type, dates_of, parsed
 
 # A Monday.
 TODAY = date(2026, 11, 23)
@@ -49,6 +49,25 @@ def typed(text: str, language: str = "en", today: date = TODAY) -> ParsedLeave:
         ("between christmas and new year's eve", "2026-12-25", "2026-12-31"),
         ("thanksgiving and fri", "2026-11-26", "2026-11-27"),
         ("week of easter monday", "2027-03-29", "2027-04-02"),
+        ("the 30th", "2026-11-30", "2026-11-30"),
+        ("from the 3rd to the 5th", "2026-12-03", "2026-12-05"),
+        ("from the 28th to the 2nd", "2026-11-28", "2026-12-02"),
+        ("from the 28th of december till the 4th", "2026-12-28", "2027-01-04"),
+        ("friday the 4th", "2026-12-04", "2026-12-04"),
+        ("week of the 14th", "2026-12-14", "2026-12-18"),
+        ("today until the 30th", "2026-11-23", "2026-11-30"),
+        ("Friday before Christmas", "2026-12-18", "2026-12-18"),
+        ("could I please have the Friday after Christmas off?", "2027-01-01", "2027-01-01"),
+        ("the day after thanksgiving", "2026-11-27", "2026-11-27"),
+        ("the monday before new year", "2026-12-28", "2026-12-28"),
+        ("friday before the 15th", "2026-12-11", "2026-12-11"),
+        ("off mon-wed, back thursday", "2026-11-23", "2026-11-25"),
+        ("off on tuesday, back on friday", "2026-11-24", "2026-11-26"),
+        ("out tomorrow, thursday back", "2026-11-24", "2026-11-25"),
+        ("away 1/12 to 4/12, back on the 7th", "2026-12-01", "2026-12-04"),
+        ("ooo thu+fri :palm_tree:", "2026-11-26", "2026-11-27"),
+        ("week 51", "2026-12-14", "2026-12-18"),
+        ("week 53", "2026-12-28", "2027-01-01"),
     ],
 )
 def test_polite_english_is_understood(text: str, first: str, last: str) -> None:
@@ -71,6 +90,16 @@ def test_polite_english_is_understood(text: str, first: str, last: str) -> None:
         ("Karfreitag bis Ostermontag", "2027-03-26", "2027-03-29"),
         ("Christi Himmelfahrt", "2027-05-06", "2027-05-06"),
         ("Rest der Woche", "2026-11-23", "2026-11-27"),
+        ("am 30. frei", "2026-11-30", "2026-11-30"),
+        ("am 30.", "2026-11-30", "2026-11-30"),
+        ("vom 3. bis 5. Urlaub", "2026-12-03", "2026-12-05"),
+        ("Freitag, den 11.", "2026-12-11", "2026-12-11"),
+        ("Freitag vor Weihnachten", "2026-12-18", "2026-12-18"),
+        ("am Tag nach Heiligabend", "2026-12-25", "2026-12-25"),
+        ("Dienstag nach Ostermontag", "2027-03-30", "2027-03-30"),
+        ("KW 52", "2026-12-21", "2026-12-25"),
+        ("Montag bis Mittwoch weg, am Donnerstag zurück", "2026-11-23", "2026-11-25"),
+        ("Di frei, ab Freitag wieder da", "2026-11-24", "2026-11-26"),
     ],
 )
 def test_polite_german_is_understood(text: str, first: str, last: str) -> None:
@@ -131,6 +160,114 @@ def test_days_that_are_not_in_a_row_are_several_periods(text: str) -> None:
     assert dates_of(leave) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "today", "kind"),
+    [
+        # 23 November may be over, or the last day of leave that has begun.
+        ("from the 21st to the 23rd", "2026-11-23", "which_month"),
+        ("from the 3rd to the 5th", "2026-12-04", "which_month"),
+        ("the 31st", "2026-11-23", "which_month"),
+        ("the 30th", "2026-01-31", "which_month"),
+        ("friday the 5th", "2026-11-23", "which_month"),
+        ("sick on the 30th", "2026-11-23", "which_month"),
+        ("sick on the 3rd", "2026-11-23", "which_month"),
+        # Boxing Day, the day before Christmas Eve's weekend, and Fridays that are over.
+        ("the friday after christmas", "2025-11-24", "which_day"),
+        ("friday before christmas", "2027-11-22", "which_day"),
+        ("friday before christmas", "2026-12-21", "which_day"),
+        ("two days before christmas", "2026-11-23", "which_day"),
+        ("monday after next week", "2026-11-23", "which_day"),
+        ("friday before 12", "2026-11-23", "which_month"),
+        ("before friday", "2026-11-23", "which_day"),
+        ("off mon-wed, back friday", "2026-11-23", "which_last_day"),
+        ("off mon-wed, back on the 24th", "2026-11-23", "which_last_day"),
+        ("back thursday", "2026-11-23", "which_first_day"),
+        ("off tomorrow, back after lunch", "2026-11-23", "which_last_day"),
+        # That week has begun.
+        ("week 48", "2026-11-24", "which_year"),
+        ("week 54", "2026-11-23", "impossible_day"),
+    ],
+)
+def test_days_beside_others_are_never_guessed(text: str, today: str, kind: str) -> None:
+    leave = typed(text, today=date.fromisoformat(today))
+
+    assert kind in [problem.kind for problem in leave.problems]
+    assert dates_of(leave) is None
+
+
+def test_a_calendar_week_is_ambiguous_where_weeks_are_counted_in_other_ways() -> None:
+    leave = parsed("week 51", today=TODAY, is_month_first=True)
+
+    assert [problem.kind for problem in leave.problems] == ["which_day"]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("sick on the 20th", "2026-11-20", "2026-11-20"),
+        ("sick the 18th to the 20th", "2026-11-18", "2026-11-20"),
+        ("sick since the 19th", "2026-11-19", "2026-11-23"),
+        ("sick since thursday, back on wednesday", "2026-11-19", "2026-11-24"),
+    ],
+)
+def test_sick_days_of_this_month_may_be_over(text: str, first: str, last: str) -> None:
+    leave = typed(text)
+
+    assert (dates_of(leave), leave.problems) == ((first, last), ())
+
+
+@pytest.mark.parametrize("text", ["personal day on friday", "a personal day on friday, please"])
+@pytest.mark.parametrize("name", ["Personal day", "Personal leave"])
+def test_a_personal_day_is_a_day_of_the_type_with_that_name(text: str, name: str) -> None:
+    leave = parsed(text, today=TODAY, types=[*TYPES, a_type(name)])
+
+    assert (dates_of(leave), leave.leave_type_id) == (("2026-11-27", "2026-11-27"), "personal")
+    assert typed(text).unknown_words == "personal"
+
+
+def test_the_days_beside_a_month_are_not_kept_for_the_button() -> None:
+    leave = typed("last friday of november")
+
+    assert leave.unknown_words == "november"
+    assert leave.otherwise.start_date is None
+
+
+_SIDES = st.sampled_from(["before", "after", "prior to", "vor", "nach dem"])
+_NEAR = st.sampled_from(["friday", "mon", "the day", "dienstag", "a week", "am tag", "back"])
+_ANCHORS = st.sampled_from(
+    ["christmas", "the 15th", "31st", "am 30.", "silvester", "12", "next week", "KW 1", "monday"]
+    + ["24.12.", "31.12.9999", "29 feb", "back", "neujahr", "week 53", "in 3 days", ""]
+)
+_RETURNS = st.sampled_from(
+    ["", ", back thursday", " back", " wieder da am 3.", ", back on the 31st"]
+)
+
+
+@given(
+    st.tuples(_NEAR, _SIDES, _ANCHORS, _RETURNS).map(" ".join)
+    | st.tuples(_ANCHORS, st.sampled_from(["to", "and", "bis"]), _ANCHORS, _RETURNS).map(" ".join),
+    st.dates(date(2000, 1, 1), date(2099, 12, 31)),
+    st.sampled_from(["en", "de"]),
+)
+def test_days_beside_others_are_never_in_the_past(text: str, today: date, language: str) -> None:
+    leave = parsed(text, today=today, language=language)
+
+    if leave.start_date is not None and leave.end_date is not None:
+        assert today <= leave.start_date <= leave.end_date
+
+
+@given(st.dates(date(2020, 1, 1), date(2035, 12, 31)), st.integers(1, 31))
+def test_a_number_is_the_next_such_day_of_this_month_or_the_next(today: date, number: int) -> None:
+    leave = typed(f"the {number}th", today=today)
+
+    if leave.start_date is None:
+        assert [problem.kind for problem in leave.problems] == ["which_month"]
+        assert number > 28
+    else:
+        assert leave.start_date.day == number
+        assert 0 <= (leave.start_date - today).days <= 31
+
+
 def test_a_public_holiday_that_a_person_does_not_have_is_unknown() -> None:
     assert typed("juneteenth").unknown_words == "juneteenth"
 
@@ -156,6 +293,15 @@ def test_the_days_beside_an_unknown_word_are_kept_for_the_button() -> None:
         ("Wer ist morgen weg?", "out", "morgen"),
         ("wer fehlt heute", "out", "heute"),
         ("wer hat nächste Woche Urlaub?", "out", "nächste woche"),
+        ("wer fehlt nächste Woche?", "out", "nächste woche"),
+        ("Sind morgen Leute weg?", "out", "morgen"),
+        ("Ist am Freitag jemand im Urlaub?", "out", "am freitag"),
+        ("fehlt morgen jemand?", "out", "morgen"),
+        ("is anyone off tomorrow?", "out", "tomorrow"),
+        ("are people away next week?", "out", "next week"),
+        ("who else is off on the 24th?", "out", "on the 24th"),
+        ("who has friday off?", "out", "friday"),
+        ("who isn't in tomorrow?", "out", "tomorrow"),
         ("how many days do I have left?", "balance", ""),
         ("what's my balance, please?", "balance", ""),
         ("wie viele Tage habe ich noch?", "balance", ""),
@@ -175,7 +321,8 @@ def test_questions_are_recognised(text: str, name: str, rest: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "tomorrow", "my holiday 3-7 aug", "out of office on friday", "i'm out tomorrow", "pto"],
+    ["", "tomorrow", "my holiday 3-7 aug", "out of office on friday", "i'm out tomorrow", "pto"]
+    + ["out sick today", "out tomorrow, back thursday", "out on pto next week"],
 )
 def test_requests_are_no_questions(text: str) -> None:
     assert command_of(text) is None

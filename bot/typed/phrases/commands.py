@@ -26,11 +26,21 @@ _COURTESIES: Final = re.compile(
 _SHOW: Final = r"(?:(?:show|tell|list|check|zeig|zeige)(?: me| mir)? |(?:what's|what is) )?"
 _MY: Final = r"(?:(?:my|the|mein|meine|meinen|das|den) )?"
 _LEAVE: Final = r"(?:leave|time off|pto|vacations?|holidays?)"
-_OFF: Final = r"(?:out|off|away|not in|on (?:leave|holiday|vacation|pto))(?: of (?:the )?office)?"
-_WHO: Final = (
-    r"(?:who(?:'s|s| is| are| will be)?|(?:is |will )?(?:any(?:one|body)|everyone)(?: be)?)"
+_OFF: Final = (
+    r"(?:out|off|away|absent|ooo|not (?:in|here|around|working)"
+    r"|(?:on|taking) (?:leave|holiday|vacation|pto))(?: of (?:the )?office)?"
 )
-_WEG: Final = r"(?:weg|abwesend|nicht da|frei|(?:im |auf )?urlaub)"
+_WHO: Final = (
+    r"(?:(?:who(?: else)?|who all)(?:'s|s| is| are| will be| isn't| is going to be)?"
+    r"|(?:is |are |will )?(?:any(?:one|body)|some(?:one|body)|everyone|(?:any )?people)(?: else)?"
+    r"(?: be| going to be)?)"
+)
+# What follows "out" in leave of one's own: "out sick today", "out tomorrow, back thursday".
+_OWN_LEAVE: Final = (
+    r"(?:of|sick|ill|for|on (?:leave|holiday|vacation|pto))\b|.*\b(?:back|wieder|zurück)\b"
+)
+_WEG: Final = r"(?:weg|abwesend|nicht (?:da|im büro)|frei|off|(?:im |auf |in )?urlaub)"
+_JEMAND: Final = r"(?:jemand|irgendjemand|irgendwer|wer|leute|welche|kollegen)(?: anderes)?"
 
 # In all languages for everyone, because no phrase has different meanings in two languages.
 _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
@@ -44,8 +54,12 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand|resturlaub)"),
     ("balance", r"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b.*"),
     ("out", rf"{_WHO} {_OFF}(?P<rest> .*)?"),
-    ("out", r"wer (?:ist|sind|fehlt|hat)(?P<rest> .*?)??" rf"(?: {_WEG})?"),
-    ("out", r"(?:out|abwesend|weg)(?! of\b)(?P<rest> .*)?"),
+    ("out", r"who(?:'s| has| is taking|'s taking)(?P<rest> .+) off"),
+    ("out", r"who (?:isn't|is not|won't be) (?:in|here|around|working)(?P<rest> .*)?"),
+    ("out", rf"wer (?:alles )?(?:ist|sind|fehlt|hat)(?: alles)?(?P<rest> .*?)??(?: {_WEG})?"),
+    ("out", rf"(?:ist|sind|hat|haben)(?P<before> .*?)?? {_JEMAND}(?P<rest> .*?)?? {_WEG}"),
+    ("out", rf"(?:fehlt|fehlen)(?P<before> .*?)?? {_JEMAND}(?P<rest> .*)?"),
+    ("out", rf"(?:out|abwesend|weg)(?! (?:{_OWN_LEAVE}))(?P<rest> .*)?"),
     ("mine", rf"{_SHOW}my (?:{_LEAVE}|requests?|leaves)"),
     ("mine", rf"{_SHOW}(?:meine|mein|meinen) (?:urlaube?|anträge|abwesenheiten)"),
     ("mine", r"mine|meine"),
@@ -62,5 +76,7 @@ def command_of(typed: str) -> Command | None:
     text = " ".join(text.rstrip(_PUNCTUATION).split())
     for name, pattern in _COMPILED:
         if match := pattern.fullmatch(text):
-            return Command(name=name, rest=(match.groupdict().get("rest") or "").strip())
+            parts = match.groupdict()
+            rest = f"{parts.get('before') or ''} {parts.get('rest') or ''}"
+            return Command(name=name, rest=" ".join(rest.split()))
     return None

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import lru_cache
 
-from bot.typed.typed_words import any_of, words_of
+from bot.typed.words.languages import any_of, words_of
 
+# Emoji, skin tones and what joins them.
+_SYMBOLS = frozenset(("So", "Sk", "Cf", "Mn"))
 # What may stand before and after a phrase.
 _START, _END = r"(?<![^\s,;-])", r"(?=$|[\s,;.-])"
+
+
+def without_symbols(text: str) -> str:
+    """The plain text without emoji and without colons, as in ``annual leave: 3 aug :pray:``."""
+    text = re.sub(r"(?<!\S):[a-z0-9_+-]+:(?!\S)|:(?=\s|$)", " ", text)
+    kept = (" " if unicodedata.category(letter) in _SYMBOLS else letter for letter in text)
+    return " ".join("".join(kept).split())
 
 
 def reduced(
@@ -26,11 +36,14 @@ def reduced(
     ``holidays`` are the next ones of the person, by name.
     """
     words = words_of(language)
-    text = re.sub(r"[!?]+(?=$|[\s,])", " ", text).rstrip(" .")
+    text = re.sub(r"[!?]+(?=$|[\s,])", " ", text).rstrip(" ")
+    # In German, "am 30." ends with the day; elsewhere a full stop ends the sentence.
+    if not ("." in words.ordinal_endings and re.search(r"\d\.$", text)):
+        text = text.rstrip(" .")
     text = _courtesies(language).sub(" ", f" {text} ")
     for pattern, replacement in words.rewrites.items():
         text = re.sub(f"{_START}(?:{pattern}){_END}", replacement, text)
-    text = " ".join(text.split())
+    text = " ".join(re.sub(r"(?<=\w)( ?)[+&]\1(?=\w)", " & ", text).split())
     if weekdays and today.weekday() <= max(weekdays):
         last = today + timedelta(days=max(weekdays) - today.weekday())
         rest = rf"{_START}(?:{any_of(words.rest_of_week)}){_END}"

@@ -26,6 +26,9 @@ class Words:
     ``week_after_next`` for the working days in two weeks.
     ``holiday_names`` are names of public holidays: a day and month in English, or the name that the
     person's calendar has.
+    ``numbered_week`` stands before the number of a calendar week. ``before`` and ``after`` stand
+    between a weekday and a date, ``back`` beside the day on which the person works again.
+    ``ordinal_endings`` make a number the day of a month.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
     """
 
@@ -44,6 +47,11 @@ class Words:
     day_units: tuple[str, ...]
     week_units: tuple[str, ...]
     week_of: tuple[str, ...]
+    numbered_week: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    back: tuple[str, ...]
+    ordinal_endings: tuple[str, ...]
     fillers: frozenset[str]
     leave_words: frozenset[str]
     type_words: dict[str, str]

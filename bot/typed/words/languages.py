@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from bot.typed.english import english
-from bot.typed.german import german
-from bot.typed.vocabulary import Words
+from bot.typed.words.english import english
+from bot.typed.words.german import german
+from bot.typed.words.vocabulary import Words
 from storage.base.values import as_dict
 
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.typed.vocabulary import MAIN, Words, names
+from bot.typed.words.vocabulary import MAIN, Words, names
 
 
 @cache
@@ -45,6 +45,21 @@ def english() -> Words:
         day_units=("day", "days"),
         week_units=("week", "weeks"),
         week_of=(r"(?:the )?week (?:of|commencing|beginning|starting)(?: the)?",),
+        numbered_week=("calendar week", "week", "week number", "wk", "cw"),
+        before=("before", "prior to"),
+        after=("after", "following"),
+        back=(
+            *(
+                "back",
+                "back again",
+                "back at work",
+                "back in",
+                "back in the office",
+                "back to work",
+            ),
+            *("returning", "returning to work"),
+        ),
+        ordinal_endings=("st", "nd", "rd", "th"),
         also=("and", "&"),
         fillers=frozenset(
             (
@@ -63,7 +78,7 @@ def english() -> Words:
                 "i'd",
             )
             + ("i'll", "i'm", "i've", "im", "in", "inclusive", "is", "it", "just", "leave", "my")
-            + ("need", "of", "off", "on", "ooo", "out", "over", "please", "request", "some", "take")
+            + ("need", "of", "off", "on", "ooo", "out", "please", "request", "some", "take")
             + ("taking", "that", "the", "time", "want", "will", "work")
         ),
         leave_words=frozenset(
@@ -79,13 +94,17 @@ def english() -> Words:
         courtesies=(
             *("hi there", "hello there", "(?:is there )?any chance", "i (?:could|may|can)"),
             *("i (?:won't|will not) be (?:in|here|there|around|available|working)", "gonna"),
-            *("i'm not (?:in|here|around|available|working)", "if that's ok(?:ay)?"),
+            *("(?:i'm )?not (?:in|here|around|available|working|coming in)", "if that's ok(?:ay)?"),
             *("hi", "hello", "hey", "dear hiatus", "hiatus", "good morning", "good afternoon"),
             *("please", "pls", "plz", "thanks", "thank you", "thx", "cheers"),
             *("thanks a lot", "many thanks", "thanks so much", "thank you very much"),
             *("can i", "could i", "may i", "can you", "could you", "if possible"),
             *("would it be (?:possible|ok|okay) to", "is it (?:ok|okay) (?:if|to)"),
-            *("(?:i'd |i would |we'd )?(?:like|love) to", "i (?:want|need|have|plan|wish) to"),
+            *(
+                "(?:i'd |i would |we'd )?(?:like|love) to",
+                "(?:i'd|i would|we'd) (?:like|love)",
+                "i (?:want|need|have|plan|wish) to",
+            ),
             *("i'm (?:going|planning|hoping) to", "i am", "i want to", "i would like"),
             *("to (?:take|have|book|request|get|be|go|use)", "(?:put|book|mark|sign) me(?: down)?"),
             *("give me", "let me (?:have|take|book)", "so much"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.typed.vocabulary import MAIN, Words, names
+from bot.typed.words.vocabulary import MAIN, Words, names
 
 
 def _forms(*stems: str) -> tuple[str, ...]:
@@ -59,6 +59,11 @@ def german() -> Words:
         day_units=("tag", "tage", "tagen"),
         week_units=("woche", "wochen"),
         week_of=("(?:in )?(?:der |die )?woche (?:vom|ab|ab dem)",),
+        numbered_week=("kw", "kalenderwoche", "woche"),
+        before=("vor", "vor dem"),
+        after=("nach", "nach dem"),
+        back=("zurück", "wieder da", "wieder hier", "wieder im büro", "wieder zurück"),
+        ordinal_endings=(".",),
         fillers=frozenset(
             (
                 "an",
@@ -113,7 +118,16 @@ def german() -> Words:
             *("(?:ich )?wäre(?: ich)?", "nicht (?:da|im büro|im haus|verfügbar)"),
             *("ich hätte", "hätte ich", "hätte", "bekommen", "kriegen", "machen", "einreichen"),
             *("ich (?:könnte|kann|bräuchte)", "(?:ich )?bin (?:ich )?nicht (?:da|im büro)"),
-            *("freinehmen", "frei haben", "frei nehmen", "zu hause", "ich bin", "bin ich"),
+            *(
+                "freinehmen",
+                "freihaben",
+                "frei haben",
+                "frei nehmen",
+                "zu hause",
+                "ich bin",
+                "bin ich",
+            ),
+            *("weg", "abwesend", "urlaub machen"),
         ),
         rewrites={
             r"diesen (vormittag|nachmittag)": r"heute \1",

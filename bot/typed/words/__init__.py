@@ -1,0 +1,1 @@
+"""The words that a person may type, a table for each language."""
