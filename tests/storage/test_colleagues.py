@@ -8,7 +8,7 @@ from typing import Any
 from storage.db.database import Database, Transaction
 from storage.directory import colleagues
 from storage.rules import spans
-from tests.builders import NOW, a_department, a_person, a_request, an_organisation, caller_for
+from tests.builders import a_department, a_person, a_request, an_organisation
 from tests.plans import Recorder
 
 MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
