@@ -167,15 +167,15 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
     """``hiatus serve``."""
 
     @click.command()
-    @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+    @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
     @click.option(
         "--port",
         type=click.IntRange(1, 65_535),
         default=8000,
         show_default=True,
-        help="Where to listen.",
+        help="Port to listen on.",
     )
-    @click.option("--demo", is_flag=True, help="Migrate, and fill an empty database.")
+    @click.option("--demo", is_flag=True, help="Migrate, and add demo data if empty.")
     def serve(host: str, port: int, demo: bool) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
         from api.service import server
@@ -234,22 +234,22 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
     @click.option(
         "--idle-without-slack",
         is_flag=True,
-        help="Without HIATUS_SLACK_APP_TOKEN, wait to be stopped instead of refusing: process "
-        "managers stop all processes when one ends.",
+        help="Without HIATUS_SLACK_APP_TOKEN, idle instead of exiting: some process managers stop "
+        "all processes when one exits.",
     )
     @click.option(
         "--health-host",
         default="127.0.0.1",
         show_default=True,
-        help="Where to serve the health checks.",
+        help="Address to serve the health checks on.",
     )
     @click.option(
         "--health-port",
         type=click.IntRange(1, 65_535),
-        help="Serve /healthz and /readyz there: ready while connected to Slack.",
+        help="Port to serve /healthz and /readyz on: ready while connected to Slack.",
     )
     def bot(idle_without_slack: bool, health_host: str, health_port: int | None) -> None:
-        """Serve Slack over Socket Mode: no public address is needed."""
+        """Serve Slack over Socket Mode, without a public address."""
         from bot.service.socket import CannotServe
 
         settings = prepare(env)

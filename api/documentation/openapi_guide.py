@@ -128,7 +128,7 @@ to a valid key. Beyond that the response is 429 with `Retry-After`. A body can h
 ## Errors
 
 Errors are `application/problem+json` (RFC 9457). `code` is stable and for programs, `detail` is for
-people; `errors` points at each wrong field; `type` is a link to an explanation with the cure. The
+people; `errors` points at each wrong field; `type` is a link to an explanation and what to do. The
 [errors page]({base_url}/docs/errors) lists all of them. A path that does not exist is 404, a method
 that a path does not support is 405 with the header `Allow`. Quote `request_id` when you ask for
 help.

@@ -1,4 +1,4 @@
-"""What ``hiatus doctor`` checks of BASE_URL and Redis, and settings that do not go together."""
+"""What ``hiatus doctor`` checks of BASE_URL and Redis, and settings that contradict each other."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ async def _failure_of(windows: RedisWindows) -> str | None:
 def contradictions(
     env: Mapping[str, str], settings: ApiSettings, reader: Reader, *, has_bot: bool
 ) -> list[Finding]:
-    """Valid settings that do not go together. ``has_bot``: ``hiatus bot`` is set up."""
+    """Valid settings that contradict each other. ``has_bot``: ``hiatus bot`` is set up."""
     return [
         *_about_address(env, settings),
         *_about_rate_limits(settings, reader, has_bot=has_bot),

@@ -213,7 +213,7 @@ def _not_reached(failure: Exception) -> str:
 
 
 def contradictions(settings: SlackSettings | None) -> list[Finding]:
-    """Valid settings that do not go together."""
+    """Valid settings that contradict each other."""
     if settings is None:
         return []
     base_url = settings.base_url

@@ -32,7 +32,7 @@ def add_to(app: click.Group, env: Env, clock: Clock) -> None:
         type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
     )
     @console.slug_option
-    @click.option("--update", is_flag=True, help="Update people who exist already.")
+    @click.option("--update", is_flag=True, help="Also update people who already exist.")
     @click.option("--dry-run", is_flag=True, help="Check everything and change nothing.")
     @console.as_json_option
     def import_command(

@@ -23,7 +23,7 @@ _KEYS_PER_READ: Final = 100
 
 def build_app(env: Env, clock: Clock) -> click.Group:
     """The group ``hiatus keys``."""
-    keys = click.Group("keys", help="API keys.")
+    keys = click.Group("keys", help="Manage API keys.")
 
     @keys.command("create")
     @click.option("--email", required=True, help="The e-mail address of the key's owner.")

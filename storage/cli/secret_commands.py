@@ -20,7 +20,7 @@ from storage.db.database import Database
 
 def build_app(env: Env) -> click.Group:
     """The group ``hiatus secrets``."""
-    secrets = click.Group("secrets", help="The secret keys.")
+    secrets = click.Group("secrets", help="Manage the secret keys.")
 
     @secrets.command("reencrypt")
     @click.option(
@@ -50,7 +50,7 @@ def build_app(env: Env) -> click.Group:
         help="The last step, a day later: remove the older keys from the key file.",
     )
     def rotate_command(drop_old_keys: bool) -> None:
-        """Replace the secret key, one step with each run: add a key, then re-encrypt."""
+        """Replace the secret key, one step per run: add a key, then re-encrypt."""
         with console.opened(env) as database:
             settings = StorageSettings.from_env(env)
             keys = settings.secret_keys

@@ -16,7 +16,7 @@ from storage.slack import slack_workspaces
 
 def add_to(app: click.Group, env: Env, clock: Clock) -> click.Group:
     """Add the group ``hiatus slack`` and return it: ``bot`` adds more commands to it."""
-    slack = click.Group("slack", help="Slack workspaces.")
+    slack = click.Group("slack", help="Manage Slack workspaces.")
 
     @slack.command("link")
     @click.option("--team", metavar="T123", required=True, help="The workspace's id.")

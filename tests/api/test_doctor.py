@@ -1,4 +1,4 @@
-"""``hiatus doctor`` on BASE_URL, Redis, and settings that do not go together."""
+"""``hiatus doctor`` on BASE_URL, Redis, and settings that contradict each other."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _schema(reader: Reader) -> list[Finding]:
         return failed(subject, f"cannot be read: {reason}")
     if newer:
         text = (
-            f"has the migration {newer[-1]} of a newer version, with which this version works: "
+            f"has the migration {newer[-1]} of a newer version, and this version works with it: "
             "complete the upgrade"
         )
         return warning(subject, text)
@@ -147,7 +147,7 @@ def _queue(reader: Reader, subject: str, oldest_due: OldestDue, now: datetime) -
         if late and all(late.values()):
             text = (
                 f"all late deliveries wait for endpoints that fail: {', '.join([*late][:3])}"
-                f"{', …' if len(late) > 3 else ''}. Have them fixed, or switch "
+                f"{', …' if len(late) > 3 else ''}. Ask for a fix, or switch "
                 "them off"
             )
             return warning(subject, text)
@@ -181,6 +181,6 @@ def _statistics(reader: Reader) -> list[Finding]:
         cure = "run ANALYZE in the database"
         if reader.sqlite_path:
             cure += ", or a process with HIATUS_SCHEDULER=on, which does so every hour"
-        text = f"the planner has none, or outdated ones, of {', '.join(tables)}: {cure}"
+        text = f"missing or outdated for {', '.join(tables)}: {cure}"
         return warning("statistics", text)
-    return ok("statistics", "every large table has statistics for the planner")
+    return ok("statistics", "are up to date for every large table")

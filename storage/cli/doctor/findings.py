@@ -97,7 +97,7 @@ class _Running:
     def findings(self) -> Sequence[Finding]:
         self._thread.join(self._check.seconds)
         if self._findings is None:
-            text = f"no result within {self._check.seconds:g} s: what it looks at does not answer"
+            text = f"no result within {self._check.seconds:g} s: it did not get an answer"
             return failed(self._check.subject, text)
         return self._findings
 
@@ -113,13 +113,13 @@ class _Running:
 def settings_check(
     problems: Sequence[str], *contradictions: Callable[[], Sequence[Finding]]
 ) -> Check:
-    """Malformed settings, and valid ones that do not go together."""
+    """Malformed settings, and valid ones that contradict each other."""
 
     def look() -> Sequence[Finding]:
         found = [finding for problem in problems for finding in failed("settings", problem)]
         for contradiction in contradictions:
             found += contradiction()
-        return found or ok("settings", "are valid and go together")
+        return found or ok("settings", "are valid and consistent")
 
     return Check(subject="settings", look=look)
 

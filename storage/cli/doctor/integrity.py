@@ -24,7 +24,7 @@ def check(reader: Reader, path: Path) -> Check:
 
 def _look(reader: Reader, path: Path) -> list[Finding]:
     if path.exists() and path.stat().st_size > MAX_BYTES:
-        return ok(_SUBJECT, "is too large to be read here: `hiatus backup` checks all of it")
+        return ok(_SUBJECT, "is too large for a full check here: `hiatus backup` checks all of it")
     try:
         row = reader.read(lambda tx: tx.first(_first_problem))
     except DatabaseUnavailable as error:
