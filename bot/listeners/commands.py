@@ -33,7 +33,8 @@ async def timeoff(interaction: Interaction) -> None:
         await subcommand(interaction)
         return
     if calendar.is_typed(typed):
-        await calendar.show_typed(interaction, typed)
+        if not await calendar.show_typed(interaction, typed):
+            await unknown_words.reply(interaction, typed, ParsedLeave())
         return
     if mentions := typed_people.mentions_of(typed):
         await record_form.open_typed(interaction, mentions)

@@ -13,7 +13,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import words
 from bot.client import slack_users
-from bot.interaction import errors, identity, modals
+from bot.interaction import errors, identity, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import form_refusals
@@ -173,7 +173,7 @@ def _parsed(tx: Transaction, user_id: str, typed: str, *, by: Caller, now: datet
     user = people_rows.get(tx, user_id, by=by)
     today = local_day(now, config.organisation.timezone)
     permissions.check_person(tx, user, by=by, today=today)
-    context = own_form.parsing_context(tx, user, by=by, now=now)
+    context = typed_context.of_person(tx, user, by=by, now=now)
     leave = typed_leave.parse(typed, context)
     if leave.leave_type_id is not None:
         permissions.check_type(config.leave_types[leave.leave_type_id], by=by)
@@ -316,7 +316,7 @@ def _form_of_typed(
     tx: Transaction, user_id: str | None, leave: ParsedLeave, *, by: Caller, now: datetime
 ) -> _Form:
     user = people_rows.get(tx, user_id or str(by.user_id), by=by)
-    context = own_form.parsing_context(tx, user, by=by, now=now)
+    context = typed_context.of_person(tx, user, by=by, now=now)
     types = _types(context.leave_types, by)
     filled = own_form.filled_of_typed(leave, types, context.today)
     return _form(tx, Entered(filled=filled, user_id=user_id), by=by, now=now)

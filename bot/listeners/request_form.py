@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Final
 
-from bot.base import ids, language
+from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.interaction import errors, identity
+from bot.interaction import errors, identity, typed_context
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import form_refusals, interruption_form
-from bot.typed import typed_leave, typed_types
-from bot.typed.date_order import is_month_first
-from bot.typed.typed_leave import ParsedLeave, ParsingContext
+from bot.typed import typed_leave
+from bot.typed.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
 from bot.views.form_alerts import Alerts
 from bot.views.request_values import Filled
-from storage.base.clock import local_day
 from storage.base.errors import DomainError, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict
 from storage.db.database import Transaction
-from storage.directory import people_rows, public_holidays
+from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, previews
@@ -32,10 +30,7 @@ from storage.leave.cover import choice
 from storage.leave.cover.choice import Candidates
 from storage.leave.previews import Preview
 from storage.leave.suggestions import form_defaults
-from storage.rules import working_week
 
-# Public holidays that move may be more than a year apart.
-_MAX_DAYS_TO_HOLIDAY: Final = 400
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
 
@@ -98,7 +93,9 @@ async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
 
 async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
     by = await identity.caller(interaction)
-    context = await interaction.services.database.read(_own_context, by=by, now=interaction.now)
+    context = await interaction.services.database.read(
+        typed_context.of_caller, by=by, now=interaction.now
+    )
     return by, typed_leave.parse(typed, context)
 
 
@@ -228,40 +225,11 @@ async def _open(interaction: Interaction, form: _Form, asides: Sequence[Block] =
     await interaction.open(form.view(asides))
 
 
-def _own_context(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
-    return parsing_context(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
-
-
-def parsing_context(tx: Transaction, user: User, *, by: Caller, now: datetime) -> ParsingContext:
-    """The context of leave of that person."""
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    week = working_week.working_week(user.working_days or config.organisation.working_days)
-    today = local_day(now, user.timezone or config.organisation.timezone)
-    main_type = form_defaults.main_type(config.leave_types.values())
-    return ParsingContext(
-        today=today,
-        leave_types=list(config.leave_types.values()),
-        is_month_first=is_month_first(config.organisation.country_code),
-        weekdays=frozenset(weekday for weekday, halves in enumerate(week) if halves),
-        language=language.locale().language,
-        main_type_id=None if main_type is None else main_type.id,
-        holidays=_next_holidays(config, user, today),
-    )
-
-
-def _next_holidays(config: OrganisationConfig, user: User, today: date) -> dict[str, date]:
-    """The next public holiday of each name."""
-    code = public_holidays.country_code_of(config, user)
-    until = today + timedelta(days=_MAX_DAYS_TO_HOLIDAY)
-    days = public_holidays.holidays_between(config, code, today, until)
-    return {typed_types.plain(days[day].name): day for day in sorted(days, reverse=True)}
-
-
 def _forms_of_typed(
     tx: Transaction, leave: ParsedLeave, *, by: Caller, now: datetime
 ) -> tuple[View | None, _Form]:
     """The form to interrupt leave, for someone who fell ill on it, and the request form."""
-    context = _own_context(tx, by=by, now=now)
+    context = typed_context.of_caller(tx, by=by, now=now)
     filled = filled_of_typed(leave, context.leave_types, context.today)
     interruption = interruption_form.form_of_typed(tx, filled, by=by, now=now)
     if leave.start_date is None and not leave.has_unclear_days:
@@ -278,7 +246,7 @@ def _forms_of_typed(
 
 
 def _form_with_defaults(tx: Transaction, filled: Filled, *, by: Caller, now: datetime) -> _Form:
-    today = _own_context(tx, by=by, now=now).today
+    today = typed_context.of_caller(tx, by=by, now=now).today
     filled = _with_defaults(tx, filled, by=by, today=today)
     return _form_of_values(tx, "", filled, by=by, now=now)
 

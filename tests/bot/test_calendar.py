@@ -140,6 +140,43 @@ def test_typed_words_say_whose_days_and_which_week(
     assert heading[1] == first_day
 
 
+@pytest.mark.parametrize(
+    ("words", "first_day"),
+    [
+        ("in two weeks", "Mon 15"),
+        ("week of 17 Dec", "Mon 14"),
+        ("14 December", "Mon 14"),
+        ("the 17th", "Mon 15"),
+        ("friday", "Mon 1"),
+        ("KW 51", "Mon 14"),
+        ("week 51", "Mon 14"),
+        # The current week, on a Wednesday.
+        ("KW 23", "Mon 1"),
+        ("week of 1 june", "Mon 1"),
+        ("nächste Woche", "Mon 8"),
+        ("in zwei Wochen", "Mon 15"),
+        ("am 14. Dezember", "Mon 14"),
+        ("dezember", "Mon 30"),
+        ("August", "Mon 3"),
+        ("im März 2027", "Mon 1"),
+        ("june", "Mon 1"),
+        ("christmas", "Mon 21"),
+    ],
+)
+def test_the_week_of_the_calendar_is_said_in_words(
+    world: World, words: str, first_day: str
+) -> None:
+    world.clock.advance(days=2)
+
+    for scope in ("", "everyone "):
+        assert rows(typed(world, f"calendar {scope}{words}"))[0][1] == first_day
+
+
+@pytest.mark.parametrize("words", ["december 0000", "banana", "31 feb", "12", "monday and friday"])
+def test_a_week_that_is_not_understood_is_no_week(world: World, words: str) -> None:
+    assert typed(world, f"calendar {words}").text.startswith("Sorry, I didn't understand")
+
+
 def test_words_that_the_calendar_does_not_know_are_answered_with_help(world: World) -> None:
     assert typed(world, "calendar of grace").text.startswith("Sorry, I didn't understand")
 

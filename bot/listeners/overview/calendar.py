@@ -9,10 +9,11 @@ from typing import Final
 from bot.base import ids
 from bot.blocks import calendar
 from bot.blocks.calendar_pages import CalendarPage, CalendarScope
-from bot.interaction import identity, modals
+from bot.interaction import identity, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.message_views import calendar as messages
+from bot.typed import typed_weeks
 from bot.views import calendar as views
 from storage.access import personal_feeds, wallchart
 from storage.access.wallchart import Wallchart
@@ -33,10 +34,13 @@ _SCOPES: Final[Mapping[str, CalendarScope]] = {
     "alle": "everyone",
 }
 _WEEKS: Final[Mapping[str, int]] = {
+    "": 0,
     "week": 0,
     "woche": 0,
     "this week": 0,
     "diese woche": 0,
+    "today": 0,
+    "heute": 0,
     "next week": 1,
     "nächste woche": 1,
     "last week": -1,
@@ -45,19 +49,21 @@ _WEEKS: Final[Mapping[str, int]] = {
 
 
 def is_typed(typed: str) -> bool:
-    """Whether the text after the command asks for the calendar, and says no more than it can."""
-    return _words(typed) is not None
+    """Whether the text after the command asks for the calendar."""
+    return typed.partition(" ")[0].casefold() in COMMANDS
 
 
-async def show_typed(interaction: Interaction, typed: str) -> None:
-    """Show the calendar that the text asks for, beside the command."""
+async def show_typed(interaction: Interaction, typed: str) -> bool:
+    """Show the calendar beside the command; False if the words were not understood."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    scope, week = _words(typed) or (None, 0)
-    shown, chart = await interaction.services.database.read_long(
-        _first_page, scope, week, by=by, now=interaction.now
+    scope, when = _words(typed)
+    page = await interaction.services.database.read_long(
+        _typed_page, scope, when, by=by, now=interaction.now
     )
-    await interaction.reply(messages.message(shown, chart))
+    if page is not None:
+        await interaction.reply(messages.message(*page))
+    return page is not None
 
 
 async def open_modal(interaction: Interaction) -> None:
@@ -95,22 +101,20 @@ async def _web_url(interaction: Interaction, by: Caller) -> str | None:
     return wallchart.url(interaction.services.base_url, feed.token)
 
 
-def _words(typed: str) -> tuple[CalendarScope | None, int | date] | None:
-    """The scope, and how many weeks from now or a day; None for text that is not understood."""
-    command, _, rest = typed.casefold().partition(" ")
-    if command not in COMMANDS:
-        return None
-    first, _, after = rest.partition(" ")
-    scope = _SCOPES.get(first)
-    when = rest if scope is None else after
-    if not when:
-        return scope, 0
-    if when in _WEEKS:
-        return scope, _WEEKS[when]
-    try:
-        return scope, date.fromisoformat(when)
-    except ValueError:
-        return None
+def _words(typed: str) -> tuple[CalendarScope | None, str]:
+    """The scope and the words for the week after the command."""
+    first, _, after = typed.partition(" ")[2].partition(" ")
+    scope = _SCOPES.get(first.casefold())
+    return scope, after if scope else f"{first} {after}".strip()
+
+
+def _typed_page(
+    tx: Transaction, scope: CalendarScope | None, typed: str, *, by: Caller, now: datetime
+) -> tuple[CalendarPage, Wallchart] | None:
+    week: int | date | None = _WEEKS.get(typed.casefold())
+    if week is None:
+        week = typed_weeks.day_in(typed, typed_context.of_caller(tx, by=by, now=now))
+    return None if week is None else _first_page(tx, scope, week, by=by, now=now)
 
 
 def _first_page(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from bot.interaction import identity
+from bot.interaction import identity, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import request_form
 from bot.message_views import answers
 from bot.message_views.answers import Away
 from bot.typed import typed_leave
@@ -63,7 +62,7 @@ def _days(
         return today, today
     if words in _WEEK:
         return today, end_of_week(today)
-    context = request_form.parsing_context(tx, user, by=by, now=now)
+    context = typed_context.of_person(tx, user, by=by, now=now)
     leave = typed_leave.parse(typed, context)
     if leave.problems or leave.start_date is None or leave.end_date is None:
         return None

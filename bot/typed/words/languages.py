@@ -36,6 +36,7 @@ def _spelt_out(words: Any) -> Any:  # type: ignore[explicit-any]  # a tuple, set
 
 
 _OTHER_LANGUAGES: Final = {"de": german}
+LANGUAGES: Final = ("en", *_OTHER_LANGUAGES)
 
 
 @lru_cache

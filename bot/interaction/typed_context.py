@@ -1,0 +1,52 @@
+"""What typed words mean depends on the person: their day, week, holidays, country and language."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from bot.base import language
+from bot.typed import typed_types
+from bot.typed.date_order import is_month_first
+from bot.typed.typed_leave import ParsingContext
+from storage.base.clock import local_day
+from storage.base.values import Caller, User
+from storage.db.database import Transaction
+from storage.directory import people_rows, public_holidays
+from storage.events import organisation_config
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave.suggestions import form_defaults
+from storage.rules import working_week
+
+# Public holidays that move may be more than a year apart.
+_MAX_DAYS_TO_HOLIDAY: Final = 400
+
+
+def of_caller(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
+    """The context of the caller's own leave."""
+    return of_person(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
+
+
+def of_person(tx: Transaction, user: User, *, by: Caller, now: datetime) -> ParsingContext:
+    """The context of leave of that person."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    week = working_week.working_week(user.working_days or config.organisation.working_days)
+    today = local_day(now, user.timezone or config.organisation.timezone)
+    main_type = form_defaults.main_type(config.leave_types.values())
+    return ParsingContext(
+        today=today,
+        leave_types=list(config.leave_types.values()),
+        is_month_first=is_month_first(config.organisation.country_code),
+        weekdays=frozenset(weekday for weekday, halves in enumerate(week) if halves),
+        language=language.locale().language,
+        main_type_id=None if main_type is None else main_type.id,
+        holidays=_next_holidays(config, user, today),
+    )
+
+
+def _next_holidays(config: OrganisationConfig, user: User, today: date) -> dict[str, date]:
+    """The next public holiday of each name."""
+    code = public_holidays.country_code_of(config, user)
+    until = today + timedelta(days=_MAX_DAYS_TO_HOLIDAY)
+    days = public_holidays.holidays_between(config, code, today, until)
+    return {typed_types.plain(days[day].name): day for day in sorted(days, reverse=True)}
