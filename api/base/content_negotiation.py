@@ -27,6 +27,15 @@ def prefers_json(accept: str) -> bool:
     return weights.get("application/json", 0.0) > weights.get("text/html", 0.0)
 
 
+@cached("accepted_pages", 256)
+def prefers_html(accept: str) -> bool:
+    """Whether the client names HTML, as browsers do, and prefers it to JSON."""
+    weights = _weights(accept)
+    html = weights.get("text/html", 0.0)
+    json = (weights.get(name, 0.0) for name in ("application/json", "application/problem+json"))
+    return html > 0 and html >= max(json)
+
+
 def preferred(accept_language: str, languages: Sequence[str]) -> str:
     """The language, such as ``de``, that the client prefers; the first one if it names none.
 

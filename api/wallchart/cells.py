@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from storage.access.wallchart import Day, Off, PersonDays, ShownType
+from storage.access.wallcharts.chart_values import Day, Off, PersonDays, ShownType
 from storage.rules.halves import AFTERNOON, MORNING
 
 Kind = Literal["work", "off", "holiday", "leave", "pending"]

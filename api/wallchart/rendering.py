@@ -17,7 +17,8 @@ from api.wallchart.cells import Cell, Half, ink_on
 from api.wallchart.pictures import MARGIN, Picture
 from api.wallchart.shown import ShownChart
 from api.wallchart.wallchart_requests import Month, WallchartRequest
-from storage.access.wallchart import Wallchart
+from api.wallchart.wallchart_texts import TEXTS
+from storage.access.wallcharts.chart_values import Wallchart
 
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("api.wallchart"),
@@ -98,6 +99,20 @@ def page(
     )
     style_hash = b64encode(hashlib.sha256(colours.encode()).digest()).decode()
     return Page(html=html.encode(), style_hash=style_hash)
+
+
+def error_page(name: str, *, language: str, style: str) -> bytes:
+    """Says what is wrong and what to do. ``name`` is that of its texts."""
+    texts = TEXTS[language]
+    html = _TEMPLATES.get_template("error.html").render(
+        texts=texts,
+        title=texts[f"{name}_title"],
+        cure=texts[f"{name}_cure"],
+        # An address without a query shows the team in this month; other links do not help.
+        has_way_back=name.startswith("bad_") and name != "bad_link",
+        style=style,
+    )
+    return html.encode()
 
 
 def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: date) -> bytes:

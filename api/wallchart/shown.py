@@ -10,7 +10,7 @@ from babel.dates import format_date, format_skeleton, get_day_names
 from api.wallchart.cells import AWAY_COLOUR, Cell, Cells, type_name
 from api.wallchart.wallchart_requests import WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
-from storage.access.wallchart import Wallchart
+from storage.access.wallcharts.chart_values import Wallchart
 from storage.rules import working_week
 
 

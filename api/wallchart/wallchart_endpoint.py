@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import hashlib
-from dataclasses import dataclass
-from datetime import date
 from functools import partial
-from typing import Final, Literal
+from typing import Final
 
 import structlog
 from starlette.concurrency import run_in_threadpool
@@ -17,26 +14,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.base.content_negotiation import preferred, prefers_gzip
+from api.base.content_negotiation import preferred, prefers_gzip, prefers_html
 from api.base.shared_lookup import SharedLookup
 from api.http.conditions import tags_in
+from api.http.errors import RateLimited
 from api.http.handlers import Services
 from api.wallchart import rasteriser
-from api.wallchart.wallchart_requests import (
-    WallchartRequest,
-    unknown_department,
-    wallchart_request,
-)
+from api.wallchart.wallchart_cache import Format, Rendered, Subject, WallchartCache
+from api.wallchart.wallchart_requests import unknown_department, wallchart_request
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
-from storage.access import feed_owners, wallchart
+from storage.access import feed_owners
 from storage.access.feed_owners import FeedOwner
+from storage.access.wallcharts import wallchart
 from storage.base import secrets
 from storage.base.clock import local_day
-from storage.base.errors import NotFound
+from storage.base.errors import InvalidInput, NotFound
 from storage.db.database import Transaction
-
-Format = Literal["html", "svg", "png"]
 
 _MEDIA_TYPES: Final[dict[Format, str]] = {
     "html": "text/html; charset=utf-8",
@@ -52,7 +46,7 @@ _HEADERS: Final = {
     "X-Robots-Tag": "noindex",
 }
 _PAGE_POLICY: Final = (
-    "default-src 'none'; style-src 'self' 'sha256-{}'; img-src 'self'; base-uri 'none'; "
+    "default-src 'none'; style-src 'self' {}; img-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
 _PICTURE_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
@@ -67,24 +61,15 @@ def routes(services: Services) -> list[Route]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Rendered:
-    content: bytes
-    policy: str
-
-    @property
-    def version(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()[:32]
-
-
 class WallchartEndpoint:
-    """Reads and renders on threads; the version is that of the contents.
+    """One query finds the owner and says whether the chart may have changed.
 
-    The counters of feeds do not count everything that is shown here, such as a new colleague.
+    Only if it has, the chart is read and rendered, on a thread.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._cache = WallchartCache()
         self._owners = SharedLookup(
             lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
         )
@@ -92,34 +77,59 @@ class WallchartEndpoint:
         self._drawing = asyncio.Semaphore(1)
 
     async def respond(self, request: Request) -> Response:
-        """Raises NotFound, RateLimited and InvalidInput."""
+        """Browsers get errors as a page. Raises NotFound, RateLimited and InvalidInput."""
+        language = preferred(request.headers.get("accept-language", ""), (*TEXTS,))
+        try:
+            return await self._respond(request, language)
+        except (NotFound, RateLimited, InvalidInput) as error:
+            if not prefers_html(request.headers.get("accept", "")):
+                raise
+            return await run_in_threadpool(_error_page, error, language)
+
+    async def _respond(self, request: Request, language: str) -> Response:
         token, format_ = _token_and_format(request.path_params["token"])
         owner = await self._owner(request, token)
         today = local_day(self._services.clock(), owner.timezone)
-        asked = wallchart_request(request.query_params, today)
-        language = preferred(request.headers.get("accept-language", ""), (*TEXTS,))
-        rendered = await self._services.database.read_long(
-            _load_and_render, owner, asked, token, format_, language, today
+        subject = Subject(
+            owner=owner,
+            token=token,
+            asked=wallchart_request(request.query_params, today),
+            format=format_,
+            language=language,
+            today=today,
         )
-        headers = _HEADERS | {
-            "Content-Language": TEXTS[language]["lang"],
-            "Content-Security-Policy": rendered.policy,
-        }
         is_compressed = format_ != "png" and prefers_gzip(
             request.headers.get("accept-encoding", "")
         )
-        # Each coding is a representation with its own entity tag (RFC 9110, 8.8.3.3).
-        headers["ETag"] = f'"{rendered.version}-{format_}{"-gzip" if is_compressed else ""}"'
+        rendered = None
+        version = self._cache.version(subject, is_compressed=is_compressed)
+        if version is None:
+            rendered = await self._services.database.read_long(_load_and_render, subject)
+            version = self._cache.add_version(subject, rendered, is_compressed=is_compressed)
+        headers = _HEADERS | {
+            "Content-Language": TEXTS[language]["lang"],
+            "Content-Security-Policy": version.policy,
+            "ETag": version.tag,
+        }
         known = tags_in(request.headers.raw, b"if-none-match")
-        if known is not None and known.match_weakly(headers["ETag"].encode()):
+        if known is not None and known.match_weakly(version.tag.encode()):
             return Response(status_code=304, headers=headers)
-        content = rendered.content
-        if format_ == "png":
-            content = await self._drawn(content)
+        contents = self._cache.contents(version)
+        if contents is None:
+            if rendered is None:
+                rendered = await self._services.database.read_long(_load_and_render, subject)
+            contents = await self._encoded(rendered, format_, is_compressed=is_compressed)
+            self._cache.add_contents(version, contents)
         if is_compressed:
             headers["Content-Encoding"] = "gzip"
-            content = await run_in_threadpool(partial(gzip.compress, content, 5, mtime=0))
-        return Response(content, 200, headers, _MEDIA_TYPES[format_])
+        return Response(contents, 200, headers, _MEDIA_TYPES[format_])
+
+    async def _encoded(self, rendered: Rendered, format_: Format, *, is_compressed: bool) -> bytes:
+        if format_ == "png":
+            return await self._drawn(rendered.content)
+        if is_compressed:
+            return await run_in_threadpool(partial(gzip.compress, rendered.content, 5, mtime=0))
+        return rendered.content
 
     async def _owner(self, request: Request, token: str) -> FeedOwner:
         limits = self._services.rate_limits
@@ -152,19 +162,12 @@ def _token_and_format(name: str) -> tuple[str, Format]:
     return name, "html"
 
 
-def _load_and_render(
-    tx: Transaction,
-    owner: FeedOwner,
-    asked: WallchartRequest,
-    token: str,
-    format_: Format,
-    language: str,
-    today: date,
-) -> _Rendered:
+def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
     """Raises InvalidInput for an unknown department."""
     # Jinja2 takes memory, and many deployments have no wallchart.
     from api.wallchart import rendering
 
+    owner, asked = subject.owner, subject.asked
     chart = wallchart.load(
         tx,
         organisation_id=owner.organisation_id,
@@ -178,15 +181,39 @@ def _load_and_render(
     )
     if asked.department_id is not None and asked.department_id not in chart.config.departments:
         raise unknown_department()
-    if format_ != "html":
+    language, today = subject.language, subject.today
+    if subject.format != "html":
         picture = rendering.svg(chart, asked, language=language, today=today)
-        return _Rendered(content=picture, policy=_PICTURE_POLICY)
+        return Rendered(content=picture, policy=_PICTURE_POLICY)
     page = rendering.page(
-        chart,
-        asked,
-        language=language,
-        today=today,
-        token=token,
-        style=f"assets/{pages.version_of(pages.WALLCHART_STYLE)}/{pages.WALLCHART_STYLE.name}",
+        chart, asked, language=language, today=today, token=subject.token, style=_style()
     )
-    return _Rendered(content=page.html, policy=_PAGE_POLICY.format(page.style_hash))
+    return Rendered(content=page.html, policy=_PAGE_POLICY.format(f"'sha256-{page.style_hash}'"))
+
+
+def _error_page(error: NotFound | RateLimited | InvalidInput, language: str) -> Response:
+    from api.wallchart import rendering
+
+    status, name, headers = 422, "bad_query", {}
+    if isinstance(error, NotFound):
+        status, name = 404, "bad_link"
+    elif isinstance(error, RateLimited):
+        status, name = 429, "too_many"
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    elif error.errors[0].pointer == "?department_id":
+        name = "bad_department"
+    elif error.errors[0].pointer == "?month":
+        name = "bad_month"
+    page = rendering.error_page(name, language=language, style=_style())
+    headers |= _HEADERS | {
+        "Cache-Control": "no-store",
+        "Content-Language": TEXTS[language]["lang"],
+        "Content-Security-Policy": _PAGE_POLICY.format(""),
+        "Vary": f"Accept, {_HEADERS['Vary']}",
+    }
+    return Response(page, status, headers, _MEDIA_TYPES["html"])
+
+
+def _style() -> str:
+    """The style sheet's address, relative to the page's."""
+    return f"assets/{pages.version_of(pages.WALLCHART_STYLE)}/{pages.WALLCHART_STYLE.name}"

@@ -24,7 +24,8 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
                 "token in the path is the only credential. `.svg` or `.png` after the token makes "
                 'it a picture. Private leave of others is shown as "Away", and only the owner\'s '
                 "own pending leave is shown. In English or German, by `Accept-Language`. Unknown "
-                "parameters are ignored. Poll with `If-None-Match`. HEAD works too."
+                "parameters are ignored. Poll with `If-None-Match`. HEAD works too. Clients "
+                "that prefer HTML, such as browsers, get errors as a page."
             ),
             "tags": ["Calendar feeds"],
             "security": [],

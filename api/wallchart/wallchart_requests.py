@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from storage.access import wallchart
+from storage.access.wallcharts.chart_values import Scope
 from storage.base import fields
 from storage.base.errors import FieldError, InvalidInput
 
 MONTHS_BACK: Final = 12
 MONTHS_AHEAD: Final = 24
-SCOPES: Final[Mapping[str, wallchart.Scope]] = {"team": "team", "org": "org"}
+SCOPES: Final[Mapping[str, Scope]] = {"team": "team", "org": "org"}
 
 _MONTH: Final = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])", re.ASCII)
 _PAGE: Final = re.compile(r"[1-9][0-9]{0,4}", re.ASCII)
@@ -53,7 +53,7 @@ class Month:
 class WallchartRequest:
     """``current`` is the month of today in the viewer's time zone."""
 
-    scope: wallchart.Scope
+    scope: Scope
     month: Month
     current: Month
     department_id: str | None

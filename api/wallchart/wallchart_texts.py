@@ -40,6 +40,20 @@ _ENGLISH: Final = {
     "secret": (
         "Anyone with this link can see this page. To stop that, renew or remove the link in Slack."
     ),
+    "bad_link_title": "This link doesn't work",
+    "bad_link_cure": (
+        "It may have been renewed or removed, or part of it is missing. Ask the person who gave it "
+        "to you for a new one. For your own, open Hiatus in Slack, go to the Home tab and choose "
+        "Calendar feeds."
+    ),
+    "bad_month_title": "This month can't be shown",
+    "bad_month_cure": "The wallchart goes from 12 months back to 24 months ahead.",
+    "bad_department_title": "This department can't be shown",
+    "bad_department_cure": "It may have been removed. Go to this month, then choose another one.",
+    "bad_query_title": "This page doesn't exist",
+    "bad_query_cure": "Part of the address is wrong. Go to this month and continue from there.",
+    "too_many_title": "Too many visits",
+    "too_many_cure": "This page was opened very often. Wait a few minutes, then reload it.",
 }
 _GERMAN: Final = {
     "lang": "de",
@@ -75,6 +89,26 @@ _GERMAN: Final = {
     "secret": (
         "Wer diesen Link hat, kann diese Seite sehen. Um das zu beenden, erneuere oder entferne "
         "den Link in Slack."
+    ),
+    "bad_link_title": "Dieser Link funktioniert nicht",
+    "bad_link_cure": (
+        "Vielleicht wurde er erneuert oder entfernt, oder ein Teil fehlt. Bitte die Person, die "
+        "ihn dir gegeben hat, um einen neuen. Deinen eigenen findest du in Slack: Öffne in Hiatus "
+        "die Startseite und dort Kalender-Feeds."
+    ),
+    "bad_month_title": "Dieser Monat lässt sich nicht anzeigen",
+    "bad_month_cure": "Die Übersicht reicht von 12 Monaten zurück bis 24 Monate voraus.",
+    "bad_department_title": "Diese Abteilung lässt sich nicht anzeigen",
+    "bad_department_cure": (
+        "Vielleicht wurde sie entfernt. Geh zu diesem Monat und wähle dort eine andere."
+    ),
+    "bad_query_title": "Diese Seite gibt es nicht",
+    "bad_query_cure": (
+        "Ein Teil der Adresse stimmt nicht. Geh zu diesem Monat und von dort aus weiter."
+    ),
+    "too_many_title": "Zu viele Aufrufe",
+    "too_many_cure": (
+        "Diese Seite wurde sehr oft geöffnet. Warte ein paar Minuten und lade sie dann neu."
     ),
 }
 # English comes first: it is for everyone whose language is missing.

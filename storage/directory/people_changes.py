@@ -20,8 +20,20 @@ from storage.directory import people_rows
 from storage.events import audit, feed_changes
 from storage.rules.employment import records
 
-# The fields of a person in other people's calendars, and the person's team.
-_IN_CALENDARS: Final = ("first_name", "last_name", "timezone", "department_id", "manager_id")
+# What other people's calendars and wallcharts show of a person, and the person's team.
+_IN_CALENDARS: Final = (
+    "first_name",
+    "last_name",
+    "status",
+    "timezone",
+    "department_id",
+    "manager_id",
+    "start_date",
+    "end_date",
+    "working_days",
+    "public_holiday_country_code",
+    "employment",
+)
 # Those that the events themselves show.
 _IN_EVENTS: Final = frozenset({"first_name", "last_name", "timezone"})
 _NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
@@ -51,6 +63,7 @@ def add(tx: Transaction, values: Checked, status: UserStatus, *, by: Caller, now
     except DuplicateRow as error:  # Of two concurrent inserts, neither saw the other's row.
         raise _taken(user, error) from error
     audit.record(tx, "user.created", "user", user.id, by=by, now=now, after=audited(user))
+    feed_changes.count(tx, by.organisation_id, user.id)
     return user
 
 
@@ -78,6 +91,9 @@ def add_all(
         raise ChangedMeanwhile from error
     created = [(user.id, audited(user)) for user in users]
     audit.record_created(tx, "user.created", "user", created, by=by, now=now)
+    if users:
+        # One counter is enough: their sum is what counts.
+        feed_changes.count(tx, by.organisation_id, users[0].id)
 
 
 def _new(values: Checked, status: UserStatus, now: datetime) -> User:

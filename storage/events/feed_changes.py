@@ -1,7 +1,7 @@
-"""Change counters of an organisation's calendar feeds.
+"""Change counters of an organisation's calendar feeds and wallcharts.
 
-The number of changes grows whenever a feed might show something else. It is the sum of 16 counters,
-so that concurrent leave requests seldom wait for the same row. A change that replaces
+The number of changes grows whenever one of them might show something else. It is the sum of 16
+counters, so that concurrent leave requests seldom wait for the same row. A change that replaces
 ``reference_version`` is not counted here.
 
 The feed sequence is added to the ``SEQUENCE`` of every event. It grows with what events show beside
@@ -23,7 +23,7 @@ SHARDS: Final = 16
 
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
-    """Count a change of a person's leave, or of what feeds show of the person.
+    """Count a change of a person's leave, or of what feeds and wallcharts show of the person.
 
     Call it last: other changes of the same counter wait until the transaction ends.
     """

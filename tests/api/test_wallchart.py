@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import struct
+import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,8 +19,13 @@ import pytest
 
 from api.base.settings import ApiSettings
 from api.service import app
+from api.wallchart import rasteriser
 from api.wallchart.cells import ink_on
-from storage.access import feeds, personal_feeds, wallchart
+from storage.access import feeds, personal_feeds
+from storage.access.wallcharts import wallchart
+from storage.access.wallcharts.chart_values import MAX_PEOPLE
+from storage.admin import people, people_status
+from storage.base.monitoring.measurements import FAMILIES, Timings
 from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import decisions
@@ -80,6 +88,37 @@ def office(database: Database) -> Iterator[Office]:
         token=token,
     )
     client.close()
+
+
+def of_grace(**fields: object) -> Callable[[Office], object]:
+    return lambda office: office.database.write_now(
+        people.update, office.grace.id, fields, by=office.acme.caller, now=NOW
+    )
+
+
+def statement_count() -> float:
+    statements = FAMILIES["hiatus_database_statement_duration_seconds"]
+    assert isinstance(statements, Timings)
+    return [*statements.of().cumulative()][-1][1]
+
+
+# Each changes what the organisation's chart shows of August.
+CHANGES: dict[str, Callable[[Office], object]] = {
+    "a new colleague": lambda office: a_person(
+        office.database, office.acme, first_name="New", status="pending"
+    ),
+    "a new name": of_grace(first_name="Gracie"),
+    "a last day": of_grace(end_date=date(2026, 8, 20)),
+    "a shorter week": of_grace(working_days=("monday", "tuesday")),
+    "other public holidays": of_grace(public_holiday_country_code="IT"),
+    "an archived person": lambda office: office.database.write_now(
+        people_status.archive, office.grace.id, by=office.acme.caller, now=NOW
+    ),
+    "a new department": lambda office: a_department(office.database, office.acme, name="Space"),
+    "pending leave": lambda office: a_request(
+        office.database, office.acme, office.ada, start_date=date(2026, 8, 24)
+    ),
+}
 
 
 def names(page: httpx.Response) -> list[str]:
@@ -210,10 +249,78 @@ def test_an_unchanged_page_is_not_sent_again(office: Office) -> None:
     unchanged = office.get(headers={"Accept-Encoding": "identity", "If-None-Match": tag})
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     assert unchanged.headers["ETag"] == tag
-    # A new colleague is no change of a feed.
-    a_person(office.database, office.acme, first_name="New", department_id=office.department_id)
-    changed = office.get(headers={"Accept-Encoding": "identity", "If-None-Match": tag})
-    assert changed.status_code == 200
+
+
+@pytest.mark.parametrize("change", [*CHANGES.values()], ids=[*CHANGES])
+def test_every_visible_change_is_a_new_version(
+    office: Office, change: Callable[[Office], object]
+) -> None:
+    query, identity = "?scope=org&month=2026-08", {"Accept-Encoding": "identity"}
+    before = office.get(query, headers=identity)
+
+    change(office)
+
+    after = office.get(query, headers=identity | {"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 200
+    assert after.text != before.text
+    # A process that has cached nothing sends the same.
+    fresh = Client(app.application(app.routes(office.database, SETTINGS, lambda: NOW), SETTINGS))
+    uncached = fresh.get(f"/wallchart/{office.token}{query}", headers=identity)
+    fresh.close()
+    assert (uncached.headers["ETag"], uncached.text) == (after.headers["ETag"], after.text)
+
+
+def test_an_unchanged_chart_costs_one_query(office: Office) -> None:
+    first = office.get()
+    statements_before = statement_count()
+
+    again = office.get()
+    unchanged = office.get(headers={"If-None-Match": first.headers["ETag"]})
+
+    assert (again.status_code, unchanged.status_code) == (200, 304)
+    assert again.content == first.content
+    assert statement_count() - statements_before == 2
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("?month=2020-01", "This month can't be shown"),
+        ("?scope=org&department_id=x", "This department can't be shown"),
+        ("?scope=x", "This page doesn't exist"),
+    ],
+)
+def test_a_browser_is_told_what_to_do_about_a_wrong_address(
+    office: Office, query: str, title: str
+) -> None:
+    page = office.get(query, headers=BROWSER)
+
+    assert page.status_code == 422
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert page.headers["Cache-Control"] == "no-store"
+    assert "Accept," in page.headers["Vary"]
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert f"<h1>{title}</h1>" in html.unescape(page.text)
+    assert '<a href="?">This month</a>' in page.text
+
+
+def test_a_browser_is_told_that_a_link_does_not_work(office: Office) -> None:
+    page = office.client.get(f"/wallchart/{'x' * 43}", headers=BROWSER)
+    german = office.client.get(
+        f"/wallchart/{'x' * 43}.png", headers={**BROWSER, "Accept-Language": "de"}
+    )
+    program = office.client.get(
+        f"/wallchart/{'x' * 43}", headers={"Accept": "application/json, text/html;q=0.5"}
+    )
+
+    assert page.status_code == german.status_code == 404
+    assert "Home tab" in page.text
+    assert "<a " not in page.text
+    assert '<html lang="de">' in german.text
+    assert program.headers["Content-Type"] == "application/problem+json"
 
 
 def test_headers_keep_the_page_private(office: Office) -> None:
@@ -283,6 +390,21 @@ def test_the_png_is_the_same_picture(office: Office) -> None:
     assert unchanged.status_code == 304
 
 
+def test_the_process_that_draws_gets_no_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nexport -p\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("HIATUS_SECRET_KEY", "a secret of the service")
+    monkeypatch.setattr(sys, "executable", str(program))
+
+    environment = rasteriser.png(b"<svg/>").decode()
+
+    assert "PATH" in environment
+    assert "a secret of the service" not in environment
+
+
 def test_unknown_and_revoked_tokens_are_the_same_404(office: Office) -> None:
     feed = office.database.write_now(
         feeds.create, "Kitchen", by=caller_for(office.acme, office.ada), now=NOW
@@ -329,7 +451,7 @@ def test_two_hundred_people_are_a_page(office: Office) -> None:
         first_day=date(2026, 8, 1),
         day_count=31,
     )
-    assert (chart.pages, wallchart.MAX_PEOPLE) == (1, 200)
+    assert (chart.pages, MAX_PEOPLE) == (1, 200)
     assert "Page 1 of" not in office.get("?scope=org").text
 
 

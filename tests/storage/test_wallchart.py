@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from storage.access import type_letters, wallchart
-from storage.access.wallchart import AWAY, PersonDays, Wallchart
+from storage.access.wallcharts import type_letters, wallchart
+from storage.access.wallcharts.chart_values import AWAY, Off, PersonDays, Wallchart
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.values import User
@@ -58,7 +58,7 @@ def row_of(chart: Wallchart, user: User) -> PersonDays:
 def halves(chart: Wallchart, user: User) -> dict[int, tuple[str | None, str | None]]:
     """By day of the month: what the two halves of the days with leave show."""
 
-    def word(off: wallchart.Off | None) -> str | None:
+    def word(off: Off | None) -> str | None:
         if off is None:
             return None
         return (off.leave_type.name or "Away") + (" (pending)" if off.is_pending else "")
