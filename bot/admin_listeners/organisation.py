@@ -20,6 +20,7 @@ from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.errors import InvalidInput
 from storage.db.database import Transaction
 from storage.rules import holiday_calendar
+from storage.slack import setup_checklist
 
 _TYPES_SHOWN: Final = 40
 
@@ -43,9 +44,12 @@ async def save_organisation(interaction: Interaction) -> None:
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
-        return organisation_settings.update(
+        saved = organisation_settings.update(
             tx, _settings(form), by=by, now=interaction.now, recorder=recorder
         )
+        # A country that an admin saves without a region is right as it is.
+        setup_checklist.check_off(tx, "country", by=by, now=interaction.now)
+        return saved
 
     if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()

@@ -1,16 +1,19 @@
 """What is left to set up in a new organisation, as its data show it.
 
-Nothing stores whether a step is done. That an admin hid the checklist is in the audit trail alone.
+Nothing stores whether a step is done. The audit trail alone says that an admin hid the checklist,
+and that an admin checked the country or the leave types and left them as they are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from peewee import JOIN, SQL, Select
 
+from storage.base.event_values import AuditAction
 from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
@@ -21,7 +24,7 @@ from storage.db.tables import (
     DepartmentRow,
     UserRow,
 )
-from storage.events import audit
+from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar, roles
 
@@ -30,18 +33,28 @@ NEW_FOR: Final = timedelta(days=60)
 # People without a manager that are counted.
 MAX_COUNTED: Final = 100
 
-Step = Literal["country", "leave_types", "managers", "digest", "feed"]
+Step = Literal["country", "leave_types", "people", "managers", "digest", "feed"]
+# Steps that are also done when their settings are right already.
+Checkable = Literal["country", "leave_types"]
+
+_HIDDEN: Final[AuditAction] = "setup_checklist.hidden"
+_CHECKED: Final[Mapping[Checkable, AuditAction]] = {
+    "country": "setup_checklist.country_checked",
+    "leave_types": "setup_checklist.leave_types_checked",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checklist:
     """The open steps in their order, at least one.
 
+    ``members_join`` if members of the Slack workspace become people by themselves;
     ``without_manager`` is the number of people whose requests go to admins, at most 100.
     """
 
     steps: tuple[Step, ...]
     country_code: str
+    members_join: bool
     without_manager: int
 
 
@@ -52,7 +65,8 @@ def find(
     organisation = config.organisation
     if not by.is_admin or now - organisation.created_at > NEW_FOR:
         return None
-    if tx.first(_hidden, organisation_id=organisation.id) is not None:
+    done = {row.action for row in tx.all(_audited, organisation_id=organisation.id)}
+    if _HIDDEN in done:
         return None
     without_manager = len(
         tx.all(_without_manager, organisation_id=organisation.id, limit=MAX_COUNTED)
@@ -60,8 +74,9 @@ def find(
     has_feed = tx.first(_feed, organisation_id=organisation.id, user_id=str(by.user_id))
     has_digest = tx.first(_digest, organisation_id=organisation.id)
     is_open: dict[Step, bool] = {
-        "country": _lacks_region(config),
-        "leave_types": _has_only_default_types(config),
+        "country": _lacks_region(config) and _CHECKED["country"] not in done,
+        "leave_types": _has_only_default_types(config) and _CHECKED["leave_types"] not in done,
+        "people": len(tx.all(_people, organisation_id=organisation.id)) == 1,
         "managers": without_manager > 0,
         "digest": organisation.digest_channel is None and has_digest is None,
         "feed": has_feed is None,
@@ -70,14 +85,25 @@ def find(
     if not steps:
         return None
     return Checklist(
-        steps=steps, country_code=organisation.country_code, without_manager=without_manager
+        steps=steps,
+        country_code=organisation.country_code,
+        members_join=organisation.slack_members_join,
+        without_manager=without_manager,
     )
+
+
+def check_off(tx: Transaction, step: Checkable, *, by: Caller, now: datetime) -> None:
+    """Record that an admin has checked the settings of a step, if it is open."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    checklist = find(tx, config, by=by, now=now)
+    if checklist is not None and step in checklist.steps:
+        audit.record(tx, _CHECKED[step], "organisation", by.organisation_id, by=by, now=now)
 
 
 def hide(tx: Transaction, *, by: Caller, now: datetime) -> None:
     """Hide the checklist from every admin of the organisation. Raises InsufficientRole."""
     roles.check_role(by.role, "admin")
-    audit.record(tx, "setup_checklist.hidden", "organisation", by.organisation_id, by=by, now=now)
+    audit.record(tx, _HIDDEN, "organisation", by.organisation_id, by=by, now=now)
 
 
 def _lacks_region(config: OrganisationConfig) -> bool:
@@ -96,14 +122,25 @@ def _has_only_default_types(config: OrganisationConfig) -> bool:
 
 
 @compiled
-def _hidden(organisation_id: Param[str]) -> Select:
+def _audited(organisation_id: Param[str]) -> Select:
     return (
-        AuditRow.select(AuditRow.id)
+        AuditRow.select(AuditRow.action)
         .where(
             AuditRow.organisation_id == organisation_id,
-            AuditRow.action == "setup_checklist.hidden",
+            AuditRow.action.in_((_HIDDEN, *_CHECKED.values())),
         )
-        .limit(1)
+        .distinct()
+    )
+
+
+@compiled
+def _people(organisation_id: Param[str]) -> Select:
+    """Two people at most: whether the owner is alone."""
+    user = UserRow
+    return (
+        user.select(user.id)
+        .where(user.organisation_id == organisation_id, user.status.in_(("active", "pending")))
+        .limit(2)
     )
 
 

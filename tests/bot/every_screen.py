@@ -222,7 +222,7 @@ def _decide(world: World) -> None:
     form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
     world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
     world.deliver()
-    world.click(ADA, ids.ASK_AGAIN, world.own_message(ADA))
+    world.click(ADA, ids.ASK_AGAIN, world.slack.dm(ADA)[-1])
     world.slack.close(ADA, world.slack.open_modal(ADA, ids.REQUEST_FORM))
     world.click(GRACE, ids.REVERSE)
     world.slack.submit(GRACE, world.slack.open_modal(GRACE, ids.REVERSE_TO_APPROVED_FORM))

@@ -27,7 +27,10 @@ from tests.bot.test_views import NOW, REQUEST_ID, absent_colleagues, leave_type,
 
 CURSOR = "c" * 400
 FULL_CHECKLIST = Checklist(
-    steps=get_args(Step), country_code="GB", without_manager=setup_checklist.MAX_COUNTED
+    steps=get_args(Step),
+    country_code="GB",
+    members_join=True,
+    without_manager=setup_checklist.MAX_COUNTED,
 )
 
 

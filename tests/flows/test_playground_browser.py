@@ -289,6 +289,24 @@ def test_a_narrow_screen_shows_the_whole_page(page: Page) -> None:
     assert overflow <= 0
 
 
+def test_an_owner_sets_the_demo_up_by_the_checklist_alone(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/playground?as=olivia&tab=home")
+    home, dialog = page.get_by_role("tabpanel"), page.get_by_role("dialog")
+
+    home.get_by_role("button", name="Check the leave types").click()
+    dialog.get_by_role("button", name="Close all").click()
+    expect(home.get_by_role("button", name="Check the leave types")).to_be_hidden()
+    home.get_by_role("button", name="Choose a channel").click()
+    dialog.get_by_label("Channel").select_option(label="#general")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_be_hidden()
+    home.get_by_role("button", name="Add your calendar").click()
+    dialog.get_by_role("button", name="Close all").click()
+
+    expect(home).to_contain_text("Your balance")
+    expect(home).not_to_contain_text("Set up Hiatus")
+
+
 def test_reset_restores_the_initial_state(page: Page) -> None:
     page.get_by_role("button", name="Clear Slack").click()
 

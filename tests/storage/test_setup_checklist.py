@@ -12,6 +12,7 @@ from storage.admin import channel_digests, departments, organisation_settings, p
 from storage.base.errors import InsufficientRole
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
 from storage.events import audit_log, organisation_config
 from storage.leave import leave_types
 from storage.slack import setup_checklist
@@ -42,8 +43,10 @@ def steps(database: Database, acme: Acme) -> tuple[str, ...]:
 def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
     database: Database, acme: Acme
 ) -> None:
-    ada = a_person(database, acme)
     by = acme.caller
+    assert steps(database, acme) == ("country", "leave_types", "people", "digest", "feed")
+
+    ada = a_person(database, acme)
     assert steps(database, acme) == ("country", "leave_types", "managers", "digest", "feed")
 
     database.write_now(organisation_settings.update, {"country_code": "DE-BY"}, by=by, now=NOW)
@@ -74,6 +77,35 @@ def test_a_country_without_regions_needs_none(database: Database) -> None:
     estonian = an_organisation(database, country_code="EE")
 
     assert "country" not in steps(database, estonian)
+
+
+def test_settings_that_are_right_already_are_checked_off_once(
+    database: Database, acme: Acme
+) -> None:
+    for step in ("country", "leave_types") * 2:
+        database.write_now(setup_checklist.check_off, step, by=acme.caller, now=NOW)
+
+    assert steps(database, acme) == ("people", "digest", "feed")
+    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+    actions = [entry.action for entry in entries if entry.action.startswith("setup_checklist.")]
+    assert sorted(actions) == [
+        "setup_checklist.country_checked",
+        "setup_checklist.leave_types_checked",
+    ]
+
+
+def test_an_owner_who_is_alone_is_told_how_people_come(database: Database, acme: Acme) -> None:
+    leaver = a_person(database, acme)
+    database.write_now(people_status.archive, leaver.id, by=acme.caller, now=NOW)
+    alone = found(database, acme.caller)
+    changes = {"slack_members_join": False}
+    database.write_now(organisation_settings.update, changes, by=acme.caller, now=NOW)
+    alone_and_closed = found(database, acme.caller)
+
+    assert alone is not None
+    assert alone_and_closed is not None
+    assert "people" in alone.steps
+    assert (alone.members_join, alone_and_closed.members_join) == (True, False)
 
 
 def test_people_without_a_manager_are_counted(database: Database, acme: Acme) -> None:

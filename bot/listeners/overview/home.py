@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.admin_listeners import digests, leave_types, organisation, people
 from bot.base import ids
-from bot.interaction import errors, identity
+from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import calendar_feeds, request_form
@@ -64,10 +64,20 @@ async def open_step(interaction: Interaction) -> None:
             await digests.new_digest(interaction)
         case "leave_types":
             await leave_types.list_leave_types(interaction)
-        case "managers":
+            await _check_off_leave_types(interaction)
+        case "people" | "managers":
             await people.search(interaction)
         case "feed":
             await calendar_feeds.calendar_feeds(interaction)
+
+
+async def _check_off_leave_types(interaction: Interaction) -> None:
+    """The list that was opened shows the rules of each type: there is no more to the step."""
+    by = await identity.caller(interaction)
+    await interaction.services.database.write(
+        setup_checklist.check_off, "leave_types", by=by, now=interaction.now
+    )
+    modals.refresh_home(interaction)
 
 
 async def hide_checklist(interaction: Interaction) -> None:

@@ -49,6 +49,16 @@ def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
         case "leave_types":
             why = gettext("Decide which need approval, use the allowance or are private.")
             return gettext("Leave types"), why, gettext("Check the leave types")
+        case "people":
+            why = (
+                gettext(
+                    "You're the only one so far. Colleagues join when they first use Hiatus, or "
+                    "you add them."
+                )
+                if checklist.members_join
+                else gettext("You're the only one so far. Colleagues can join once you add them.")
+            )
+            return gettext("People"), why, gettext("Add people")
         case "managers":
             return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
         case "digest":
