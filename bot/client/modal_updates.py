@@ -1,7 +1,8 @@
 """Refreshes modals after selections, so that the latest selection wins.
 
 Slack refuses an update whose ``hash`` is not the view's latest. Two quick selections carry the same
-hash, so the second would be lost: it waits here for the first one's update, and uses its hash.
+hash, so the second would be lost: it waits here for the first one's update, and uses its hash. If
+another process handled the first one, the second overwrites it, without a hash.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class _OpenView:
 
 
 class ModalRefreshes:
-    """One per process; two processes may still overtake each other, which does no harm."""
+    """One per process."""
 
     def __init__(self) -> None:
         self._views: LRUCache[str, _OpenView] = LRUCache("open_modals", MAX_REMEMBERED)
@@ -42,10 +43,14 @@ class ModalRefreshes:
         client: AsyncWebClient,
         body: Body,
         render: Callable[[], Awaitable[View]],
+        *,
+        shows_one_form: bool,
     ) -> None:
         """Show the result of ``render``, unless a later selection was shown already.
 
-        Raises the errors in ``slack_web.FAILURES`` and those of ``render``.
+        ``shows_one_form``: the view shows nothing else while it is open, such as what was sent.
+        Only such a view is overwritten if its hash is unknown. Raises the errors in
+        ``slack_web.FAILURES`` and those of ``render``.
         """
         shown, picked_at = body["view"], str(body["actions"][0].get("action_ts", ""))
         view = self._of(str(shown["id"]))
@@ -55,15 +60,12 @@ class ModalRefreshes:
                 return  # The later selection includes this one's values.
             seen_hash = str(shown["hash"])
             latest = view.hashes[-1] if seen_hash in view.hashes else seen_hash
-            try:
-                response = await client.views_update(
-                    view_id=shown["id"], hash=latest, view=await render()
-                )
-            except SlackApiError as failure:
-                if slack_web.error_code(failure) not in OVERTAKEN:
-                    raise
-                return
-            view.hashes = [*view.hashes[-8:], seen_hash, response["view"]["hash"]]
+            rendered = await render()
+            updated = await _update(client, str(shown["id"]), latest, rendered)
+            if updated is None and shows_one_form:
+                updated = await _update(client, str(shown["id"]), None, rendered)
+            if updated is not None:
+                view.hashes = [*view.hashes[-8:], seen_hash, updated]
 
     def _of(self, view_id: str) -> _OpenView:
         view = self._views.get(view_id)
@@ -71,3 +73,16 @@ class ModalRefreshes:
             view = _OpenView()
             self._views.put(view_id, view)
         return view
+
+
+async def _update(
+    client: AsyncWebClient, view_id: str, seen_hash: str | None, view: View
+) -> str | None:
+    """The hash of the updated view; None if it was closed, or updated by another process."""
+    try:
+        response = await client.views_update(view_id=view_id, hash=seen_hash, view=view)
+    except SlackApiError as failure:
+        if slack_web.error_code(failure) not in OVERTAKEN:
+            raise
+        return None
+    return str(response["view"]["hash"])

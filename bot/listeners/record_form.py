@@ -225,12 +225,15 @@ async def recount(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
 
     async def render() -> View:
-        selected = interaction.body["actions"][0].get("block_id")
-        filled = request_values.after_selection(interaction.values, selected)
+        view, action = interaction.body["view"], interaction.body["actions"][0]
+        filled = request_values.after_selection(view, action)
         entered = replace(Entered.of(interaction.values), filled=filled)
         return await _rendered(interaction, entered, by=by)
 
-    await interaction.services.refreshes.refresh(interaction.client, interaction.body, render)
+    # The view shows the recorded leave after it was sent.
+    await interaction.services.refreshes.refresh(
+        interaction.client, interaction.body, render, shows_one_form=False
+    )
 
 
 async def _rendered(

@@ -114,11 +114,14 @@ async def recount(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
 
     async def render() -> View:
-        selected = interaction.body["actions"][0].get("block_id")
-        filled = request_values.after_selection(interaction.values, selected)
+        filled = request_values.after_selection(
+            interaction.body["view"], interaction.body["actions"][0]
+        )
         return await _rendered(interaction, filled, by=by)
 
-    await interaction.services.refreshes.refresh(interaction.client, interaction.body, render)
+    await interaction.services.refreshes.refresh(
+        interaction.client, interaction.body, render, shows_one_form=True
+    )
 
 
 async def _rendered(

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.base import ids
 from bot.base.language import gettext
-from bot.base.payloads import ShownView, Values
+from bot.base.payloads import Action, ShownView, Values
 from bot.blocks import form_values
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest
@@ -119,14 +119,32 @@ def _last_day_moves(values: Values) -> int:
     return 0
 
 
-def after_selection(values: Values, selected: str | None) -> Filled:
-    """The values to show after a selection in the block ``selected``.
+def with_selection(values: Values, action: Action) -> Values:
+    """The values of a view with what was just picked in it.
 
-    The last day follows a first day that is later, and a single day has no two halves at midday.
+    Slack may send a selection with the state of a later view, in which the block has another id.
     """
-    filled = filled_of(values)
+    field = form_values.field_of(action.get("block_id", ""))
+    block_id = next((each for each in values if form_values.field_of(each) == field), None)
+    return values if block_id is None else {**values, block_id: {action["action_id"]: action}}
+
+
+def after_selection(view: ShownView, action: Action) -> Filled:
+    """The values to show after a selection in a view.
+
+    The last day follows a first day that is later, unless it was picked itself since the view was
+    rendered. A single day has no two halves at midday.
+    """
+    values = view["state"]["values"]
+    selected = action.get("block_id", "")
+    filled = filled_of(with_selection(values, action))
+    if form_values.field_of(selected) == ids.LAST_DAY and selected not in values:
+        # The block with another id keeps its day, so this one gets a new id.
+        filled = replace(filled, last_day_moves=filled.last_day_moves + 1)
     first, last = filled.start_date, filled.end_date
-    if selected == ids.FIRST_DAY and first is not None and last is not None and last < first:
+    shown_first, shown_last = shown_days(view)
+    is_followed = selected == ids.FIRST_DAY or (first != shown_first and last == shown_last)
+    if is_followed and first is not None and last is not None and last < first:
         filled = replace(filled, end_date=first, last_day_moves=filled.last_day_moves + 1)
     if filled.is_one_day and filled.begins_at_midday and filled.ends_at_midday:
         filled = replace(filled, begins_at_midday=False, ends_at_midday=False)

@@ -6,6 +6,7 @@ Each method returns the app's response, after Slack has acted on it.
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Unpack
 
@@ -106,10 +107,13 @@ class Sending:
     ) -> Answer:
         """Picks or types `value`. An input block tells the app only with dispatch_action.
 
-        `answer.sent` says whether the app was told.
+        A person can still pick in a block that the app has just replaced, as their Slack does not
+        show the change yet. `answer.sent` says whether the app was told.
         """
         force = how.get("force", False)
         current = self._current(view, force=force)
+        if block_id is not None and not force:
+            current = _as_seen(current, block_id)
         blocks = view.blocks if force else current.blocks
         block, element = _only(_matching(blocks, action_id, block_id, value), action_id)
         if is_stateful(element):
@@ -240,6 +244,24 @@ class Sending:
         if not current.is_open and not force:
             raise Impossible(f"{view.id} is closed")
         return current
+
+
+def _as_seen(view: View, block_id: str) -> View:
+    """The view, or how it looked when it last had that block, with what was filled in since."""
+    for body in (view.body, *reversed(view.history)):
+        if block_id in {block.get("block_id") for block in body["blocks"]}:
+            if body is view.body:
+                return view
+            seen = copy.deepcopy(body)
+            kept = {name: state for name, state in view.values.items() if name in _values(seen)}
+            seen["state"] = {"values": _values(seen) | copy.deepcopy(kept)}
+            return dataclasses.replace(view, body=seen)
+    return view
+
+
+def _values(body: Payload) -> dict[str, dict[str, Payload]]:
+    values: dict[str, dict[str, Payload]] = body["state"]["values"]
+    return values
 
 
 def _matching(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -21,6 +22,7 @@ from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type
 from tests.fakes.slack import LoopbackSlack, View
 
+FIRST_MONDAY = date(2026, 8, 10)
 EMPTY = Filled(leave_type_id=None, start_date=None, end_date=None)
 
 
@@ -224,6 +226,94 @@ def test_the_later_of_two_quick_selections_is_shown(world: World) -> None:
         modal = world.slack.open_modal(ADA)
         days = {"2026-08-04": "*2 days*", "2026-08-07": "*5 days*"}
         assert days[chosen(modal, ids.LAST_DAY)] in modal.visible_text
+
+
+def test_a_last_day_picked_before_the_form_shows_the_first_day_stands(world: World) -> None:
+    form = typed(world, "3-5 aug annual")
+    pick(world, form, start_date="2026-08-10")
+    moved = world.slack.open_modal(ADA)
+    assert fields(moved)[:2] == ("2026-08-10", "2026-08-10")
+
+    # In the block that has just been replaced, as the person's Slack still showed it.
+    later = pick(world, form, end_date="2026-08-12")
+
+    assert fields(later)[:2] == ("2026-08-10", "2026-08-12")
+    assert "*3 days*" in later.visible_text
+    assert world.slack.submit(ADA, later).errors == {}
+    assert world.request().end_date == date(2026, 8, 12)
+
+
+def test_a_last_day_picked_with_the_state_of_the_later_form_stands(world: World) -> None:
+    form = pick(world, typed(world, "3-5 aug annual"), start_date="2026-08-10")
+    picked = {
+        "type": "datepicker",
+        "block_id": ids.LAST_DAY,
+        "action_id": ids.RECOUNT,
+        "action_ts": f"{time.time():.6f}",
+        "selected_date": "2026-08-12",
+    }
+
+    world.slack.pick(
+        ADA, form, ids.FIRST_DAY, ids.RECOUNT, "2026-08-10", overrides={"actions": [picked]}
+    )
+    world.settled()
+
+    assert fields(world.slack.open_modal(ADA))[:2] == ("2026-08-10", "2026-08-12")
+
+
+def test_both_days_stand_however_quickly_they_are_picked(world: World) -> None:
+    """The two selections are handled at the same time, in either order."""
+    form = typed(world, "3-5 aug annual")
+    for week in range(5):
+        days = [FIRST_MONDAY + timedelta(weeks=week, days=day) for day in (0, 2)]
+        start = threading.Barrier(2)
+
+        def choose(
+            picked: tuple[str, date], form: View = form, start: threading.Barrier = start
+        ) -> bool:
+            start.wait(30)
+            block_id, day = picked
+            return world.slack.pick(ADA, form, block_id, ids.RECOUNT, day.isoformat()).ok
+
+        last_day = next(name for name in form.values if name.startswith(ids.LAST_DAY))
+        with ThreadPoolExecutor() as pool:
+            assert all(pool.map(choose, zip((ids.FIRST_DAY, last_day), days, strict=True)))
+        world.settled()
+
+        form = world.slack.open_modal(ADA)
+        assert fields(form)[:2] == tuple(day.isoformat() for day in days)
+        assert "*3 days*" in form.visible_text
+
+
+def test_a_selection_after_one_that_another_process_showed_stands(world: World) -> None:
+    form = typed(world, "3-5 aug annual")
+    world.slack.fail_next("views.update", error="hash_conflict")
+
+    later = pick(world, form, end_date="2026-08-07")
+
+    assert fields(later)[:2] == ("2026-08-03", "2026-08-07")
+    assert "*5 days*" in later.visible_text
+
+
+def test_the_last_day_follows_a_first_day_that_was_shown_with_another_selection(
+    world: World,
+) -> None:
+    form = typed(world, "3-5 aug annual")
+    # Its own selection is still on its way.
+    world.slack.fill(form, ids.FIRST_DAY, ids.RECOUNT, "2026-08-10")
+
+    later = pick(world, form, leave_type_id=world.leave_type("unpaid"))
+
+    assert fields(later)[:2] == ("2026-08-10", "2026-08-10")
+
+
+def test_a_last_day_that_was_picked_too_early_stays_with_its_alert(world: World) -> None:
+    form = pick(world, typed(world, "10-12 aug annual"), end_date="2026-08-05")
+
+    later = pick(world, form, leave_type_id=world.leave_type("unpaid"))
+
+    assert fields(later)[:2] == ("2026-08-10", "2026-08-05")
+    assert alerts(later)
 
 
 def test_a_pick_in_a_closed_form_does_nothing(world: World) -> None:
