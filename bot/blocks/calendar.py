@@ -1,4 +1,4 @@
-"""Who is off as people and days: a table for the eye, and lines for those who listen.
+"""Who is off, by person and day: as a table, and as lines for screen readers.
 
 Screen readers get the lines, with every day in words, in a message's text.
 """

@@ -277,7 +277,7 @@ def _with_defaults(
 
 
 def filled_of_typed(leave: ParsedLeave, leave_types: Iterable[LeaveType], today: date) -> Filled:
-    """The form's values at first."""
+    """The form's initial values."""
     offered = request_form.requestable(leave_types)
     # Days that were not understood are not replaced by today.
     otherwise = None if leave.has_unclear_days else today

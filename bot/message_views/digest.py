@@ -12,7 +12,7 @@ from bot.blocks import text, words
 from storage.notifications.digests.digest_absences import DayOut, PersonOut
 from storage.notifications.digests.digests import Digest
 
-# Of a section's 3,000 characters and a message's 4,000, escaped.
+# The longest list, escaped, within a section's 3,000 characters and a message's 4,000.
 _MAX_LIST: Final = 2_600
 # Our own reason beside Slack's error codes.
 SHARED: Final = "externally_shared"

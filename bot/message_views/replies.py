@@ -77,7 +77,7 @@ def not_understood(
 
 
 def contact_line(contact: str) -> str:
-    """Whom to ask, and where to send feedback, in mrkdwn; "" is a deployment without a contact."""
+    """Whom to ask, and where to send feedback, in mrkdwn; ``contact`` may be ""."""
     if not contact:
         return gettext("Questions or feedback? Ask an admin of your organisation.")
     address = text.escaped(contact)

@@ -39,7 +39,7 @@ def notification(
 def own_request(card: ApprovalCard) -> Message:
     """The requester's first message, which always shows the current state.
 
-    Of a decline, the reply below it has the reason and the button for other dates.
+    The reply about a decline has the reason and the button for other dates.
     """
     sentence = _status_sentence(card)
     blocks = [*_facts(card, sentence), *_own_buttons(card)]
@@ -52,7 +52,7 @@ def reply(
     """The reply in the first message's thread: what happened, without the facts above it.
 
     The text has them, because it is also what a phone shows. The reply is never updated, so it
-    has no buttons but the one that a later change leaves valid. None as for ``notification``.
+    has only the button that stays valid after later changes. None as for ``notification``.
     """
     sentence = _sentence(card, event_type, news)
     if sentence is None:

@@ -21,7 +21,7 @@ V = TypeVar("V")
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
-# What all caches of a process may hold, about: the bounds in the code belong to it.
+# About how much memory all caches of a process may take. The bounds in the code are for this value.
 DEFAULT_MEGABYTES: Final = 64
 
 _caches: Final[WeakSet[Cache]] = WeakSet()

@@ -82,7 +82,7 @@ def replace_keys(path: Path, old: Sequence[str], new: Sequence[str]) -> bool:
     """
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        # Two of these at the same time take turns.
+        # Concurrent replacements take turns.
         fcntl.flock(folder, fcntl.LOCK_EX)
         if split_keys(_read_key(path)) != tuple(old):
             return False

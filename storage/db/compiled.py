@@ -48,12 +48,12 @@ _PARAM: Final = "parameter"
 Param = Annotated[T, _PARAM]
 
 
-# A column, condition or subquery. Peewee's stubs have no types that its operators keep.
+# A column, condition or subquery. In Peewee's stubs, operators lose the type of a column.
 Expr = Any
 
 
 class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
-    """A bound value's place. Peewee's converters do not see it: ``bound`` prepares the value."""
+    """The place of a bound value. ``bound`` converts the value, not Peewee's converters."""
 
     def __init__(self, name: str) -> None:
         super().__init__(_Name(name=name), converter=False, unpack=False)
@@ -146,9 +146,9 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
 
 
 def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
-    """The elements of JSON text, as a set that PostgreSQL estimates to be small.
+    """The elements of JSON text, in a form for which PostgreSQL expects few rows.
 
-    It estimates a hundred rows for ``jsonb_array_elements`` itself, and then scans a table of
+    For a plain ``jsonb_array_elements`` it expects a hundred rows, and then scans a table of
     thousands instead of using the index.
     """
     ctx.literal("unnest(ARRAY(SELECT jsonb_array_elements(").sql(param)
@@ -172,10 +172,10 @@ def is_true(condition: Expr) -> Expr:
 
 
 def server(engine: Engine) -> peewee.Node:
-    """A column that identifies the server, which changes with a fail-over. Empty on SQLite.
+    """A column that identifies the server and changes with a fail-over; empty on SQLite.
 
-    After a fail-over, counters may have lost their last steps and reach the same numbers again with
-    other contents. A connection pooler hides the change of server.
+    A fail-over may lose the last commits. Counters then reach the same numbers again for other
+    contents. Behind a connection pooler, the column's value may stay the same.
     """
     return peewee.SQL("''" if engine == "sqlite" else "pg_postmaster_start_time()::text")
 
@@ -237,8 +237,8 @@ class Compiled(Generic[P]):
         """The SQL for these parameters and the values in the order of its placeholders.
 
         Raises TypeError unless exactly the function's parameters are passed, by name: a filter that
-        was left out by mistake must not mean "everything". ``args`` is always empty
-        then; the type system wants it beside ``params``.
+        was left out by mistake must not mean "everything". ``args`` has to be
+        empty; it is there because the type system needs it beside ``params``.
         """
         if args or params.keys() != self._names:
             raise TypeError(self._mismatch(args, params))
@@ -300,9 +300,10 @@ def sql_of(query: Any, engine: Engine) -> Statement:
 def _with_literals(sql: str, values: Sequence[Any], engine: Engine) -> Statement:
     """A statement with the query's own constants as literals.
 
-    PostgreSQL plans it once for all values of its parameters (``postgresql.py``). Of a literal it
-    knows how rare it is, and whether a partial index covers it. SQLite compares parameters with the
-    conditions of partial indexes, and then plans the statement again for each execution.
+    PostgreSQL plans a statement once for all values of its parameters (``postgresql.py``). Only
+    for a literal does it know how rare the value is and whether a partial index applies. SQLite
+    would plan the statement again for each execution, to compare parameters with the conditions
+    of partial indexes.
     """
     place = "?" if engine == "sqlite" else "%s"
     texts = sql.split(place)
@@ -329,7 +330,7 @@ def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine)
     return sql_of(table.insert({name: Placeholder(name) for name in columns}), engine)
 
 
-# The numbers of rows are powers of two.
+# ``rows`` is always a power of two, so there are few statements.
 @cached("many_inserts", 128)
 def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]

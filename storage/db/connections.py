@@ -25,7 +25,7 @@ from storage.base.errors import FailureKind
 T = TypeVar("T")
 
 CONNECT_SECONDS: Final = 5
-# How the name of every connection begins.
+# The beginning of every connection's ``application_name``.
 PROCESS_NAME: Final = "hiatus"
 # How often a wait is interrupted to look for signals; psycopg's own default.
 _INTERVAL_SECONDS: Final = 0.1
@@ -36,7 +36,7 @@ _SERVER_PROCESS: Final = "SELECT pg_backend_pid()"
 _SERVER: Final = """
     SELECT pg_backend_pid(), (SELECT system_identifier FROM pg_control_system()),
     CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END"""
-# Servers that are not PostgreSQL itself may lack these functions, or refuse them.
+# Databases that only speak PostgreSQL's protocol may lack these functions, or refuse them.
 _UNKNOWN: Final = (psycopg.ProgrammingError, psycopg.NotSupportedError, psycopg.InternalError)
 
 Parameters = dict[str, Any]
@@ -100,7 +100,7 @@ class PatientConnection(Connection):
 
 
 class AsyncConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
-    """As ``Connection``, for an event loop; a wait with a time-out of its own keeps that."""
+    """As ``Connection``, for an event loop. A wait with its own time-out keeps it."""
 
     address: Address
     epoch: object = None
@@ -165,17 +165,16 @@ async def connect_async(parameters: Parameters, seconds: float) -> AsyncConnecti
 
 
 class Hosts:
-    """The hosts that a URL names, as all connections of this process know them. Thread-safe.
+    """The hosts that a URL names, and what this process knows of them. Thread-safe.
 
-    Connections are replaced before they are used again once another one was lost, and once another
-    one met a newer timeline: a primary that froze may wake up after a standby was promoted, and
-    would answer with old data.
+    When one connection is lost or meets a newer timeline, all others are replaced before their next
+    use: a primary that froze may wake up after a standby was promoted, and answer with old data.
     """
 
     def __init__(self, parameters: Parameters, seconds: float) -> None:
         self._parameters = parameters
         self._seconds = seconds
-        # Another object for each time from which on older connections are replaced.
+        # A new object makes all connections with the old one outdated.
         self._epoch = object()
         # The cluster of the last primary and its timeline, which each promotion raises.
         self._history: tuple[int, str] | None = None

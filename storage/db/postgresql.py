@@ -32,10 +32,10 @@ from storage.db.postgresql_transaction import PostgresqlTransaction
 
 T = TypeVar("T")
 
-# A thread waits most of the time, for the network and for commits to reach the disk.
+# More threads than cores: most of the time they wait for the network or for a commit's disk write.
 THREADS = 8
 ATTEMPTS = 3
-# Runs of a statement on a connection before it is prepared.
+# How often a statement runs on a connection before it is prepared.
 PREPARE_AFTER = 5
 _ROLLED_BACK_BY_SERVER = (
     psycopg.errors.DeadlockDetected,
@@ -119,11 +119,11 @@ class PostgresqlDatabase(Database):
     def _notify(self, names: set[str]) -> None:
         super()._notify(names)
         for name in names - self._listeners.keys():
-            # Other processes do that work.
+            # No dispatcher of this name runs in this process.
             self._notifier.notify(name)
 
     async def listen(self) -> None:
-        # Other processes listen themselves, so nothing is passed on to them.
+        # Runs only this process's listeners: other processes get the notification themselves.
         await notifier.listen(self._hosts, self._notify_here, list(self._listeners))
 
     def _notify_here(self, name: str) -> None:
@@ -138,7 +138,8 @@ class PostgresqlDatabase(Database):
             connection.close()
 
     def _attempt_read(self, work: Work[T]) -> T:
-        # The cache before the connection: what a lost server answers must not get into a new one.
+        # The cache first: if the connection is replaced, rows of a lost server must not get into
+        # the new cache.
         cache = self.config_cache
         return work(self._transaction(self._connection(), cache))
 
@@ -240,9 +241,9 @@ class PostgresqlDatabase(Database):
         self._local.connection = connection
         self._connections.append(connection)
         if not connection.is_pooled:
-            # Every query is written for one plan; planning it again takes longer than running it.
-            # Look-ups cost hardly more than scans, in memory and on flash drives. With the default
-            # of 4, PostgreSQL may read a whole organisation instead of looking up ten ids.
+            # Every query is written for one plan: planning again takes longer than running it.
+            # In memory and on flash drives, random reads cost hardly more than sequential ones. By
+            # the default of 4, PostgreSQL may scan an organisation instead of looking up ten ids.
             connection.execute(
                 "SET plan_cache_mode = force_generic_plan; SET random_page_cost = 1.1"
             )

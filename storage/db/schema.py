@@ -37,8 +37,8 @@ from storage.db.migrations.history import (
 from storage.db.migrations.trial_history import TRIAL_MIGRATIONS, adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-# ANALYZE samples the first organisations of an index. If these have more undecided requests than
-# others have leave, SQLite would read all leave instead; it prefers an index without statistics.
+# ANALYZE samples the first organisations of an index. If these have many undecided requests, SQLite
+# would read all leave of others instead of this index. Without statistics it prefers the index.
 FORGET_MISLEADING_STATISTICS = "DELETE FROM sqlite_stat1 WHERE idx = 'leave_requests_undecided'"
 _LOCK_PAUSE_SECONDS = 1.0
 # How long to repeat that before giving up.
@@ -98,7 +98,7 @@ def _apply(database: Any, folder: Path, done: list[str]) -> None:
     for name in modules:
         done += runner.up(target=name)
     if isinstance(database, peewee.SqliteDatabase) and database.table_exists("sqlite_stat1"):
-        # Of all indexes or none: SQLite prefers a new index without statistics to any with them.
+        # All indexes or none: SQLite prefers an index without statistics to one with them.
         database.execute_sql("PRAGMA analysis_limit=400")
         database.execute_sql("ANALYZE")
         database.execute_sql(FORGET_MISLEADING_STATISTICS)

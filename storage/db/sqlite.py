@@ -25,12 +25,12 @@ PRAGMAS: Final = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
-    # In pages. Four times the usual: a page that changes often is copied into the file less often.
+    # In pages, four times the default: a page that changes often is then copied less often.
     "PRAGMA wal_autocheckpoint=4000",
     # How many rows of an index ANALYZE reads.
     "PRAGMA analysis_limit=400",
 )
-# Of each connection: the writer, the event loop and the threads for long reads have one each.
+# For each connection: that of the writer, of the event loop and of each thread for long reads.
 _CACHE_KIB: Final = 4_000
 _STATEMENTS: Final = 256
 LONG_READ_THREADS: Final = 2

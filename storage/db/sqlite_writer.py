@@ -53,7 +53,7 @@ class _Outcome:
 
 
 class _NeedsSavepoints(Exception):
-    """A job raised after it had changed something; its neighbours' changes must stay."""
+    """A job raised after it had changed something; the changes of other jobs must stay."""
 
 
 class SqliteWriter:
@@ -80,10 +80,10 @@ class SqliteWriter:
         self._changed = threading.Condition()
 
     def submit(self, work: Work[T], *, is_dry_run: bool) -> Future[T]:
-        """Queue a transaction; its result is there after the commit, its error too.
+        """Queue a transaction; its result or its error is set after the commit.
 
-        An error waits because it may rest on another transaction's uncommitted rows. A future
-        that is cancelled before its turn is skipped. Raises DatabaseUnavailable once closed.
+        An error waits too, because it may depend on another transaction's uncommitted rows. A
+        future that is cancelled before its turn is skipped. Raises DatabaseUnavailable once closed.
         """
         future: Future[T] = Future()
         job = _Job(
@@ -121,7 +121,7 @@ class SqliteWriter:
                 outcomes = self._commit_group(connection, group)
             except sqlite3.Error as error:
                 _roll_back(connection)
-                # All that is queued: behind a lock, each would wait as long again.
+                # Fail all queued jobs: each would wait as long for the same lock.
                 group += iter(self._next_job, None)
                 unavailable = failures.unavailable(error)
                 for job in group:

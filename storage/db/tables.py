@@ -283,8 +283,8 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
     split_from = IdField(null=True)
     interrupts = IdField(null=True)
     amendment_id = IdField(null=True)
-    # Feeds show nothing of amendments: how many versions were amendments only, and, after these,
-    # when the last version before them was written.
+    # Feeds do not show amendments: how many versions changed only an amendment, and when the last
+    # version that feeds show was written.
     hidden_versions = IntegerField(null=True)
     shown_updated_at = BigIntegerField(null=True)
     # A colleague. SQLite cannot add a foreign key to a table that has rows.
@@ -300,7 +300,7 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
             (("organisation_id", "leave_type_id", "created_at", "id"), False),
             (("organisation_id", "start_date", "id"), False),
             (("organisation_id", "status", "start_date", "id"), False),
-            # Both dates: leave that overlaps a span of days is found without reading the rows.
+            # Both dates, so that an overlap is checked in the index without reading rows.
             (("organisation_id", "end_date", "start_date"), False),
         )
         constraints = [
@@ -330,7 +330,7 @@ LeaveRequestRow.add_index(
     where=SQL("cover_user_id IS NOT NULL"),
     name="leave_requests_covered",
 )
-# Leave that overlaps some days ends within a month after them, or is one of these.
+# Long leave. All other leave that overlaps a range of days ends within a month after it.
 LeaveRequestRow.add_index(
     LeaveRequestRow.organisation_id,
     LeaveRequestRow.end_date,
@@ -338,8 +338,9 @@ LeaveRequestRow.add_index(
     where=SQL("LENGTH(counted_halves) > 31"),
     name="leave_requests_long",
 )
-# The leave of a department: all filters of lists are checked without reading the rows. Not instead
-# of the index above: PostgreSQL 18 overrates a scan of this one for conditions on its last columns.
+# For the leave of a department: all filters of lists are checked in the index. It does not replace
+# the index by person and last day: PostgreSQL 18 overrates a scan of this one for conditions on its
+# last columns.
 LeaveRequestRow.add_index(
     LeaveRequestRow.organisation_id,
     LeaveRequestRow.user_id,
@@ -350,7 +351,7 @@ LeaveRequestRow.add_index(
     LeaveRequestRow.id,
     name="leave_requests_filters",
 )
-# In the order of creation, the periods that have no leave of some days are skipped.
+# For lists in the order of creation that are filtered by days (storage/leave/lists/periods.py).
 PERIOD_MILLISECONDS: Final = 28 * 24 * 60 * 60 * 1000
 for _column in (LeaveRequestRow.end_date, LeaveRequestRow.start_date):
     LeaveRequestRow.add_index(
@@ -522,7 +523,7 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
 
 
 class FeedChangesRow(Model):  # type: ignore[misc]
-    """How often leave and people changed, as calendars show them; people share 16 counters.
+    """How often leave and people changed in ways that calendars show, in 16 counters.
 
     An organisation's counters add up to a number that grows with every such change. A feed that
     was rendered at that number is still current (feed_changes.py).
@@ -627,7 +628,7 @@ class DeliveryRow(Model):  # type: ignore[misc]
         ]
 
 
-# For claims, endpoint by endpoint. It stays small: only pending deliveries are in it.
+# For claims, endpoint by endpoint. It stays small, because it has only pending deliveries.
 DeliveryRow.add_index(
     DeliveryRow.webhook_id,
     DeliveryRow.organisation_id,
@@ -635,7 +636,8 @@ DeliveryRow.add_index(
     where=SQL("status = 'pending'"),
     name="deliveries_queue",
 )
-# Deliveries not tried yet. The condition differs from the queue's, so that plans keep them apart.
+# Deliveries not tried yet. Its condition differs from the queue's, so that the planner does not mix
+# them up.
 DeliveryRow.add_index(
     DeliveryRow.leave_request_id,
     DeliveryRow.webhook_id,

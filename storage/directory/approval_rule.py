@@ -1,4 +1,4 @@
-"""The rule who approves whose leave, as SQL for every query that needs it.
+"""The rule of who approves whose leave, as SQL for every query that needs it.
 
 ``approvers`` describes the levels of the approval chain.
 """

@@ -82,7 +82,7 @@ def _department(
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
-    # The strongest: even a foreign key that is about to point here has to wait.
+    # The strongest lock: even inserts of rows that refer to the department have to wait.
     return locks.locked(query, engine, "FOR UPDATE") if for_update else query
 
 
@@ -110,7 +110,7 @@ def _key(
     query = DepartmentRow.select(DepartmentRow.id).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
-    # As the foreign key does: a delete waits, everything else goes on.
+    # The lock that a foreign key takes: only deletes wait for it.
     return locks.locked(query, engine, "FOR KEY SHARE") if for_update else query
 
 

@@ -39,7 +39,7 @@ def get(tx: Transaction, user_id: str, *, by: Caller, for_update: bool = False) 
 def lock(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> None:
     """Lock these people until this transaction ends, before the first of them is written.
 
-    Otherwise the feed counter that the first write locks would precede the next person.
+    Otherwise the first write would lock a feed counter before the next person is locked.
     """
     tx.all(_locked_ids, organisation_id=organisation_id, user_ids=sorted(user_ids))
 

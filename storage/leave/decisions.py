@@ -164,7 +164,7 @@ def _decide(
     now: datetime,
     is_pending_only: bool = False,
 ) -> LeaveRequest:
-    """``amendment``: decide on nothing else."""
+    """Decide on the request, or on its open amendment. ``amendment``: only on this one."""
     subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     if before.user_id == by.user_id:
         raise OwnRequest

@@ -167,7 +167,7 @@ def save_all(
         for before, after in changes
     ]
     audit.record_all(tx, action, "leave_request", audited, by=by, now=now)
-    # Each of the 16 counters that calendars read at most once (feed_changes.py).
+    # Raise each of the 16 counters at most once (feed_changes.py).
     requesters = {after.user_id[-1]: after.user_id for _, after in changes}
     for _, user_id in sorted(requesters.items()):
         feed_changes.count(tx, by.organisation_id, user_id)

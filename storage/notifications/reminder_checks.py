@@ -297,7 +297,7 @@ def _delete_rows(organisation_id: Param[str], deleted: Param[str]) -> Delete:
 
 @compiled
 def _insert_summaries(summaries: Param[str]) -> Insert:
-    """Record that people get a summary on a day; not of those for whom it is recorded already."""
+    """Record that people get a summary on a day, unless it is already recorded."""
     columns = {"organisation_id": "uuid", "user_id": "uuid", "day": "date"}
     new = json_table(summaries, "new", columns)
     # SQLite needs a WHERE to tell ON CONFLICT from the ON of a join.
@@ -317,9 +317,9 @@ def _insert_summaries(summaries: Param[str]) -> Insert:
 
 @compiled
 def _counts(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    """How many pending requests are assigned to each of these people, counted to one too many."""
-    # No join: SQLite may begin it with all leave of the organisation. ``is_true``, or PostgreSQL
-    # would search for each id in the index of undecided requests, which ends with the id.
+    """How many pending requests are assigned to each of these people, counted up to a limit."""
+    # Not a join, which SQLite may begin with all leave of the organisation. ``is_true``, because
+    # PostgreSQL would look each id up in the index of undecided requests, where it comes last.
     is_undecided = fn.EXISTS(
         LeaveRequestRow.select(LeaveRequestRow.id).where(
             LeaveRequestRow.organisation_id == ReminderRow.organisation_id,

@@ -23,7 +23,7 @@ from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log, organisation_config
 from storage.slack import profile_changes
 
-# Before every id.
+# Sorts before every id.
 _FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 

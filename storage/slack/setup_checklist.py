@@ -28,9 +28,9 @@ from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar, roles
 
-# An organisation that is older has found its way without the checklist.
+# Admins of older organisations see no checklist.
 NEW_FOR: Final = timedelta(days=60)
-# People without a manager that are counted.
+# At most so many people without a manager are counted.
 MAX_COUNTED: Final = 100
 
 Step = Literal["country", "leave_types", "people", "managers", "digest", "feed"]

@@ -8,7 +8,7 @@ from typing import Final
 
 from storage.base.values import LeaveType
 
-# For leave whose type the viewer may not know: it is the letter of no type.
+# For leave whose type is hidden from the viewer. No type has this letter.
 HIDDEN: Final = "●"
 _OTHERS: Final = string.ascii_uppercase + string.digits
 
@@ -16,8 +16,8 @@ _OTHERS: Final = string.ascii_uppercase + string.digits
 def letters(leave_types: Iterable[LeaveType]) -> Mapping[str, str]:
     """By the types' ids: the first letter of each name that no earlier type has.
 
-    Older types choose first, and private types last: else a letter that is left out would tell
-    that there is a private type.
+    Older types choose first. Private types choose last: otherwise a missing letter would reveal
+    that a private type exists.
     """
     chosen: dict[str, str] = {}
     for leave_type in sorted(leave_types, key=lambda each: (each.is_private, each.id)):

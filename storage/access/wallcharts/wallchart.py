@@ -132,7 +132,7 @@ def _chart_of(
     pending: Pending,
     today: date | None,
 ) -> Wallchart:
-    """The only page of these people."""
+    """A wallchart of one page with these people."""
     leave = absences.of_people(
         tx,
         config.organisation,

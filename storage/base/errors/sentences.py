@@ -14,12 +14,12 @@ class HalfDays(int):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Days:
-    """Dates in a sentence, in order, which names the first of them and counts the others."""
+    """Sorted dates in a sentence, which names the first few and counts the others."""
 
     dates: tuple[date, ...]
 
     def runs(self) -> list[tuple[date, date]]:
-        """The first and last of dates that follow one another."""
+        """The first and last date of each run of consecutive dates."""
         runs: list[tuple[date, date]] = []
         for day in self.dates:
             if runs and (day - runs[-1][1]).days == 1:

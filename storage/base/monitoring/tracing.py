@@ -28,10 +28,10 @@ class Tracing(Protocol):
         """A span around a block; with ``headers``, it continues the trace that they name."""
 
     def inner_span(self, name: str, attributes: Attributes) -> AbstractContextManager[Span]:
-        """A span of the database inside another one; without that one, nothing."""
+        """A span of the database. Does nothing outside of another span."""
 
     def finished(self, name: str, seconds: float, attributes: Attributes) -> None:
-        """A span of the database that has just ended, inside another one."""
+        """A span of the database that has just ended. Does nothing outside of another span."""
 
     def ids(self) -> tuple[str, str] | None:
         """The ids of the current trace and span, in hexadecimal; None outside of a span."""

@@ -16,7 +16,7 @@ from storage.cli.doctor.reading import Reader
 _MIB: Final = 1 << 20
 FULL_BYTES: Final = 100 * _MIB
 _LOW_BYTES: Final = 1_024 * _MIB
-# What may have secrets in it: the settings that can be in a file.
+# Settings that name a file, which may contain a secret, end like this.
 _FILE_SETTING: Final = "_FILE"
 _PUBLIC_FILES: Final = frozenset({"HIATUS_WEBHOOK_CA_FILE", "SSL_CERT_FILE"})
 

@@ -133,7 +133,7 @@ def command(checks: Callable[[], Sequence[Check]]) -> click.Command:
         states = set()
         for finding in run(checks()):
             states.add(finding.state)
-            # Padded before it is coloured: codes of colours have a length of their own.
+            # Padded before it is coloured, because colour codes would count towards the width.
             state = click.style(f"{finding.state:<8}", fg=_COLOURS[finding.state])
             click.echo(f"{state} {finding.subject:<12} {finding.text}")
         if "failed" in states:

@@ -14,7 +14,7 @@ from storage.cli.doctor.reading import Reader
 from storage.db.compiled import compiled
 
 _SUBJECT: Final = "file"
-# What is read well within the time of a check.
+# Files up to this size are read well within the time of a check.
 MAX_BYTES: Final = 512 << 20
 
 

@@ -66,8 +66,8 @@ class Reader:
 def _read_sqlite(path: Path, secrets: Secrets, work: Callable[[Transaction], T]) -> T:
     if not path.exists():
         raise DatabaseUnavailable(f"there is no file {path}: run `hiatus migrate`")
-    # A connection that only reads leaves -wal and -shm behind where there were none. Without them
-    # no process has the file open, and it can be read as one that does not change.
+    # Even a read-only connection would create -wal and -shm. Without them, no process has the file
+    # open, and it can be read as immutable.
     in_use = any(path.with_name(path.name + end).exists() for end in ("-wal", "-journal"))
     mode = "mode=ro" if in_use else "immutable=1"
     uri = f"{path.absolute().as_uri()}?{mode}"

@@ -59,7 +59,7 @@ def check_fit(
     if interrupted.status == "declined":
         return False
     if config.leave_types[before.leave_type_id].deducts_allowance:
-        return True  # The allowance pays for these halves already.
+        return True  # These halves are already deducted from the allowance.
     try:
         drafts.check_other_leave(
             tx,

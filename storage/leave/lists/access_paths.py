@@ -1,6 +1,6 @@
-"""How the rows of a list are found: by filters that leave few, or in the list's order.
+"""How the rows of a list are found: by a filter that few rows pass, or in the list's order.
 
-No planner knows how many rows a filter leaves in one organisation, so they are counted.
+No planner knows how many rows of one organisation pass a filter, so they are counted first.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from storage.leave.lists.filters import FEW_ROWS, Bounds, PageFilters
 from storage.leave.lists.sorting import Sort, is_by_start
 from storage.rules import spans
 
-# The leave of so many days is few in an organisation of any size.
+# In an organisation of any size, few requests overlap a range of at most this many days.
 _FEW_DAYS: Final = 62
 
-# What finds the rows, which are then sorted. "periods": those of creation. The last five are
-# indexes in the order of the list, which are read until the page is full.
+# The index that finds the rows. Rows from the first five are sorted afterwards; "periods" are those
+# of creation (periods.py). The last five have the order of the list and are read until the page is
+# full.
 AccessPath = Literal[
     "user", "days", "status", "leave_type", "department", "periods",
     "created_at", "created_at of status", "created_at of leave_type",
@@ -64,7 +65,7 @@ Columns = Callable[[Field], Expr]
 def access_path(
     tx: Transaction, organisation_id: str, sort: Sort, filters: PageFilters, bounds: Bounds
 ) -> AccessPath:
-    """The path that reads little; "periods" may still find many."""
+    """The path that reads the fewest rows; "periods" may still find many."""
     if filters["user_id"] is not None:
         return "user"
     if filters["department_id"] is not None and department_leave.is_few(
@@ -76,9 +77,9 @@ def access_path(
     if first_day and last_day and _days_between(first_day, last_day) <= _FEW_DAYS:
         return ordered if is_by_start(sort) else "days"
     if filters["status"] == "pending":
-        # Decisions keep them few, and both orders have an index of them.
+        # There are never many pending requests, and both orders have an index with the status.
         return ordered
-    # In its order, such a list begins with most of the leave of other days.
+    # Read in order, such a list begins with most of the leave that does not match.
     is_by_periods = bool(
         (sort == "created_at" and first_day) or (sort == "-created_at" and last_day)
     )
@@ -107,9 +108,9 @@ def in_order(sort: Sort, filters: PageFilters) -> AccessPath:
 
 
 def indexed_columns(engine: Engine, sort: Sort, path: AccessPath) -> Columns:
-    """Columns as expressions: only those of the path's index are served by an index.
+    """Columns as expressions that only the path's own index serves.
 
-    A planner would take any other index, too.
+    Otherwise the planner might choose another index.
     """
     period_column = "end_date" if sort == "created_at" else "start_date"
     names = _COLUMNS.get(path, (period_column,) if path == "periods" else ())
@@ -156,7 +157,7 @@ def _row_at(
     path: AccessPath,
     offset: Param[int],
 ) -> Select:
-    """The row at a position, in no order, of those that pass one filter."""
+    """The row at an offset, unsorted, among those that pass one filter."""
     leave = LeaveRequestRow
     if path == "status":
         condition = leave.status == status

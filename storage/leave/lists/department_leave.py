@@ -19,12 +19,12 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave.lists.filters import FEW_ROWS, PageFilters
 
-# People whose leave is filtered within a few milliseconds, in an index.
+# The leave of so many people can be filtered in an index within a few milliseconds.
 _FEW_PEOPLE: Final = 80
 
 
 def is_few(tx: Transaction, organisation_id: str, filters: PageFilters) -> bool:
-    """Whether all filters together leave few rows."""
+    """Whether few rows pass all filters together."""
     beyond_few_people = tx.first(
         _member_at,
         organisation_id=organisation_id,
@@ -34,7 +34,8 @@ def is_few(tx: Transaction, organisation_id: str, filters: PageFilters) -> bool:
     if beyond_few_people is not None:
         return False
     if filters["status"] not in (None, "approved"):
-        # Most leave is approved. Counting takes as long as finding.
+        # Most leave is approved, so few rows have another status; counting them would take as long
+        # as reading them.
         return True
     row = tx.first(_row_at, organisation_id=organisation_id, offset=FEW_ROWS, **filters)
     return row is None
@@ -50,7 +51,7 @@ def members_of(organisation_id: Expr, department_id: Expr) -> Select:
 def _member_at(
     organisation_id: Param[str], department_id: Param[str | None], offset: Param[int]
 ) -> Select:
-    """The member of a department at a position, in no order."""
+    """The member of a department at an offset, unsorted."""
     return members_of(organisation_id, department_id).limit(1).offset(offset)
 
 
@@ -66,7 +67,7 @@ def _row_at(
     last_day: Param[str] | None,
     offset: Param[int],
 ) -> Select:
-    """The row at a position, in no order, of those that pass all filters."""
+    """The row at an offset, unsorted, among those that pass all filters."""
     ids = ids_of(engine, organisation_id, department_id, status, leave_type_id, first_day, last_day)
     return ids.limit(1).offset(offset)
 
@@ -80,7 +81,7 @@ def ids_of(
     first_day: Expr,
     last_day: Expr,
 ) -> Select:
-    """The ids of a department's leave, filtered in an index of people."""
+    """The ids of a department's leave, filtered in an index that begins with the person."""
     leave = LeaveRequestRow.alias()
     members = members_of(organisation_id, department_id)
     query = leave.select(leave.id).where(

@@ -62,7 +62,7 @@ def page(
 def page_of_records(
     tx: Transaction, page: PageOf, *, by: Caller, **filters: Unpack[Filters]
 ) -> Page[LeaveRequestRecord]:
-    """As ``page``, as public records: the most frequent read skips the values between."""
+    """As ``page``, but makes public records directly: this is the most frequent read."""
     amended: list[tuple[LeaveRequest, LeaveRequestRecord]] = []
 
     def record(row: Row) -> LeaveRequestRecord:
@@ -217,7 +217,7 @@ def _page(
     if periods is not None:
         query = query.where(any_of(period_of(leave), periods))
     if starts_from is not None:
-        # Redundant, but an index in the order of first days is read from here on.
+        # Redundant, but lets a scan in the order of first days begin here.
         query = query.where(column(leave.start_date) >= starts_from)
     few_on = None if path in ORDERS else engine
     return sorted_after(query, sort, after_key, after_id, few_on=few_on).limit(limit)

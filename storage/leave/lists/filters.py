@@ -9,7 +9,7 @@ from storage.base.values import LeaveStatus
 from storage.leave.lists.sorting import Sort
 from storage.rules import spans
 
-# Rows that are filtered and then sorted within a few milliseconds.
+# So many rows can be filtered and sorted within a few milliseconds.
 FEW_ROWS: Final = 3_000
 
 
@@ -35,7 +35,11 @@ class PageFilters(TypedDict):
 
 
 class Bounds(TypedDict):
-    """Of the last days of leave that overlaps a span of days; None if one side is open."""
+    """Upper bounds for the last day of leave that overlaps the filter's days.
+
+    None unless the filter has both a first and a last day (``spans.latest_short_end``,
+    ``spans.latest_end``).
+    """
 
     short_until: str | None
     long_until: str | None

@@ -1,8 +1,8 @@
 """Leave by the period in which it was requested, for lists by creation that are filtered by days.
 
-Most leave of some days was requested within the months before. Periods without such leave are
-skipped with a look at an index; read in the list's order, they may have most of the organisation's
-leave.
+Most leave is requested a few months ahead. So the leave of given days is found in few periods of
+creation, and an index look-up skips each of the others. Reading in the list's order instead could
+pass most of the organisation's leave.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from storage.leave.lists.sorting import Sort
 
 _BEFORE_ALL: Final = 0
 _AFTER_ALL: Final = 2**31
-# Of no leave request.
+# Sorts before the id of every leave request.
 _NO_ID: Final = str(UUID(int=0))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Periods:
-    """Where a page's rows are: in periods that have few, then from one on that has many."""
+    """Where a page's rows are: in periods with few matches, then from the first with many on."""
 
     with_few: list[int]
     with_many: int | None
@@ -43,7 +43,7 @@ def page_rows(
     in_periods: Callable[[list[int]], list[Row]],
     in_order: Callable[[list[Any], int], list[Row]],
 ) -> list[Row]:
-    """The rows of a page: by their periods, and in the list's order after a position."""
+    """The rows of a page: first those in the periods with few, then in order after a position."""
     page = in_periods(periods.with_few) if periods.with_few else []
     if periods.with_many is None or len(page) == count:
         return page
@@ -55,12 +55,12 @@ def page_rows(
 
 
 def period_of(leave: Any) -> Expr:
-    """The number of the period in which leave was requested, since 1970: two indexes have it."""
+    """The number since 1970 of the period in which leave was requested, as two indexes have it."""
     return leave.created_at / SQL(str(PERIOD_MILLISECONDS))
 
 
 def first_period(sort: Sort, after: list[Any] | None) -> int:
-    """The period of a position in a list, or one beyond all where the list begins."""
+    """The period of a position in a list; without one, a period beyond the list's beginning."""
     if after is not None:
         period: int = after[0] // PERIOD_MILLISECONDS
         return period
@@ -68,7 +68,7 @@ def first_period(sort: Sort, after: list[Any] | None) -> int:
 
 
 def periods_of(period_rows: Sequence[Row]) -> Periods:
-    """What the rows of ``until_found`` say."""
+    """The periods from the rows of ``until_found``."""
     with_few: list[int] = []
     for row, following in pairwise(period_rows):
         if following.follows_many:
@@ -89,13 +89,13 @@ def until_found(
     enough: Expr,
     many: int,
 ) -> Select:
-    """The periods from one on in the list's order, until enough rows are found, and one more.
+    """Periods in the list's order from ``period`` on, until enough rows are found, and one more.
 
-    ``of_days`` selects from ``LeaveRequestRow`` by an index of periods and days. A period in which
-    it selects many is the last. Of the others, each row has the number of rows ``found`` in the
-    periods before it that meet the conditions and, in the first period, ``is_after``.
+    ``of_days`` selects from ``LeaveRequestRow`` by an index of periods and days. The first period
+    in which it selects ``many`` ends the list. ``found`` is the number of matching rows in all
+    earlier periods: rows that meet the conditions and, in the first period, ``is_after``.
     """
-    # Numbers are of one type in both parts of the query.
+    # Both parts of the recursive query need the same numeric type.
     zero = SQL("CAST(0 AS BIGINT)")
     first = Select(columns=[_nearest(sort, organisation_id, period, includes=True), zero, SQL("0")])
     names = ("period", "found", "follows_many")

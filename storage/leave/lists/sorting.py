@@ -41,10 +41,10 @@ def sorted_after(
     *,
     few_on: Engine | None = None,
 ) -> Select:
-    """Order by the sort's column and id, from after a position; an index serves each.
+    """Order by the sort's column and id, starting after a position; each order has an index.
 
-    ``few_on`` names the engine if the filters leave few rows: these are filtered and then sorted.
-    Neither engine can know that; both would scan the whole index in order.
+    ``few_on`` names the engine if few rows pass the filters: these are then filtered first and
+    sorted afterwards. Neither engine can know that, and both would scan the index in order.
     """
     if after_key is not None:
         query = query.where(is_after(sort, after_key, after_id, few_on=few_on))

@@ -32,8 +32,8 @@ from storage.leave.lists.periods import first_period, page_rows, period_of, peri
 from storage.leave.lists.sorting import KEYS, is_after, sorted_after
 
 _SORT: Final = "-created_at"
-# What finds the rows: the people, the first days or the periods of creation. "order": rows are read
-# in the order of the list until the page is full.
+# The index that finds the rows: by person, by first day or by period of creation. "order" reads
+# them in the list's order until the page is full.
 _Path = Literal["people", "days", "periods", "order"]
 
 
@@ -107,7 +107,7 @@ def _path(tx: Transaction, filters: _VisibleFilters) -> _Path:
     )
     if beyond_few is None:
         return "days"
-    # In its order, such a list begins with the leave of later days; pending requests are few.
+    # Read in order, such a list begins with leave of later days. There are few pending requests.
     has_others_first = filters["starts_before"] is not None and filters["status"] != "pending"
     return "periods" if has_others_first else "order"
 
@@ -226,7 +226,7 @@ def _periods_until(
 
 
 def _starts(engine: Engine, path: _Path, starts_after: Expr, starts_before: Expr) -> list[Expr]:
-    # A planner would use an index of first days instead of a person's or the order's.
+    # Otherwise the planner might use the index of first days instead of the path's own.
     is_indexed = path in ("days", "periods")
     column = LeaveRequestRow.start_date
     start_date = column if is_indexed else unindexed(column, engine)
@@ -271,7 +271,7 @@ def _start_at(
     starts_before: Param[str] | None,
     offset: Param[int],
 ) -> Select:
-    """The first day at a position, in no order, of leave that starts between two days."""
+    """The first day at an offset, unsorted, of leave that starts between two days."""
     start_date = LeaveRequestRow.start_date
     query = LeaveRequestRow.select(start_date).where(
         LeaveRequestRow.organisation_id == organisation_id
@@ -287,7 +287,7 @@ def _start_at(
 def _ever_visible_at(
     organisation_id: Param[str], viewer_id: Param[str | None], offset: Param[int]
 ) -> Select:
-    """The id at a position, in no order."""
+    """The id at an offset, unsorted."""
     ids = _ever_visible(organisation_id, viewer_id).alias("ids")
     return Select([ids], [SQL("1").alias("found")]).limit(1).offset(offset)
 

@@ -1,5 +1,5 @@
 """Digests: messages in channels about who is out.
 
-``digest_attempts`` claims those that are due and records what became of them, ``digests`` reads
-what one shows, ``digest_absences`` who is out, and ``digest_schedule`` says when one is posted.
+``digest_attempts`` claims due digests and records the results, ``digests`` reads what a digest
+shows, ``digest_absences`` reads who is out, and ``digest_schedule`` says when one is posted.
 """

@@ -35,7 +35,7 @@ def begin(tx: Transaction, digest: Digest, shown_sha256: str) -> bool:
     """Record that the message is about to be posted; False if the claim no longer holds.
 
     Slack cannot tell whether it has a message already. If the process crashes before it records the
-    result, this record keeps others from posting the message again.
+    result, this record keeps other processes from posting the message again.
     """
     changes = _state(digest, None, shown_sha256)
     lease_expires_at = digest.lease_expires_at
