@@ -21,6 +21,7 @@ from storage.directory.colleagues import ColleagueOff
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
 from storage.rules.day_lines import DayLine, HalfCount, LineReason
+from storage.rules.days_off.bridges import Bridge
 
 
 class DayLineRecord(TypedDict):
@@ -107,6 +108,16 @@ class WarningRecord(TypedDict):
     detail: str
 
 
+class BridgeDayRecord(TypedDict):
+    """A working day that makes a row of days off longer if it is taken as well."""
+
+    date: date
+    public_holiday: Annotated[date, Field(description="The public holiday in that row.")]
+    days_off: Annotated[
+        int, Field(description="The days off in a row with it, weekends included: at least 4.")
+    ]
+
+
 class PreviewRecord(TypedDict):
     """A preview of a leave request."""
 
@@ -171,6 +182,15 @@ class PreviewRecord(TypedDict):
     warnings: Annotated[
         list[WarningRecord], Field(description="Reasons to reconsider; they prevent nothing.")
     ]
+    bridge_day: Annotated[
+        BridgeDayRecord | None,
+        Field(
+            description=(
+                "The working day worth adding, between the leave and a public holiday or more days "
+                "off. Null if there is none, and for leave that is not taken from the allowance."
+            )
+        ),
+    ]
 
 
 class DaysRecord(TypedDict):
@@ -201,6 +221,7 @@ def preview(value: Preview) -> PreviewRecord:
         "colleagues_pending_count": value.pending_colleagues_count,
         "refusals": [_refusal(refusal) for refusal in value.refusals],
         "warnings": [_warning(warning) for warning in value.warnings],
+        "bridge_day": _bridge_day(value.bridge),
     }
 
 
@@ -257,6 +278,16 @@ def _colleague(colleague: ColleagueOff) -> ColleagueOffRecord:
 def _warning(warning: FieldError) -> WarningRecord:
     record = {"code": warning.code, "pointer": warning.pointer, "detail": warning.detail}
     return cast(WarningRecord, record)
+
+
+def _bridge_day(bridge: Bridge | None) -> BridgeDayRecord | None:
+    if bridge is None:
+        return None
+    return {
+        "date": bridge.day,
+        "public_holiday": bridge.holiday,
+        "days_off": bridge.days_off,
+    }
 
 
 def _refusal(refusal: DomainError) -> RefusalRecord:

@@ -111,6 +111,24 @@ def test_a_preview_shows_the_effects_and_stores_nothing(client: Client, team: Te
     assert client.get(REQUESTS, team.adas_key).json()["data"] == []
 
 
+def test_a_preview_names_the_day_that_joins_leave_and_a_public_holiday(
+    client: Client, team: Team, database: Database
+) -> None:
+    # Monday 31 August is a bank holiday, so Tuesday makes nine days off in a row.
+    bridged = previewed(client, team, "2026-09-02", "2026-09-04")
+    taken = previewed(client, team, "2026-09-01", "2026-09-04")
+    sick = type_id(database, team.acme, "sick")
+    ill = previewed(client, team, "2026-09-02", "2026-09-04", leave_type_id=sick)
+
+    assert bridged["bridge_day"] == {
+        "date": "2026-09-01",
+        "public_holiday": "2026-08-31",
+        "days_off": 9,
+    }
+    assert taken["bridge_day"] is None
+    assert ill["bridge_day"] is None
+
+
 def test_pending_leave_of_colleagues_is_counted_without_names(
     client: Client, team: Team, database: Database
 ) -> None:
