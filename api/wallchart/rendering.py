@@ -134,15 +134,18 @@ def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: da
 
 
 def _drawn_once() -> Callable[[Iterable[Cell], Callable[[Cell], Markup]], Markup]:
-    """Draws rows, and each cell that looks different once: a page has six thousand."""
-    drawn: dict[Cell, Markup] = {}
+    """Draws rows, and each cell that looks different once: a page has six thousand.
+
+    By identity, because cells that look alike are one object, and hashing their contents is slow.
+    """
+    drawn: dict[int, Markup] = {}
 
     def draw(cells: Iterable[Cell], macro: Callable[[Cell], Markup]) -> Markup:
         row: list[str] = []
         for cell in cells:
-            if cell not in drawn:
-                drawn[cell] = macro(cell)
-            row.append(drawn[cell])
+            if id(cell) not in drawn:
+                drawn[id(cell)] = macro(cell)
+            row.append(drawn[id(cell)])
         return Markup("".join(row))
 
     return draw

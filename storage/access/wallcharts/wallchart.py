@@ -135,7 +135,8 @@ def _chart_of(
     """A wallchart of one page with these people."""
     leave = absences.of_people(
         tx,
-        config.organisation,
+        config.organisation.id,
+        config.leave_types,
         viewer_id,
         [user.id for user in users],
         first_day=span.start_date,
