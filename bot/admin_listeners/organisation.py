@@ -67,7 +67,7 @@ def _settings(form: Form) -> dict[str, object]:
         "name": form.text("name") or "",
         "country_code": form.chosen("country_code") or "",
         "timezone": form.chosen("timezone") or "",
-        "working_days": [day for name in views.WEEKDAYS if (day := form.chosen(name))],
+        "working_days": form.working_days(),
         "leave_year_type": form.chosen("leave_year_type"),
         "leave_year_start_month": form.whole("leave_year_start_month"),
         "leave_year_start_day": form.whole("leave_year_start_day"),

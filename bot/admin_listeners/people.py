@@ -144,23 +144,32 @@ def _changes(tx: Transaction, form: Form, *, by: Caller, now: datetime) -> dict[
     A planned record keeps its other values that way.
     """
     user = people_rows.get(tx, form.about, by=by)
+    config = organisation_config.of_organisation(tx, by.organisation_id)
     values = _role_values(form)
     dated: dict[str, object] = {
         "department_id": values.pop("department_id"),
-        "working_days": form.several("working_days") or None,
+        "working_days": _own_days(form, user, config),
         "leave_allowance_half_days": form.half_days("leave_allowance"),
         "public_holiday_country_code": form.chosen("public_holiday_country_code"),
     }
-    if set(form.several("working_days")) == set(user.working_days or ()):
-        del dated["working_days"]
     dated = {name: value for name, value in dated.items() if getattr(user, name) != value}
     start_date = form.day("start_date")
     values |= dated | {"start_date": start_date, "end_date": form.day("end_date")}
-    config = organisation_config.of_organisation(tx, by.organisation_id)
     day = form.day("effective_from")
     if dated and day is not None and day != local_day(now, config.organisation.timezone):
         values["effective_from"] = max(day, start_date or day)
     return values
+
+
+def _own_days(form: Form, user: User, config: OrganisationConfig) -> tuple[str, ...] | None:
+    """The person's own working days; None if they are the organisation's.
+
+    Own days that equal the organisation's stay own until they are changed.
+    """
+    chosen = tuple(form.working_days())
+    if chosen == user.working_days:
+        return chosen
+    return None if chosen == config.organisation.working_days else chosen
 
 
 def _proposed_day(config: OrganisationConfig, user: User, now: datetime) -> date:
@@ -340,7 +349,14 @@ async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
         code = user.public_holiday_country_code
         country = holiday_calendar.country_name(code, locale()) if code else None
         proposed = _proposed_day(config, user, interaction.now)
-        return views.person(user, manager, list(config.departments.values()), country, proposed)
+        return views.person(
+            user,
+            manager,
+            list(config.departments.values()),
+            country,
+            proposed,
+            config.organisation.working_days,
+        )
 
     # Loading the countries takes a second, once per process.
     return await interaction.services.database.read_long(read)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from bot.admin_views.countries import country_option
 from bot.admin_views.digests import channel_select
-from bot.admin_views.people import WEEK
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, week, words
 from bot.blocks.fields import Option
 from storage.base.values import Organisation
 
@@ -20,8 +19,6 @@ _YEAR_TYPES: Final = (
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
     Option(label=gettext_noop("From each person's first day of work"), value="anniversary"),
 )
-# The fields of the weekdays, from Monday.
-WEEKDAYS: Final = tuple(f"working_days/{day}" for day in WEEK)
 JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
@@ -55,7 +52,7 @@ def organisation(settings: Organisation, country_name: str) -> View:
                 least=2,
             ),
         ),
-        *_week(settings.working_days),
+        *week.rows(settings.working_days),
         fields.field(
             "leave_year_type",
             gettext("Leave year"),
@@ -111,23 +108,6 @@ def organisation(settings: Organisation, country_name: str) -> View:
     return layout.modal(
         gettext("Organisation"), blocks, ids.ORGANISATION_FORM, gettext("Save"), gettext("Cancel")
     )
-
-
-def _week(working_days: Sequence[str]) -> list[Block]:
-    """A menu for each weekday; its values are those of ``working_days``."""
-    rows = []
-    for number, day in enumerate(WEEK):
-        options = [
-            Option(label=gettext("Works"), value=day),
-            Option(label=gettext("Mornings only"), value=f"{day}:am"),
-            Option(label=gettext("Afternoons only"), value=f"{day}:pm"),
-            Option(label=gettext("Off"), value=ids.NOTHING),
-        ]
-        chosen = next((entry for entry in working_days if entry.startswith(day)), ids.NOTHING)
-        menu = fields.select(options, chosen)
-        rows.append(fields.field(WEEKDAYS[number], words.weekday(number), menu))
-    title = gettext("Working days")
-    return [text.quiet(f"*{title}*"), *rows]
 
 
 def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:

@@ -12,39 +12,18 @@ from bot.admin_views.countries import country_option
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, words
+from bot.blocks import fields, layout, text, week, words
 from bot.blocks.fields import Option
 from storage.base.values import ROLES, Department, User
 from storage.leave.people_facts import People, PersonFacts
 from storage.rules.employment import records
 
-WEEK: Final = (
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-)
 _STATUSES: Final[Mapping[str, str]] = {
     "pending": gettext_noop("Hasn't used Hiatus yet"),
     "active": gettext_noop("Active"),
     "deactivated": gettext_noop("Deactivated"),
     "archived": gettext_noop("Archived"),
 }
-
-
-def working_days() -> list[Option]:
-    options = []
-    for number, day in enumerate(WEEK):
-        name = words.weekday(number)
-        options += [
-            Option(label=name, value=day),
-            Option(label=gettext("{weekday}, morning", weekday=name), value=f"{day}:am"),
-            Option(label=gettext("{weekday}, afternoon", weekday=name), value=f"{day}:pm"),
-        ]
-    return options
 
 
 def people(listed: People) -> View:
@@ -110,6 +89,7 @@ def person(
     departments: Sequence[Department],
     country_name: str | None,
     effective_from: date,
+    organisation_days: Sequence[str],
 ) -> View:
     """The form; ``country_name`` is that of the person's own public holidays, if any.
 
@@ -122,12 +102,9 @@ def person(
         text.paragraph(head),
         *_account(user),
         *_role_fields(departments, user, manager),
-        fields.field(
-            "working_days",
-            gettext("Working days"),
-            fields.multi_select(working_days(), user.working_days or ()),
-            hint=gettext("Leave empty to use the organisation's."),
-            is_optional=True,
+        *week.rows(
+            user.working_days or organisation_days,
+            gettext("As long as they match the organisation's, they follow its changes."),
         ),
         fields.field(
             "leave_allowance",

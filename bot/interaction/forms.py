@@ -12,7 +12,7 @@ from bot.admin_views import consequences
 from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.payloads import Answer, UnexpectedPayload, Values
-from bot.blocks import form_values
+from bot.blocks import form_values, week
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Act, Listener
@@ -65,6 +65,10 @@ class Form:
 
     def several(self, name: str) -> list[str]:
         return form_values.values(self._values, name)
+
+    def working_days(self) -> list[str]:
+        """The working days chosen in the menus in ``blocks.week``."""
+        return [day for name in week.FIELDS if (day := self.chosen(name))]
 
     def half_days(self, name: str) -> int | None:
         """The typed days in half-days. Raises InvalidInput ``not_half_days``."""

@@ -16,7 +16,15 @@ from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
-from tests.bot.test_settings_admin import ADMIN, admin, form_of, organisation, person, search_result
+from tests.bot.test_settings_admin import (
+    ADMIN,
+    admin,
+    form_of,
+    organisation,
+    person,
+    search_result,
+    week_of,
+)
 from tests.bot.test_settings_rest import overrides_of
 from tests.bot.world import ADA, EVE, FIRST_DAY, HEDY, World
 from tests.builders import a_department, a_person, a_request
@@ -51,7 +59,7 @@ def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
     request = world.submit_over_rest(ADA)
 
     confirmation = confirmation_of(
-        world, form_of(world), {"working_days": MORNING, "leave_allowance": "12.5"}
+        world, form_of(world), week_of(MORNING) | {"leave_allowance": "12.5"}
     )
 
     assert f"1 request will change.\n• {ADAS}" in confirmation.visible_text
@@ -68,7 +76,7 @@ def test_other_working_days_are_shown_then_saved_once(world: World) -> None:
 
 def test_a_cancelled_confirmation_saves_nothing(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
+    confirmation = confirmation_of(world, form_of(world), week_of(MORNING))
 
     world.slack.close(ADMIN, confirmation)
 
@@ -226,7 +234,7 @@ def test_another_working_week_recalculates_all_leave(world: World) -> None:
 def test_leave_that_would_count_nothing_is_pointed_out(world: World) -> None:
     world.submit_over_rest(ADA, end_date=FIRST_DAY)
 
-    confirmation = confirmation_of(world, form_of(world), {"working_days": ["friday"]})
+    confirmation = confirmation_of(world, form_of(world), week_of(["friday"]))
 
     assert (
         "1 day → 0 days\nLeave that no longer covers any working days stays"
@@ -239,9 +247,7 @@ def test_a_confirmation_names_at_most_five_requests(world: World) -> None:
         day = FIRST_DAY + timedelta(weeks=week)
         a_request(world.database, world.acme, world.people[ADA], start_date=day)
 
-    confirmation = confirmation_of(
-        world, form_of(world), {"working_days": ["monday:am", "tuesday"]}
-    )
+    confirmation = confirmation_of(world, form_of(world), week_of(["monday:am", "tuesday"]))
 
     assert confirmation.visible_text.count("• Ada Lovelace, Mon") == 5
     assert "… and 3 more" in confirmation.visible_text
@@ -253,7 +259,7 @@ def test_the_confirmation_is_in_german(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
 
-    world.slack.submit(ADMIN, form, {"working_days": MORNING})
+    world.slack.submit(ADMIN, form, week_of(MORNING))
     world.settled()
 
     confirmation = world.slack.open_modal(ADMIN, "Vor dem Speichern")
@@ -263,7 +269,7 @@ def test_the_confirmation_is_in_german(world: World) -> None:
 @pytest.mark.both_engines
 def test_an_admin_demoted_before_confirming_saves_nothing(world: World) -> None:
     world.submit_over_rest(ADA)
-    confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
+    confirmation = confirmation_of(world, form_of(world), week_of(MORNING))
     demote_the_admin(world)
 
     world.slack.submit(ADMIN, confirmation)
@@ -293,7 +299,7 @@ def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
     assert person(world, ADA).manager_id is None
 
 
-@pytest.mark.parametrize("filled", [{"working_days": ["monday", "monday:am"]}, {"role": "owner"}])
+@pytest.mark.parametrize("filled", [{"leave_allowance": "12.3"}, {"role": "owner"}])
 def test_an_error_is_shown_in_the_form_before_any_confirmation(
     world: World, filled: dict[str, Any]
 ) -> None:
@@ -306,7 +312,7 @@ def test_an_error_is_shown_in_the_form_before_any_confirmation(
 
 def test_other_users_cannot_submit_an_admins_confirmation(world: World) -> None:
     request: LeaveRequest = world.submit_over_rest(ADA)
-    confirmation = confirmation_of(world, form_of(world), {"working_days": MORNING})
+    confirmation = confirmation_of(world, form_of(world), week_of(MORNING))
     refused = world.slack.submit(ADMIN, confirmation, timestamp=1)
     assert not refused.ok
     payload = refused.payload
@@ -348,7 +354,7 @@ def test_a_slow_change_is_confirmed_and_saved(world: World) -> None:
     world.app.services.database = slow  # type: ignore[assignment]
     world.app.services.answer_seconds = 0.3
 
-    response = world.slack.submit(ADMIN, form, {"working_days": MORNING})
+    response = world.slack.submit(ADMIN, form, week_of(MORNING))
     assert response.in_time
     assert world.slack.open_modal(ADMIN).visible_text == errors.SLOW
     slow.may_go_on.set()

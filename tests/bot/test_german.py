@@ -37,7 +37,6 @@ from tests.fakes.slack import Answer, View
 ANNA: Final = "UANNA"
 CHANNEL: Final = "CWHOISOUT"
 URL: Final = "https://93.184.215.14/hook"
-MORNINGS: Final = ["monday:am", "tuesday:am", "wednesday", "thursday", "friday"]
 
 # Events that show nothing.
 SILENT: Final = {
@@ -65,7 +64,7 @@ SEARCHED: Final = {
     ids.COVER_SEARCH: "",
 }
 FILLED: Final[dict[str, dict[str, Any]]] = {
-    ids.PERSON_FORM: {"working_days": MORNINGS},
+    ids.PERSON_FORM: {"working_days/monday": "monday:am", "working_days/tuesday": "tuesday:am"},
     ids.ORGANISATION_FORM: {
         "working_days/monday": "monday:am",
         "working_days/tuesday": "tuesday:am",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from bot.base import ids
+from bot.blocks.week import FIELDS
 from storage.access import api_keys
 from storage.admin import organisations, people
 from storage.base.values import Department, LeaveType, Organisation, User
@@ -54,6 +56,12 @@ def search_result(world: World, view: View, action_id: str, typed: str, value: s
     """Search with the typed text; returns the option with that value."""
     offered = world.slack.suggest(ADMIN, view, action_id, typed).body["options"]
     return next(option for option in offered if option["value"] == value)
+
+
+def week_of(days: Sequence[str]) -> dict[str, str]:
+    """What is chosen in the menus of a working week."""
+    chosen = {f"working_days/{day.partition(':')[0]}": day for day in days}
+    return dict.fromkeys(FIELDS, ids.NOTHING) | chosen
 
 
 def form_of(world: World, who: str = ADA) -> Any:
@@ -147,7 +155,7 @@ def test_everything_of_a_person_is_saved(world: World) -> None:
             "role": "approver",
             "department_id": sales.id,
             "manager_id": search_result(world, form, ids.PERSON_SEARCH, "grace", grace),
-            "working_days": ["monday", "friday:am"],
+            **week_of(["monday", "friday:am"]),
             "leave_allowance": "12.5",
             "start_date": "2026-02-01",
             "public_holiday_country_code": search_result(
@@ -176,11 +184,28 @@ def test_the_form_shows_the_saved_person_and_saving_again_changes_nothing(world:
     assert person(world, ADA) == before
 
 
+def test_working_days_that_match_the_organisations_are_no_longer_a_persons_own(
+    world: World,
+) -> None:
+    by, now, ada = world.acme.caller, world.clock(), world.people[ADA].id
+    world.database.write_now(people.update, ada, {"working_days": ["friday"]}, by=by, now=now)
+    as_everyone = ["monday", "tuesday", "wednesday", "thursday", "friday"]
+
+    assert world.slack.submit(ADMIN, form_of(world), week_of(as_everyone)).errors == {}
+    world.settled()
+    follows = person(world, ADA).working_days
+    world.slack.close(ADMIN, world.slack.open_modal(ADMIN), is_cleared=True)
+    assert world.slack.submit(ADMIN, form_of(world), week_of(as_everyone[:4])).errors == {}
+
+    assert follows is None
+    assert person(world, ADA).working_days == tuple(as_everyone[:4])
+
+
 @pytest.mark.parametrize(
     ("filled", "field"),
     [
         ({"leave_allowance": "12.3"}, "leave_allowance"),
-        ({"working_days": ["monday", "monday:am"]}, "working_days"),
+        (week_of([]), "working_days/monday"),
         ({"role": "owner"}, "role"),
     ],
 )

@@ -9,7 +9,7 @@ from bot.base import ids
 from storage.admin import people
 from storage.rules.employment import records
 from tests.bot.test_consequences import confirm, confirmation_of
-from tests.bot.test_settings_admin import ADMIN, admin, form_of, person
+from tests.bot.test_settings_admin import ADMIN, admin, form_of, person, week_of
 from tests.bot.world import ADA, World
 from tests.builders import a_department
 from tests.fakes.slack import View
@@ -36,12 +36,12 @@ def test_changes_count_from_today_unless_another_day_is_chosen(world: World) -> 
     form = form_of(world)
     assert day_in(form, "effective_from") == "2026-06-08"
 
-    assert world.slack.submit(ADMIN, form, {"working_days": THREE}).errors == {}
+    assert world.slack.submit(ADMIN, form, week_of(THREE)).errors == {}
     world.settled()
     world.slack.close(ADMIN, world.slack.open_modal(ADMIN))
     assert begins(world) == [None, date(2026, 6, 8)]
 
-    chosen = {"working_days": ["friday"], "effective_from": "2026-07-01"}
+    chosen = week_of(["friday"]) | {"effective_from": "2026-07-01"}
     assert world.slack.submit(ADMIN, form_of(world), chosen).errors == {}
     world.settled()
     world.slack.close(ADMIN, world.slack.open_modal(ADMIN))
@@ -71,7 +71,7 @@ def test_the_settings_of_a_new_person_count_for_the_leave_year(world: World) -> 
     form = form_of(world)
     assert day_in(form, "effective_from") == "2026-01-01"
 
-    joined = {"working_days": THREE, "leave_allowance": "15", "start_date": "2026-02-01"}
+    joined = week_of(THREE) | {"leave_allowance": "15", "start_date": "2026-02-01"}
     assert world.slack.submit(ADMIN, form, joined).errors == {}
 
     assert begins(world) == [None]

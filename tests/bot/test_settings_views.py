@@ -55,6 +55,7 @@ from storage.leave.ledgers import Balance, Line
 from storage.leave.people_facts import MAX_LISTED, People, PersonFacts
 from storage.rules import holiday_calendar
 from storage.rules.leave_years import LeaveYear
+from storage.rules.working_week import WEEKDAYS
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400
@@ -184,7 +185,14 @@ def test_forms_of_people_and_departments_are_within_limits(
         person_balance.balance(employee, balance),
         person_balance.adjusted(employee, balance),
         people.new_person(many),
-        people.person(employee, employee, many, "United Kingdom (Scotland)", date(2026, 6, 1)),
+        people.person(
+            employee,
+            employee,
+            many,
+            "United Kingdom (Scotland)",
+            date(2026, 6, 1),
+            WEEKDAYS,
+        ),
         departments.departments(Page(items=many[:40], next_cursor=CURSOR), {}, {}),
         departments.department(None, None),
         *(departments.department(department, employee) for department in many[:1]),
