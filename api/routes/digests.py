@@ -79,7 +79,7 @@ OPERATIONS = (
         method="GET",
         path="/digests/{id}",
         summary="Read a digest",
-        description="`refused_because` says why Slack takes no message, if it does not.",
+        description="`refused_because` is why Slack refuses messages; null while it accepts them.",
         handler=get,
         tag="Organisation",
         scope="organisation:read",
@@ -92,7 +92,7 @@ OPERATIONS = (
         summary="Change a digest",
         description=(
             "Omitted fields stay unchanged; a null `department_id` means everyone. Sending "
-            "`channel`, also the same one, retries a channel that Slack refused."
+            "`channel`, even the same one, retries a channel that Slack refused."
         ),
         handler=update,
         tag="Organisation",

@@ -152,7 +152,7 @@ OPERATIONS = (
         method="POST",
         path="/organisation/public-holiday-sets",
         summary="Add a country's public holidays",
-        description="A country on its own has only its national holidays; its regions have more.",
+        description="A country without a region has only its national holidays.",
         handler=add_set,
         # Loads the country's holidays, if this process has not used them yet.
         is_long=True,

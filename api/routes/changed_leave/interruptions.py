@@ -39,9 +39,9 @@ OPERATIONS = (
         path="/leave-requests/{id}/interruptions",
         summary="Interrupt approved leave",
         description=(
-            "For a person who fell ill on leave, also later: the halves between the two dates "
-            "leave the request and are booked as `leave_type_id`, a leave type with "
-            "`may_interrupt`, at once. In the middle the leave is split: `remainder` is its "
+            "For a person who fell ill on leave, also afterwards. The halves between the two dates "
+            "leave the request and are booked at once as `leave_type_id`, a leave type with "
+            "`may_interrupt`. If they are in the middle, the leave is split: `remainder` is its "
             "second part. `request` is cancelled when nothing is left of it. Cancelling the "
             "`interruption` gives its days back.\n\n"
             "For the owner of the leave, admins and owners, and for the person's approvers if "
