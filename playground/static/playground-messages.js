@@ -3,6 +3,8 @@
 import { drawBlocks } from "./playground-blocks.js";
 import { element, mrkdwn } from "./playground-text.js";
 
+// Slack shows the sender once for messages that follow each other within five minutes.
+const GROUP_SECONDS = 300;
 const ICON = document.querySelector("link[rel=icon]").href;
 
 // A conversation as [key, draw] for `patch`. `line` is the time of the first new message; `scene`
@@ -10,20 +12,25 @@ const ICON = document.querySelector("link[rel=icon]").href;
 export function conversation(messages, { line, people, scene, open }) {
   let day = "";
   let isBelow = false;
+  let above = null;
   return messages.flatMap((message) => {
     const drawn = [];
     const its = dayOf(message);
     if (its !== day) {
       day = its;
+      above = null;
       drawn.push([`day ${its}`, () => divider(its)]);
     }
     if (line && !isBelow && message.ts >= line) {
       isBelow = true;
+      above = null;
       drawn.push([`new ${line}`, () => element("p", { class: "rule new" }, "New")]);
     }
     const news = line ? message.replies.filter((reply) => reply.ts >= line).length : 0;
-    drawn.push([JSON.stringify([message, news]), () => {
-      const made = drawMessage(message, people, scene(message));
+    const isGrouped = continues(above, message);
+    above = message;
+    drawn.push([JSON.stringify([message, news, isGrouped]), () => {
+      const made = drawMessage(message, people, scene(message), { isGrouped });
       if (message.replies.length) {
         made.lastChild.append(repliesBar(message, news, open));
       }
@@ -39,21 +46,31 @@ export function thread(root, { people, scene }) {
   return [
     [JSON.stringify({ ...root, replies: [] }), () => drawMessage(root, people, scene(root))],
     [`count ${count}`, () => divider(replies(count))],
-    ...root.replies.map((reply) => [JSON.stringify(reply), () => drawMessage(reply, people, scene(reply), true)]),
+    ...root.replies.map((reply, at) => {
+      const isGrouped = continues(root.replies[at - 1], reply);
+      return [JSON.stringify([reply, isGrouped]), () => drawMessage(reply, people, scene(reply), { isInThread: true, isGrouped })];
+    }),
   ];
 }
 
-function drawMessage(message, people, scene, isInThread) {
-  const head = element("p", { class: "head" }, element("b", {}, "Hiatus"), element("span", { class: "badge" }, "APP"),
-    element("time", { datetime: timeOf(message).toISOString(), title: timeOf(message).toLocaleString() }, clock(message)));
-  const content = element("div", { class: "content" }, head);
+// Whether the message stands below its sender's last one without another head. All are of Hiatus.
+function continues(above, message) {
+  const isAlone = [above, message].some((one) => !one || one.ephemeral || one.reply_broadcast);
+  return !isAlone && Number(message.ts) - Number(above.ts) < GROUP_SECONDS;
+}
+
+function drawMessage(message, people, scene, { isInThread = false, isGrouped = false } = {}) {
+  const time = element("time", { datetime: timeOf(message).toISOString(), title: timeOf(message).toLocaleString() }, clock(message));
+  const head = element("p", { class: "head" }, element("b", {}, "Hiatus"), element("span", { class: "badge" }, "APP"), time);
+  const content = element("div", { class: "content" }, ...(isGrouped ? [] : [head]));
   if (message.deleted) {
     content.append(element("p", { class: "note" }, message.text));
   } else {
     content.append(...(message.blocks.length ? drawBlocks(message.blocks, scene) : [element("div", { class: "block" }, ...mrkdwn(message.text, people))]));
   }
   const drawn = element("article", { class: "message", "aria-label": `Hiatus, ${clock(message)}` },
-    element("img", { class: "avatar", src: ICON, alt: "" }), content);
+    isGrouped ? element("span", { class: "gutter" }, time) : element("img", { class: "avatar", src: ICON, alt: "" }), content);
+  drawn.classList.toggle("grouped", isGrouped);
   if (message.edited) {
     content.append(element("span", { class: "note" }, "(edited)"));
   }

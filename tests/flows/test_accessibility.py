@@ -89,6 +89,27 @@ def test_the_wallchart_is_accessible(page: Page, server: Server) -> None:
     assert is_as_wide_as_the_screen(page)
 
 
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
+def test_the_error_pages_of_the_wallchart_are_accessible(
+    browser: Browser, server: Server, scheme: Scheme, width: int
+) -> None:
+    # Without the fixture: Chromium writes each error of a page to the console.
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+
+    page.goto(f"{server.url}/wallchart/{'x' * 43}")
+    assert "doesn't work" in page.get_by_role("heading", level=1).inner_text()
+    assert violations(page) == []
+    page.goto(f"{wallchart_of(server)}?month=1999-01")
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+
+    page.get_by_role("link", name="This month").click()
+    page.wait_for_selector("table")
+    context.close()
+
+
 def test_the_wallchart_is_used_with_the_keyboard(page: Page, server: Server) -> None:
     page.goto(wallchart_of(server))
     this_month = page.locator("h1").inner_text()

@@ -67,6 +67,41 @@ def section(text: str) -> list[dict[str, object]]:
     return [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
 
 
+def heads(page: Page, messages: list[dict[str, object]]) -> list[bool]:
+    """Whether each message of a conversation has a head, drawn by the page's own code."""
+    source = page.locator("script[type=module]").get_attribute("src")
+    shown: list[bool] = page.evaluate(
+        """async ([source, messages]) => {
+            const script = source.replace("playground.js", "playground-messages.js");
+            const { conversation } = await import(new URL(script, location));
+            const how = { line: "", people: [], scene: () => ({}), open: () => {} };
+            const drawn = conversation(messages, how).map(([, draw]) => draw());
+            const articles = drawn.filter((one) => one.matches("article"));
+            return articles.map((one) => Boolean(one.querySelector(".head")));
+        }""",
+        [source, messages],
+    )
+    return shown
+
+
+def test_messages_in_a_row_have_one_head(page: Page) -> None:
+    noon = 1_780_315_200
+    messages = [
+        {"ts": f"{noon + seconds}.000100", "text": "words", "blocks": [], "replies": [], **more}
+        for seconds, more in (
+            (0, {}),
+            (60, {}),
+            (359, {}),
+            (800, {}),
+            (810, {"ephemeral": True}),
+            (820, {}),
+            (830, {"reply_broadcast": True}),
+        )
+    ]
+
+    assert heads(page, messages) == [True, False, False, True, True, True, True]
+
+
 # Texts in mrkdwn, and parts of the HTML that they become.
 DRAWN = {
     "*bold* _slanted_ ~gone~": ["<strong>bold</strong>", "<em>slanted</em>", "<s>gone</s>"],
