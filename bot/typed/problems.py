@@ -11,6 +11,7 @@ ProblemKind = Literal[
     "which_month",
     "which_year",
     "which_half",
+    "which_part_of_day",
     "half_of_which_day",
     "impossible_day",
     "several_days",

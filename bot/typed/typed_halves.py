@@ -28,7 +28,7 @@ def day_with_halves(day: date, halves: Sequence[Word]) -> Span:
         return Span(
             start_date=day,
             end_date=day,
-            problems=(Problem(kind="which_half", typed=halves[0].typed),),
+            problems=(Problem(kind="which_part_of_day", typed=halves[0].typed),),
         )
     if named == {"am"}:
         return Span(start_date=day, end_date=day, start_half_day=None, end_half_day="am")

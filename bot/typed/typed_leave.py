@@ -15,9 +15,10 @@ from bot.typed.phrases import rewriting
 from bot.typed.problems import Problem, Unclear
 from bot.typed.typed_halves import Span
 from bot.typed.typed_patterns import Joiner
-from bot.typed.typed_terms import Day, Term
+from bot.typed.typed_terms import Day, Term, Word
 from bot.typed.typed_types import Mention
 from bot.typed.words.languages import words_of
+from bot.typed.words.vocabulary import Words
 from storage.base.values import HalfDay, LeaveType
 
 # Longer text is cut.
@@ -30,8 +31,7 @@ class ParsedLeave:
     """The parsed text; None where a part is absent or ambiguous.
 
     ``is_about_leave``: whether it mentions days, halves or leave types at all. ``otherwise`` are
-    the days of the text without its unknown words, which may have changed them; none if one of the
-    words is a month, as in "last friday of november".
+    the days of the text without its unknown words, which may have changed them.
     """
 
     start_date: date | None = None
@@ -136,8 +136,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         )
     except Unclear as unclear:
         problems.append(unclear.problem)
-    unknown_words = {word for problem in problems for word in problem.typed.split()}
-    otherwise = Span() if unknown_words & vocabulary.months.keys() else span
+    otherwise = span if _are_kept(terms, problems, vocabulary) else Span()
     if not is_understood:
         span = Span()
     is_about_leave = bool(mentions) or any(map(_is_about_leave, terms))
@@ -151,6 +150,18 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         is_about_leave=is_about_leave,
         otherwise=otherwise,
     )
+
+
+def _are_kept(terms: Sequence[Term], problems: Sequence[Problem], words: Words) -> bool:
+    """Whether the days are worth showing beside unknown words.
+
+    Not beside a month, or if they depend on another day: "friday after the 4th sunday of advent".
+    """
+    unknown = {word for problem in problems for word in problem.typed.split()}
+    are_beside = any(
+        isinstance(term, Word) and term.kind in ("before", "after", "back") for term in terms
+    )
+    return not (unknown & words.months.keys() or (problems and are_beside))
 
 
 def _is_about_leave(term: Term) -> bool:

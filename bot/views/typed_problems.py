@@ -21,6 +21,9 @@ _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
         "“{typed}” could mean the first or the last day. Please choose when your leave "
         "starts and ends."
     ),
+    "which_part_of_day": gettext_noop(
+        "“{typed}”: the morning or the afternoon? Please choose below."
+    ),
     "half_of_which_day": gettext_noop("“{typed}” on which day? Please choose below."),
     "impossible_day": gettext_noop("There's no “{typed}”. Please choose the days below."),
     "several_days": gettext_noop(

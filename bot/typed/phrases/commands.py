@@ -56,7 +56,10 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("out", rf"{_WHO} {_OFF}(?P<rest> .*)?"),
     ("out", r"who(?:'s| has| is taking|'s taking)(?P<rest> .+) off"),
     ("out", r"who (?:isn't|is not|won't be) (?:in|here|around|working)(?P<rest> .*)?"),
-    ("out", rf"wer (?:alles )?(?:ist|sind|fehlt|hat)(?: alles)?(?P<rest> .*?)??(?: {_WEG})?"),
+    (
+        "out",
+        rf"wer (?:alles )?(?:ist|sind|fehlt|hat)(?: alles)?(?P<rest> .*?)??(?: alles)?(?: {_WEG})?",
+    ),
     ("out", rf"(?:ist|sind|hat|haben)(?P<before> .*?)?? {_JEMAND}(?P<rest> .*?)?? {_WEG}"),
     ("out", rf"(?:fehlt|fehlen)(?P<before> .*?)?? {_JEMAND}(?P<rest> .*)?"),
     ("out", rf"(?:out|abwesend|weg)(?! (?:{_OWN_LEAVE}))(?P<rest> .*)?"),

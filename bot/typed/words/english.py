@@ -107,6 +107,7 @@ def english() -> Words:
             ),
             *("i'm (?:going|planning|hoping) to", "i am", "i want to", "i would like"),
             *("to (?:take|have|book|request|get|be|go|use)", "(?:put|book|mark|sign) me(?: down)?"),
+            *("(?:i )?wanna(?: (?:take|have|book|get))?", "(?:a )?long weekend"),
             *("give me", "let me (?:have|take|book)", "so much"),
             *("all day", "(?:the )?(?:whole|full|entire) day", "(?:the )?whole(?: of)?", "all of"),
             "out of (?:the )?office",

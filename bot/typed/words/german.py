@@ -127,7 +127,7 @@ def german() -> Words:
                 "ich bin",
                 "bin ich",
             ),
-            *("weg", "abwesend", "urlaub machen"),
+            *("weg", "abwesend", "urlaub machen", "brauch", "hab", "nehm", "möcht", "ganze"),
         ),
         rewrites={
             r"diesen (vormittag|nachmittag)": r"heute \1",
