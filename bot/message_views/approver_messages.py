@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.base.block_kit import Message
 from bot.base.language import gettext
 from bot.blocks import text, words
-from bot.message_views import amendment_lines, recorded_leave
 from bot.message_views import card as cards
+from bot.message_views import recorded_leave
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 
@@ -70,17 +70,18 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
     return None
 
 
+def asks_again(card: ApprovalCard, event_type: NotificationEvent) -> bool:
+    """Whether the approver has to decide again, although they decided on the card before."""
+    is_amendment = event_type == "leave_request.amendment_requested"
+    return is_amendment and card.open_amendment is not None and card.may_decide
+
+
 def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
     """The reply in the card's thread: what changed since the approver got the card.
 
     None if they need not decide, or if the card says it all.
     """
-    proposed = card.open_amendment
-    if not card.may_decide:
-        return None
-    if event_type == "leave_request.amendment_requested" and proposed is not None:
-        return {"text": amendment_lines.sentence(card, proposed)}
-    if event_type != "leave_request.updated":
+    if not card.may_decide or event_type != "leave_request.updated":
         return None
     requester = text.name(card.requester.name)
     sentence = gettext(

@@ -12,24 +12,25 @@ from storage.notifications.reminder_summaries import SummaryNotificationData, Wa
 
 
 def reminder(card: ApprovalCard) -> Message:
-    """The reply in the thread of an unanswered card, which has the buttons."""
+    """The reply in the thread of an unanswered card: the card again, with its buttons."""
+    title = gettext("Still waiting for your decision")
+    return {"text": _sentence(card), "blocks": [text.section(f"*{title}*"), *cards.blocks(card)]}
+
+
+def _sentence(card: ApprovalCard) -> str:
     request, proposed = card.request, card.open_amendment
     if proposed is not None:
-        sentence = gettext(
+        return gettext(
             "Still waiting for your decision: {what}",
             what=amendment_lines.sentence(card, proposed),
         )
-    else:
-        sentence = gettext(
-            "Still waiting for your decision: {requester} requested {leave_type}, {dates}, "
-            "{amount}.",
-            requester=text.name(card.requester.name),
-            leave_type=text.name(card.leave_type.name),
-            dates=cards.dates(request),
-            amount=words.amount(request.total_half_days),
-        )
-    title = gettext("Still waiting for your decision")
-    return {"text": sentence, "blocks": [text.section(f"*{title}*"), cards.block(card)]}
+    return gettext(
+        "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+        dates=cards.dates(request),
+        amount=words.amount(request.total_half_days),
+    )
 
 
 def summary(data: SummaryNotificationData) -> Message:

@@ -57,10 +57,10 @@ class LeaveNotifications:
         """Update the person's card, with a reply if they should learn of it; else post it."""
         if notification.is_refresh and not _is_worth_refreshing(data):
             return Outcome(verdict="delivered")
-        if data.message is not None and await _refresh_card(
-            data, data.message, notification, workspace
-        ):
-            return _sent(data, data.message)
+        if data.message is not None:
+            refreshed = await _refresh_card(data, data.message, notification, workspace)
+            if refreshed is not None:
+                return refreshed
         if not data.card.may_decide or notification.is_refresh:
             # Already decided, no longer this person's to decide, or nothing new.
             return Outcome(verdict="delivered", deleted_message=data.message)
@@ -150,17 +150,15 @@ class LeaveNotifications:
     async def _reminder(
         self, data: NotificationData, notification: Notification, workspace: Workspace
     ) -> Outcome:
-        """Reply in the card's thread and in the DM; send the card again if it is gone."""
+        """Show the card again in its thread and in the DM; as a new message if it is gone."""
         if not data.card.may_decide:
             return Outcome(verdict="delivered")
-        if data.message is not None and await threads.tell(
-            workspace.client,
-            data.message,
-            cards.message(data.card),
-            reminders.reminder(data.card),
-            is_broadcast=True,
+        if data.message is not None and await threads.update(
+            workspace.client, data.message, cards.message(data.card)
         ):
-            return Outcome(verdict="delivered")
+            again = reminders.reminder(data.card)
+            reply_ts = await _show_again(data.message, again, workspace)
+            return Outcome(verdict="delivered", reply_ts=reply_ts)
         return await self._card(replace(data, message=None), notification, workspace)
 
 
@@ -169,15 +167,30 @@ async def _refresh_card(
     message: PostedMessage,
     notification: Notification,
     workspace: Workspace,
-) -> bool:
-    """Update the card, and reply if there is news; False if the card is gone."""
-    content = cards.message(data.card)
-    news = approver_messages.reply(data.card, notification.event_type)
-    if news is None:
-        return await threads.update(workspace.client, message, content)
-    # An edited request still waits on the same card; approved leave comes back.
-    is_broadcast = notification.event_type == "leave_request.amendment_requested"
-    return await threads.tell(workspace.client, message, content, news, is_broadcast=is_broadcast)
+) -> Outcome | None:
+    """Update the card wherever it is shown, and reply if there is news; None if it is gone."""
+    client, card, content = workspace.client, data.card, cards.message(data.card)
+    asks_again = approver_messages.asks_again(card, notification.event_type)
+    if message.reply is not None and not asks_again:
+        again = reminders.reminder(card) if card.may_decide else content
+        await threads.update(client, message.reply, again)
+    if not await threads.update(client, message, content):
+        return None
+    sent = _sent(data, message)
+    if asks_again:
+        return replace(sent, reply_ts=await _show_again(message, content, workspace))
+    news = approver_messages.reply(card, notification.event_type)
+    if news is not None:
+        # Not broadcast: an edited request still waits on the same card.
+        await threads.reply(client, message, news, is_broadcast=False)
+    return sent
+
+
+async def _show_again(message: PostedMessage, content: Message, workspace: Workspace) -> str:
+    """Reply with the card, in the DM too, in place of the earlier such reply."""
+    if message.reply is not None:
+        await threads.delete(workspace.client, message.reply)
+    return await threads.reply(workspace.client, message, content, is_broadcast=True)
 
 
 def _requesters_news(data: NotificationData, notification: Notification) -> Message | None:

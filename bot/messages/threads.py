@@ -16,7 +16,13 @@ from storage.notifications.slack_messages import PostedMessage
 
 # The message was deleted, belongs to an earlier installation of the app, or is too old to edit.
 _GONE: Final = frozenset(
-    {"cant_update_message", "channel_not_found", "edit_window_closed", "message_not_found"}
+    {
+        "cant_delete_message",
+        "cant_update_message",
+        "channel_not_found",
+        "edit_window_closed",
+        "message_not_found",
+    }
 )
 
 
@@ -29,6 +35,15 @@ async def update(client: AsyncWebClient, message: PostedMessage, content: Messag
             raise
         return False
     return True
+
+
+async def delete(client: AsyncWebClient, message: PostedMessage) -> None:
+    """Delete a message, if it is still there."""
+    try:
+        await client.chat_delete(channel=message.channel, ts=message.ts)
+    except SlackApiError as failure:
+        if slack_web.error_code(failure) not in _GONE:
+            raise
 
 
 async def tell(
@@ -46,7 +61,15 @@ async def tell(
     """
     if not await update(client, message, content):
         return False
-    await client.chat_postMessage(
+    await reply(client, message, news, is_broadcast=is_broadcast)
+    return True
+
+
+async def reply(
+    client: AsyncWebClient, message: PostedMessage, news: Message, *, is_broadcast: bool
+) -> str:
+    """Reply to a first message; returns the time stamp of the reply."""
+    response = await client.chat_postMessage(
         channel=message.channel, thread_ts=message.ts, reply_broadcast=is_broadcast, **news
     )
-    return True
+    return str(response["ts"])

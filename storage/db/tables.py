@@ -817,7 +817,10 @@ class SlackHomeRow(Model):  # type: ignore[misc]
 
 
 class SlackMessageRow(Model):  # type: ignore[misc]
-    """The message with a request's card in one approver's DM."""
+    """The message with a request's card in one approver's DM.
+
+    ``reply_ts`` is the last reply in its thread that shows the card again.
+    """
 
     organisation_id = IdField()
     id = IdField()
@@ -826,6 +829,7 @@ class SlackMessageRow(Model):  # type: ignore[misc]
     channel = CharField(32)
     ts = CharField(32)
     posted_at = BigIntegerField()
+    reply_ts = CharField(32, null=True)
 
     class Meta:
         table_name = "slack_messages"

@@ -50,8 +50,8 @@ class Outcome:
     """The result of an attempt.
 
     ``error`` says why it was not delivered. ``retry_after_seconds`` is Slack's ``Retry-After``.
-    ``sent_card`` is set when a card was posted or refreshed, ``deleted_message`` when Slack no
-    longer has the stored one.
+    ``sent_card`` is set when a card was posted or refreshed, ``reply_ts`` when a reply shows it
+    again, ``deleted_message`` when Slack no longer has the stored one.
     """
 
     verdict: Verdict
@@ -59,6 +59,7 @@ class Outcome:
     retry_after_seconds: int | None = None
     sent_card: SentCard | None = None
     deleted_message: PostedMessage | None = None
+    reply_ts: str | None = None
 
 
 def expand(tx: Transaction, notification: Notification, *, now: datetime) -> None:
@@ -130,6 +131,8 @@ def _save_message(
     card = (notification.organisation_id, notification.leave_request_id, notification.user_id)
     if outcome.deleted_message is not None:
         slack_messages.delete(tx, *card, outcome.deleted_message)
+    if outcome.reply_ts is not None:
+        slack_messages.save_reply(tx, *card, outcome.reply_ts)
     if outcome.sent_card is None:
         return
     slack_messages.save(tx, *card, outcome.sent_card.message, now=now)

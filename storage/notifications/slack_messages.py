@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from peewee import Delete, Insert, Select
+from peewee import Delete, Insert, Select, Update
 
 from storage.base.ids import new_id
 from storage.db.compiled import Param, compiled
@@ -15,10 +15,21 @@ from storage.db.tables import SlackMessageRow
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostedMessage:
-    """Slack's id of the conversation, and the time stamp that identifies the message in it."""
+    """Slack's id of the conversation, and the time stamp that identifies the message in it.
+
+    ``reply_ts`` is the last reply that shows the card again, for an approver who was reminded.
+    """
 
     channel: str
     ts: str
+    reply_ts: str | None = None
+
+    @property
+    def reply(self) -> PostedMessage | None:
+        """That reply as a message."""
+        if self.reply_ts is None:
+            return None
+        return PostedMessage(channel=self.channel, ts=self.reply_ts)
 
 
 def find(
@@ -31,7 +42,9 @@ def find(
         leave_request_id=leave_request_id,
         user_id=user_id,
     )
-    return None if row is None else PostedMessage(channel=row.channel, ts=row.ts)
+    if row is None:
+        return None
+    return PostedMessage(channel=row.channel, ts=row.ts, reply_ts=row.reply_ts)
 
 
 def save(
@@ -43,7 +56,7 @@ def save(
     *,
     now: datetime,
 ) -> None:
-    """Save the message of a card; it replaces the card's earlier message."""
+    """Save the message of a card; it replaces the card's earlier message, but not its reply."""
     tx.change(
         _save,
         organisation_id=organisation_id,
@@ -53,6 +66,19 @@ def save(
         channel=message.channel,
         ts=message.ts,
         now=now,
+    )
+
+
+def save_reply(
+    tx: Transaction, organisation_id: str, leave_request_id: str, user_id: str, reply_ts: str
+) -> None:
+    """Save the reply that shows the card again; it replaces the earlier one."""
+    tx.change(
+        _save_reply,
+        organisation_id=organisation_id,
+        leave_request_id=leave_request_id,
+        user_id=user_id,
+        reply_ts=reply_ts,
     )
 
 
@@ -90,7 +116,9 @@ def _delete_all_of(organisation_id: Param[str], user_id: Param[str]) -> Delete:
 def _message(
     organisation_id: Param[str], leave_request_id: Param[str], user_id: Param[str]
 ) -> Select:
-    return SlackMessageRow.select(SlackMessageRow.channel, SlackMessageRow.ts).where(
+    return SlackMessageRow.select(
+        SlackMessageRow.channel, SlackMessageRow.ts, SlackMessageRow.reply_ts
+    ).where(
         SlackMessageRow.organisation_id == organisation_id,
         SlackMessageRow.leave_request_id == leave_request_id,
         SlackMessageRow.user_id == user_id,
@@ -122,6 +150,20 @@ def _save(
             SlackMessageRow.user_id,
         ),
         update=columns,
+    )
+
+
+@compiled
+def _save_reply(
+    organisation_id: Param[str],
+    leave_request_id: Param[str],
+    user_id: Param[str],
+    reply_ts: Param[str],
+) -> Update:
+    return SlackMessageRow.update(reply_ts=reply_ts).where(
+        SlackMessageRow.organisation_id == organisation_id,
+        SlackMessageRow.leave_request_id == leave_request_id,
+        SlackMessageRow.user_id == user_id,
     )
 
 

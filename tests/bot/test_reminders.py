@@ -15,10 +15,9 @@ from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from storage.notifications import reminder_checks, reminders
 from tests import outside
-from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.builders import a_person, a_request, an_organisation
 from tests.damage import DAMAGES, damaged
-from tests.fakes.slack import Message
 from tests.refusals import overlapping
 
 # ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
@@ -34,12 +33,13 @@ def run_jobs(world: World, at: datetime) -> None:
 
 
 def reminded(world: World, who: str) -> int:
-    return sum(message.text.startswith("Still waiting") for message in world.slack.dm(who))
-
-
-def cards(world: World, who: str) -> list[Message]:
-    """Reminders have no blocks."""
-    return [card for card in world.cards(who) if card.blocks]
+    """How many reminders the person got; each replaces the one before it."""
+    (channel,) = {message.channel for message in world.slack.dm(who)} or {""}
+    return sum(
+        call.status == 200 and call.arguments["text"].startswith("Still waiting")
+        for call in world.slack.calls("chat.postMessage")
+        if channel == call.arguments["channel"]
+    )
 
 
 def test_reminders_follow_after_one_three_and_five_working_days(
@@ -68,8 +68,59 @@ def test_a_reminder_replies_to_the_card_with_the_pending_request(world: World) -
     (reminder,) = [
         message for message in world.slack.dm(GRACE) if message.text.startswith("Still waiting")
     ]
-    assert reminder.thread_ts == card.ts
+    assert (reminder.thread_ts, reminder.reply_broadcast) == (card.ts, True)
     assert reminder.text == STILL + "Mon 3 August to Wed 5 August 2026, 3 days."
+    assert reminder.visible_text == (
+        f"*Still waiting for your decision*\n{world.card(GRACE).visible_text}"
+    )
+
+
+@pytest.mark.both_engines
+def test_a_reminder_decides_and_shows_the_decision_as_the_card_does(world: World) -> None:
+    world.a_request()
+    run_jobs(world, TUESDAY)
+    (grace_reminder,) = world.replies(world.card(GRACE))
+    assert to_decide(grace_reminder) == ["Approve", "Decline"]
+
+    world.click(GRACE, ids.APPROVE, grace_reminder)
+    world.deliver()
+
+    assert world.request().status == "approved"
+    for who in (GRACE, HEDY):
+        (reply,) = world.replies(world.card(who))
+        for place in (world.card(who), reply):
+            assert to_decide(place) == []
+            assert "Approved by Grace Hopper" in place.visible_text
+
+
+def test_a_declined_reminder_shows_the_decision_as_the_card_does(world: World) -> None:
+    world.a_request()
+    run_jobs(world, TUESDAY)
+
+    world.click(GRACE, ids.DECLINE, world.replies(world.card(GRACE))[0])
+    form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
+    world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
+    world.deliver()
+
+    (reply,) = world.replies(world.card(GRACE))
+    for place in (world.card(GRACE), reply):
+        assert to_decide(place) == []
+        assert "Declined by Grace Hopper" in place.visible_text
+
+
+def test_a_reminder_takes_the_place_of_the_one_before(world: World) -> None:
+    world.a_request()
+    run_jobs(world, TUESDAY)
+    (first,) = world.replies(world.card(GRACE))
+
+    run_jobs(world, TUESDAY + timedelta(days=2))
+    (second,) = world.replies(world.card(GRACE))
+    assert (reminded(world, GRACE), second.ts == first.ts) == (2, False)
+    assert to_decide(second) == ["Approve", "Decline"]
+
+    world.delete(second)
+    run_jobs(world, TUESDAY + timedelta(days=6))
+    assert (reminded(world, GRACE), len(world.replies(world.card(GRACE)))) == (3, 1)
 
 
 def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
@@ -245,14 +296,14 @@ def test_an_unanswered_request_escalates_to_the_next_level(
 
     for day in range(7):
         run_jobs(world, TUESDAY + timedelta(days=day))
-    before = cards(world, "UOWNER")
+    before = world.cards("UOWNER")
     run_jobs(world, TUESDAY + timedelta(days=7))
     run_jobs(world, TUESDAY + timedelta(days=7, minutes=1))
 
-    (card,) = cards(world, "UOWNER")
+    (card,) = world.cards("UOWNER")
     assert before == []
     assert "Awaiting Grace Hopper, Hedy Lamarr and Olive Owner" in card.visible_text
-    assert "Olive Owner" in cards(world, GRACE)[0].visible_text
+    assert "Olive Owner" in world.cards(GRACE)[0].visible_text
     assert reminded(world, GRACE) == 3
     assert world.audited("leave_request.next_step_asked") == 1
     world.click("UOWNER", ids.APPROVE, card)
@@ -269,7 +320,7 @@ def test_an_approver_of_the_next_level_is_reminded_too(world: World) -> None:
     before = reminded(world, "UOWNER")
     run_jobs(world, TUESDAY + timedelta(days=8))
 
-    assert len(cards(world, "UOWNER")) == 1
+    assert len(world.cards("UOWNER")) == 1
     assert (before, reminded(world, "UOWNER")) == (0, 1)
 
 
@@ -326,21 +377,21 @@ def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: 
         now=world.clock(),
     )
     request = world.a_request()
-    assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [1, 0, 0]
+    assert [len(world.cards(who)) for who in (EVE, GRACE, HEDY)] == [1, 0, 0]
 
     for day in range(8):
         run_jobs(world, TUESDAY + timedelta(days=day))
     other = world.submit_over_rest(start_date=date(2026, 9, 7), end_date=date(2026, 9, 7))
     world.deliver()
 
-    assert [len(cards(world, who)) for who in (EVE, GRACE, HEDY)] == [2, 1, 1]
+    assert [len(world.cards(who)) for who in (EVE, GRACE, HEDY)] == [2, 1, 1]
     assert world.slack.open_home(GRACE).ok
     world.settled()
     waiting = [
         button for button in world.slack.home(GRACE).buttons if button.action_id == ids.HOME_APPROVE
     ]
     assert [button.value for button in waiting] == [request.id]
-    world.click(GRACE, ids.APPROVE, cards(world, GRACE)[0])
+    world.click(GRACE, ids.APPROVE, world.cards(GRACE)[0])
     assert world.ephemerals(GRACE) == []
     with pytest.raises(NotFound):
         world.database.write_now(
@@ -397,7 +448,7 @@ def test_a_notification_of_an_organisation_with_a_bad_row_does_not_delay_others(
 
     world.deliver()
 
-    assert len(cards(world, GRACE)) == 1
+    assert len(world.cards(GRACE)) == 1
     # A refresh of cards is due later: it was not attempted yet.
     waiting = (
         "SELECT DISTINCT status, last_error FROM notices WHERE kind <> 'cover_changed' "

@@ -52,7 +52,7 @@ def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
     (card,) = first_messages(world, GRACE)
     assert "Cancelled by Olive Owner" in card.visible_text
     assert [(reply.text[:42], reply.reply_broadcast) for reply in world.replies(card)] == [
-        ("Ada Lovelace asked to change approved Annu", True),
+        ("Ada Lovelace requested Annual leave: Mon 3", True),
         ("Olive Owner cancelled Ada Lovelace's appro", True),
     ]
 
