@@ -303,7 +303,8 @@ def test_whos_out_and_the_daily_message_say_who_covers(world: World) -> None:
     world.settled()
     assert "(Unpaid leave), covered by Eve Elsewhere" in world.slack.response_posts[-1].body["text"]
     world.slack.open_home(HEDY)
-    assert "(Unpaid leave), covered by Eve Elsewhere" in world.slack.home(HEDY).visible_text
+    home = world.slack.home(HEDY).visible_text
+    assert "Ada Lovelace: Tue 2 June 2026, covered by Eve Elsewhere" in home
 
     world.database.write_now(
         leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()

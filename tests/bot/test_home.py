@@ -15,7 +15,8 @@ from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave
-from storage.slack import slack_workspaces
+from storage.slack import home_pages, slack_workspaces
+from storage.slack.home_pages import PageCursors
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_calendar import cell_text
@@ -59,7 +60,7 @@ def test_home_shows_the_balance_own_leave_and_absent_colleagues(world: World) ->
         "Show everyone",
         "Request leave",
         "Calendar",
-        "Calendar feeds",
+        "Calendar feeds and wallchart",
         "API keys",
     ]
 
@@ -97,6 +98,26 @@ def test_an_approver_sees_pending_leave_of_colleagues_marked(world: World) -> No
         ["Ada Lovelace", "·", *[":palm_tree: (A)"] * 2, *["·"] * 7]
     ]
     assert "Ada" not in opened(world, EVE).visible_text
+
+
+def test_home_says_how_many_are_out_today_and_names_them_in_the_table(world: World) -> None:
+    today = world.clock.now.date()
+    sick = world.leave_type("sick")
+    everyone = PageCursors(scope="org")
+    world.database.write_now(home_pages.save, everyone, by=world.caller(EVE), now=world.clock())
+    nobody = opened(world, EVE).visible_text
+    tomorrow = today + timedelta(days=1)
+    world.submit_over_rest(HEDY, leave_type_id=sick, start_date=tomorrow, end_date=tomorrow)
+    later = opened(world, EVE).visible_text
+    for who in (ADA, HEDY):
+        world.submit_over_rest(who, leave_type_id=sick, start_date=today, end_date=today)
+    home = opened(world, EVE)
+
+    heading = "Everyone, today to Sun 14 June 2026\n"
+    assert f"{heading}No one is out.\n" in nobody
+    assert f"{heading}No one is out today.\n" in later
+    assert f"{heading}2 people are out today.\n" in home.visible_text
+    assert home.visible_text.count("Ada Lovelace") == 1
 
 
 def test_a_note_on_home_is_plain_text_as_on_the_card(world: World) -> None:
@@ -290,9 +311,11 @@ def test_private_leave_of_others_is_shown_as_away(world: World) -> None:
 
     theirs, own = opened(world, ADA), opened(world, GRACE)
 
-    assert "• Grace Hopper: Mon 1 June to Tue 2 June 2026 (Away)" in theirs.visible_text
+    assert rows(theirs) == [["Grace Hopper", "●", "●", *["·"] * 8]]
+    assert "● Away" in theirs.visible_text
     assert "Sick" not in theirs.visible_text
-    assert "• You: Mon 1 June to Tue 2 June 2026 (Sick leave)" in own.visible_text
+    assert [row[0] for row in rows(own)] == ["You"]
+    assert "Sick leave" in own.visible_text
 
 
 def test_the_team_view_can_show_the_whole_organisation(world: World) -> None:

@@ -237,7 +237,7 @@ def test_every_user_creates_a_key_and_copies_a_feed_link(
     dialog.get_by_role("button", name="Close all").click()
     expect(dialog).to_be_hidden()
 
-    who.get_by_role("button", name="Calendar feeds").click()
+    who.get_by_role("button", name="Calendar feeds and wallchart").click()
     expect(dialog).to_contain_text("Your leave")
     link = copied(page, dialog)
 

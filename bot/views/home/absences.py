@@ -1,13 +1,12 @@
-"""Who is out on the Home tab: today in words, with covers, and two weeks as a table."""
+"""Who is out on the Home tab: how many today, and two weeks as a table, with covers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.base import ids
 from bot.base.block_kit import Block
-from bot.base.language import gettext
+from bot.base.language import gettext, ngettext
 from bot.blocks import calendar, layout, text, words
 from bot.views.home.pages import page_buttons
 from storage.base.calendar_values import Absence
@@ -27,43 +26,52 @@ def blocks(home: Home) -> list[Block]:
         who = gettext("Your team, today to {day}", day=last_day)
     else:
         who = gettext("Everyone, today to {day}", day=last_day)
-    today = [absence for absence in home.away.items if absence.start_date <= home.today]
+    if home.cursors.away is None:
+        who = f"{who}\n{_today(home)}"
     shown: list[Block] = [
         layout.header(gettext("Who's out")),
         {**text.section(who), "accessory": switch},
     ]
     if not home.away.items:
-        return [*shown, text.section(gettext("No one is out."))]
-    shown += [*_absences(gettext("Today"), today), calendar.table(home.chart)]
+        return shown
+    shown.append(calendar.table(home.chart))
     if meanings := calendar.legend(home.chart):
         shown.append(text.quiet(meanings))
+    shown += _covers(home)
     cursors, cursor = home.cursors, home.away.next_cursor
     return shown + page_buttons(
         cursors.away, cursor, replace(cursors, away=None), replace(cursors, away=cursor)
     )
 
 
-def _absences(title: str, absences: Sequence[Absence]) -> list[Block]:
-    if not absences:
-        return []
-    lines = "\n".join(f"• {_absence_line(absence)}" for absence in absences)
-    return [
-        text.section(f"*{title}*"),
-        text.paragraph(lines),
-    ]
+def _today(home: Home) -> str:
+    """How many people are out today; the table below has their names.
+
+    Only for the first page, which begins with them.
+    """
+    items = home.away.items
+    out = [absence for absence in items if absence.start_date <= home.today]
+    count = len({absence.user_id for absence in out if absence.status != "pending"})
+    if count and len(out) == len(items) and home.away.next_cursor is not None:
+        return gettext("{count} people or more are out today.", count=count)
+    if count:
+        return ngettext("{count} person is out today.", "{count} people are out today.", count)
+    return gettext("No one is out today.") if items else gettext("No one is out.")
 
 
-def _absence_line(absence: Absence) -> str:
+def _covers(home: Home) -> list[Block]:
+    """Who covers for whom, which the table cannot show."""
+    lines = [_cover_line(absence) for absence in home.away.items if absence.cover_name]
+    return [text.paragraph("\n".join(lines))] if lines else []
+
+
+def _cover_line(absence: Absence) -> str:
     when = words.span(
         absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
     )
-    what = text.cut(absence.summary_type or gettext("Away"), text.MAX_NAME)
-    if absence.status == "pending":
-        what = gettext("{leave_type}, pending", leave_type=what)
-    who = (
-        gettext("You")
-        if absence.is_own
-        else text.one_line(text.cut(absence.person_name, text.MAX_NAME))
-    )
-    cover_name = absence.cover_name and text.one_line(text.cut(absence.cover_name, text.MAX_NAME))
-    return words.with_cover(f"{who}: {when} ({what})", cover_name)
+    who = gettext("You") if absence.is_own else _one_line(absence.person_name)
+    return words.with_cover(f"{who}: {when}", _one_line(absence.cover_name or ""))
+
+
+def _one_line(name: str) -> str:
+    return text.one_line(text.cut(name, text.MAX_NAME))

@@ -11,7 +11,7 @@ from storage.base.values import User
 
 def blocks(user: User) -> list[Block]:
     yours = (
-        layout.button(gettext("Calendar feeds"), ids.FEEDS),
+        layout.button(gettext("Calendar feeds and wallchart"), ids.FEEDS),
         layout.button(gettext("API keys"), ids.KEYS),
     )
     shown = [layout.header(gettext("Settings"))]
