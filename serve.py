@@ -164,7 +164,6 @@ def notification_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
 
 
 def serve_command(env: Mapping[str, str]) -> click.Command:
-    """``hiatus serve``."""
 
     @click.command()
     @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -228,7 +227,6 @@ def import_later(*, with_slack: bool) -> None:
 
 
 def bot_command(env: Mapping[str, str]) -> click.Command:
-    """``hiatus bot``."""
 
     @click.command()
     @click.option(

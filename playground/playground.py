@@ -42,7 +42,6 @@ class Player:
 
 
 def player(user: User) -> Player:
-    """A player for a person of the organisation."""
     title = ", ".join(filter(None, (user.job_title, user.role)))
     return Player(
         slack_user_id=user.slack_user_id or user.id,

@@ -112,7 +112,6 @@ OUTCOME_UNKNOWN: Final = (
 
 
 def status_of(refusal: type[DomainError]) -> int:
-    """The status of this type of error."""
     return next(STATUS[kind] for kind in refusal.__mro__ if kind in STATUS)
 
 

@@ -246,7 +246,6 @@ def department_options(departments: Iterable[Department], typed: str) -> list[Bl
 def _role_fields(
     departments: Sequence[Department], user: User | None = None, manager: User | None = None
 ) -> list[Block]:
-    """The fields for role, department and manager."""
     roles = [Option(label=words.role(role), value=role) for role in ROLES]
     return [
         fields.field(

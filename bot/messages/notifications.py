@@ -62,7 +62,6 @@ class Notifier:
         self._admin = AdminNotifications(recipients)
 
     async def claim(self, limit: int) -> list[Notification]:
-        """Claim due notifications."""
         return await self._database.write(
             notification_queue.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
         )

@@ -68,8 +68,6 @@ EVENTS: Final[Mapping[str, Event]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shortcut:
-    """A global shortcut."""
-
     name: str
     callback_id: str
     description: str

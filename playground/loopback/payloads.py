@@ -62,7 +62,6 @@ def command(
 
 
 def shortcut(workspace: Workspace, team_id: str, user_id: str, callback_id: str) -> Payload:
-    """A global shortcut."""
     common = _common(workspace, team_id, user_id)
     return common | {"type": "shortcut", "callback_id": callback_id, "action_ts": _now_ts()}
 

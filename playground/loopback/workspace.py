@@ -271,7 +271,6 @@ class Workspace:
             return view
 
     def close_view(self, view: View) -> None:
-        """Closes one modal."""
         with self.changed:
             stack = self.stacks.get((view.team_id, view.user_id), [])
             if view.id in stack:

@@ -46,7 +46,6 @@ class Secrets:
         return self._fernet.decrypt(token.encode()).decode()
 
     def is_encrypted_with_first_key(self, token: str) -> bool:
-        """Whether the first key encrypted this text."""
         try:
             self._first.decrypt(token.encode())
         except InvalidToken:

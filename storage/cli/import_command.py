@@ -23,7 +23,6 @@ MAX_ERRORS: Final = 1_000
 
 
 def add_to(app: click.Group, env: Env, clock: Clock) -> None:
-    """Add ``hiatus import``."""
 
     @app.command("import")
     @click.argument(

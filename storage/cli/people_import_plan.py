@@ -232,7 +232,6 @@ def _owner_faults(
 
 
 def _managers(persons: Sequence[PlannedPerson]) -> dict[str, str | None]:
-    """The manager of each person in the file."""
     return {
         person.id: person.values.get("manager_id")
         or (None if person.user is None else person.user.manager_id)

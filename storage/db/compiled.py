@@ -270,7 +270,6 @@ class Compiled(Generic[P]):
 
 
 def _is_param(annotation: Any) -> bool:
-    """Whether it is ``Param[…]`` or ``Param[…] | None``."""
     return any(
         _PARAM in getattr(part, "__metadata__", ()) for part in (annotation, *get_args(annotation))
     )

@@ -235,7 +235,6 @@ def remind(
 def _cards_of(
     tx: Transaction, organisation_id: str, requests: Iterable[LeaveRequest]
 ) -> set[tuple[str, str]]:
-    """The request and the person of each card."""
     request_ids = [request.id for request in requests]
     return set(tx.all(_cards, organisation_id=organisation_id, leave_request_ids=request_ids))
 

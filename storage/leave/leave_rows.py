@@ -25,7 +25,6 @@ from storage.leave.amendments import amendment_rows
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
-    """The request of that id."""
     row = tx.first(_request, organisation_id=organisation_id, request_id=request_id)
     return None if row is None else rows.leave_request(row)
 

@@ -51,7 +51,6 @@ class Worktime:
         return self._at(day, self.hours.starts_at if is_morning else self.hours.midday_at)
 
     def is_at_work(self, instant: datetime) -> bool:
-        """Whether the person works at that instant."""
         day = self.local_day(instant)
         halves = self.halves(day)
         if halves == NOTHING:

@@ -55,7 +55,6 @@ class Deduction:
     end_date: date
 
     def half_days_in_year(self, year: LeaveYear) -> int:
-        """The half-days in a leave year."""
         return self.half_days_in(year.first_day, year.last_day)
 
     def half_days_in(self, first_day: date, last_day: date) -> int:

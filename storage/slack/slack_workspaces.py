@@ -27,7 +27,6 @@ class WorkspaceUser:
 
 
 def find(tx: Transaction, team_id: str) -> Organisation | None:
-    """The organisation of the workspace."""
     row = tx.first(_organisation, team_id=team_id)
     return None if row is None else rows.organisation(row)
 

@@ -194,7 +194,6 @@ def _cause(
 def _checked(
     config: OrganisationConfig, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
-    """The override, checked."""
     public_holidays.check_year(new.date.year, "date")
     if new.half not in (None, *get_args(HalfDay)):
         raise InvalidInput.of(

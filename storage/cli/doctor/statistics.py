@@ -18,7 +18,6 @@ _GROWTH: Final = 5
 
 
 def has_table(tx: Transaction, name: str) -> bool:
-    """Whether the database has that table."""
     return tx.first(_table_named, name=name) is not None
 
 

@@ -21,7 +21,6 @@ BACK_OFF: Final = timedelta(minutes=15)
 
 
 def claim(tx: Transaction, *, now: datetime, limit: int = 10) -> list[DigestKey]:
-    """Claim due digests."""
     tx.change(_insert_new, limit=limit)
     return digest_queue.claim(tx, now=now, limit=limit)
 
