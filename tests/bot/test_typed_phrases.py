@@ -246,7 +246,7 @@ _SIDES = st.sampled_from(["before", "after", "prior to", "vor", "nach dem"])
 _NEAR = st.sampled_from(["friday", "mon", "the day", "dienstag", "a week", "am tag", "back"])
 _ANCHORS = st.sampled_from(
     ["christmas", "the 15th", "31st", "am 30.", "silvester", "12", "next week", "KW 1", "monday"]
-    + ["24.12.", "31.12.9999", "29 feb", "back", "neujahr", "week 53", "in 3 days", ""]
+    + ["24.12.", "31.12.9999", "29 feb", "back", "neujahr", "week 53", ""]
 )
 _RETURNS = st.sampled_from(
     ["", ", back thursday", " back", " wieder da am 3.", ", back on the 31st"]
