@@ -1,4 +1,4 @@
-"""An office for sequences of steps: Grace decides on the leave of Ada and Bob."""
+"""An office for random sequences of steps: Grace decides on the leave of Ada and Bob."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.builders import (
     personal_token,
     type_id,
 )
-from tests.storage import books
-from tests.storage.books import Books
+from tests.storage import snapshots
+from tests.storage.snapshots import Snapshot
 
 # All leave years of the sequences are recorded, so that each carries days over.
 OPENED_AT: Final = datetime(2024, 3, 1, tzinfo=UTC)
@@ -108,11 +108,11 @@ class Office:
             end_half_day=drawn["end_half_day"],
         )
 
-    def books(self) -> Books:
-        return self.database.read_now(self.read_books)
+    def snapshot(self) -> Snapshot:
+        return self.database.read_now(self.read_snapshot)
 
-    def read_books(self, tx: Transaction) -> Books:
-        return books.read(tx, self.feed_tokens, self.year_ends, by=self.owner)
+    def read_snapshot(self, tx: Transaction) -> Snapshot:
+        return snapshots.read(tx, self.feed_tokens, self.year_ends, by=self.owner)
 
 
 def an_office(

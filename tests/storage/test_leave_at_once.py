@@ -27,7 +27,7 @@ from storage.leave.drafts import Draft
 from storage.leave.interruptions import interrupting
 from storage.rules import spans
 from tests.builders import NOW
-from tests.storage import books, steps
+from tests.storage import snapshots, steps
 from tests.storage.office import Office, an_office
 from tests.storage.steps import Act
 
@@ -57,7 +57,7 @@ STEPS: Final = (
 
 def _acts(office: Office, request: LeaveRequest, random: Random) -> Mapping[str, Act]:
     """What each step does with the request, on random days and halves."""
-    before = office.books()
+    before = office.snapshot()
     # Of a pending request none: then its steps are refused.
     ill = next((other for other in before.requests if other.interrupts), request)
     ada, day = office.people[0], MONDAY + timedelta(days=random.randrange(5))
@@ -66,7 +66,7 @@ def _acts(office: Office, request: LeaveRequest, random: Random) -> Mapping[str,
     def some(leave: LeaveRequest) -> dict[str, Any]:
         span = spans.of_request(leave)
         ends = random.choices(range(span.first_slot, span.last_slot + 1), k=2)
-        return books.time_of(spans.of_slots(min(ends), max(ends)))
+        return snapshots.time_of(spans.of_slots(min(ends), max(ends)))
 
     def interrupt(code: str) -> Act:
         draft = Draft(leave_type_id=office.types[code], **some(request))
@@ -123,17 +123,17 @@ def _leave_of(office: Office, random: Random) -> LeaveRequest:
 
 
 def _take(office: Office, threads: Executor, pair: tuple[Act, Act], name: str) -> None:
-    before = office.books()
+    before = office.snapshot()
     # Less work and less allowance may overdraw it.
     everyone = [person.id for person in office.people]
     one_after_the_other = [
-        steps.outcome(office.database, acts, office.read_books) for acts in (pair, pair[::-1])
+        steps.outcome(office.database, acts, office.read_snapshot) for acts in (pair, pair[::-1])
     ]
     steps.take_at_once(office.database, threads, pair)
-    after = office.books()
+    after = office.snapshot()
     assert after.outcome in [possible.outcome for possible in one_after_the_other], name
     for possible in (after, *one_after_the_other):
-        books.check(before, possible, overdrawn=everyone)
+        snapshots.check(before, possible, overdrawn=everyone)
 
 
 @pytest.mark.slow

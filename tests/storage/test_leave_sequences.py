@@ -1,4 +1,4 @@
-"""Random sequences of everything that changes leave: the books balance after each step.
+"""Random sequences of everything that changes leave: all figures agree after each step.
 
 Requests, records for others, decisions, changes, amendments, interruptions and cancellations of two
 people over three leave years, with holidays and employment that change.
@@ -36,9 +36,9 @@ from storage.rules import lifecycle, spans
 from storage.rules.employment import records
 from storage.rules.spans import Span
 from tests.builders import NOW
-from tests.storage import books
-from tests.storage.books import Calendar
+from tests.storage import snapshots
 from tests.storage.office import LEAVE_YEARS, an_office, drafts, employment, some_days
+from tests.storage.snapshots import Calendar
 
 TODAY: Final = NOW.date()
 who: Final = st.integers(0, 1)
@@ -74,7 +74,7 @@ class Sequence(RuleBasedStateMachine):
         )
         self.people, self.types = self.office.people, self.office.types
         self.owner, self.grace = self.office.owner, self.office.grace
-        self.books = self.office.books()
+        self.snapshot = self.office.snapshot()
         for person, draft in booked:
             self.ask(person, draft, recorder="owner", excepted=False)
 
@@ -126,11 +126,11 @@ class Sequence(RuleBasedStateMachine):
         if request := self._any(which):
             changes: dict[str, object]
             if part:
-                changes = books.time_of(_part(request, *part))
+                changes = snapshots.time_of(_part(request, *part))
             else:
                 to = self.office.draft(draft)
                 is_approved = request.status == "approved"
-                changes = books.time_of(to) | (
+                changes = snapshots.time_of(to) | (
                     {"leave_type_id": to.leave_type_id} if is_approved else {}
                 )
             by = self.owner if by_owner else self.office.requester(request)
@@ -154,7 +154,7 @@ class Sequence(RuleBasedStateMachine):
     def cancel(self, which: int, by_owner: bool) -> None:
         if request := self._any(which):
             by = self.owner if by_owner else self.office.requester(request)
-            then = self._without(request, books.halves_of(request))
+            then = self._without(request, snapshots.halves_of(request))
             self._do(leave_requests.cancel, request.id, by=by, about=request, then=then)
 
     @rule(
@@ -184,25 +184,27 @@ class Sequence(RuleBasedStateMachine):
             which, lambda leave: _is_approved(leave) and leave.leave_type_id != leave_type_id
         ):
             span = _part(request, begin, length)
-            draft = Draft(leave_type_id=leave_type_id, **books.time_of(span))
+            draft = Draft(leave_type_id=leave_type_id, **snapshots.time_of(span))
             by = self.grace if by_grace else self.office.requester(request)
             then = {
                 (user_id, half): leave_type_id
                 if user_id == request.user_id and span.first_slot <= half <= span.last_slot
                 else earlier_id
-                for (user_id, half), earlier_id in self.books.calendar.items()
+                for (user_id, half), earlier_id in self.snapshot.calendar.items()
             }
             self._do(interrupting.interrupt, request.id, draft, by=by, about=request, then=then)
 
     def _recover(self, request: LeaveRequest, begin: int, length: int) -> None:
         kept = _part(request, begin, length) if length else None
         if kept is None or kept == _part(request, 0, 24):
-            then = self._without(request, books.halves_of(request))
+            then = self._without(request, snapshots.halves_of(request))
             self._do(leave_requests.cancel, request.id, by=self.owner, about=request, then=then)
             return
-        given_up = set(books.halves_of(request)) - set(range(kept.first_slot, kept.last_slot + 1))
+        given_up = set(snapshots.halves_of(request)) - set(
+            range(kept.first_slot, kept.last_slot + 1)
+        )
         then = self._without(request, given_up)
-        changes = books.time_of(kept)
+        changes = snapshots.time_of(kept)
         self._do(leave_requests.edit, request.id, changes, by=self.owner, about=request, then=then)
 
     @rule(day=some_days.filter(lambda day: day > TODAY))
@@ -211,12 +213,12 @@ class Sequence(RuleBasedStateMachine):
         override = next(
             (
                 other
-                for other in self.books.config.overrides.get("GB", ())
+                for other in self.snapshot.config.overrides.get("GB", ())
                 if other.date == str(day)
             ),
             None,
         )
-        set_id = self.books.holiday_set_id
+        set_id = self.snapshot.holiday_set_id
         if override is None:
             self._do(
                 holiday_overrides.add, set_id, NewOverride(date=day, name="Ours"), by=self.owner
@@ -243,7 +245,7 @@ class Sequence(RuleBasedStateMachine):
         self, who: int, which: int, changes: dict[str, object], day: date | None
     ) -> None:
         """Or remove it, if nothing is to be corrected."""
-        all_records = records.of_user(self.books.people[who].user)
+        all_records = records.of_user(self.snapshot.people[who].user)
         record_id = all_records[which % len(all_records)].id
         if day is not None:
             changes = {**changes, "valid_from": day}
@@ -257,7 +259,7 @@ class Sequence(RuleBasedStateMachine):
         """On a day; or not at all, which brings no leave back."""
         then = {
             (user_id, half): leave_type_id
-            for (user_id, half), leave_type_id in self.books.calendar.items()
+            for (user_id, half), leave_type_id in self.snapshot.calendar.items()
             if user_id != self.people[who].id or half // 2 <= (last_day or date.max).toordinal()
         }
         self._change_person(people.update, who, {"end_date": last_day}, then=then)
@@ -276,7 +278,7 @@ class Sequence(RuleBasedStateMachine):
 
         ``overdrawn``: the ids of people whose allowance it may overdraw.
         """
-        before = self.books
+        before = self.snapshot
         if about is not None:
             interrupted = self._find(about.interrupts)
             if about.override_reason or (interrupted and interrupted.override_reason):
@@ -284,11 +286,11 @@ class Sequence(RuleBasedStateMachine):
         try:
             self.database.write_now(act, *args, by=by, now=NOW, **how)
         except DomainError:
-            assert self.office.books() == before
+            assert self.office.snapshot() == before
             return
-        self.books = self.office.books()
-        books.check(before, self.books, overdrawn=overdrawn)
-        assert then is None or self.books.calendar == then
+        self.snapshot = self.office.snapshot()
+        snapshots.check(before, self.snapshot, overdrawn=overdrawn)
+        assert then is None or self.snapshot.calendar == then
 
     def _change_person(
         self, act: Callable[..., object], who: int, *args: object, then: Calendar | None = None
@@ -299,7 +301,7 @@ class Sequence(RuleBasedStateMachine):
     def _without(self, request: LeaveRequest, given_up: Iterable[int]) -> Calendar:
         """The calendar when the request has given up halves: what it interrupted gets them."""
         interrupted = self._find(request.interrupts)
-        after = dict(self.books.calendar)
+        after = dict(self.snapshot.calendar)
         for half in given_up:
             after.pop((request.user_id, half), None)
             if interrupted and interrupted.status != "declined":
@@ -310,11 +312,11 @@ class Sequence(RuleBasedStateMachine):
         self, which: int, fits: Callable[[LeaveRequest], bool] = lambda request: True
     ) -> LeaveRequest | None:
         """One of the requests that fit."""
-        requests = [request for request in self.books.requests if fits(request)]
+        requests = [request for request in self.snapshot.requests if fits(request)]
         return requests[which % len(requests)] if requests else None
 
     def _find(self, request_id: str | None) -> LeaveRequest | None:
-        return next((r for r in self.books.requests if r.id == request_id), None)
+        return next((r for r in self.snapshot.requests if r.id == request_id), None)
 
 
 def _is_approved(request: LeaveRequest) -> bool:
@@ -323,7 +325,7 @@ def _is_approved(request: LeaveRequest) -> bool:
 
 def _part(request: LeaveRequest, begin: int, length: int) -> Span:
     """Some of the halves that the request counts, or all of its time if it counts none."""
-    counted = books.halves_of(request)
+    counted = snapshots.halves_of(request)
     part = counted[begin % len(counted) :][:length] if counted else None
     return spans.of_slots(part[0], part[-1]) if part else spans.of_request(request)
 

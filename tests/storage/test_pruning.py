@@ -1,4 +1,4 @@
-"""Old rows that are settled or used up are deleted, in batches and off the event loop."""
+"""Old rows that are done or expired are deleted, in batches and off the event loop."""
 
 from __future__ import annotations
 

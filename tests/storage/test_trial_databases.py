@@ -1,4 +1,4 @@
-"""Databases of trials before the first version come to its schema without loss.
+"""Databases of trials before the first version migrate to its schema without loss.
 
 The dumps in `trial` have the schema and the history of the last trial version, and rows in every
 table.

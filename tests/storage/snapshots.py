@@ -1,4 +1,4 @@
-"""The books of a few people: what the list, the ledgers and the feeds say, and if they agree."""
+"""Snapshots of a few people: what lists, ledgers and feeds say of them, and whether they agree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Calendar = dict[tuple[str, int], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PersonsBooks:
+class PersonSnapshot:
     """``leave``: pending and approved. ``balances``: of consecutive leave years, on their ends."""
 
     user: User
@@ -51,13 +51,13 @@ class PersonsBooks:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Books:
+class Snapshot:
     """``requests``: pending and approved first. ``amendments``: the open ones, by request."""
 
     config: OrganisationConfig
     requests: list[LeaveRequest]
     amendments: dict[str, Amendment]
-    people: list[PersonsBooks]
+    people: list[PersonSnapshot]
 
     @property
     def calendar(self) -> Calendar:
@@ -100,8 +100,8 @@ class Books:
 
 def read(
     tx: Transaction, feed_tokens: Mapping[str, str], year_ends: Sequence[date], *, by: Caller
-) -> Books:
-    """The books of the people with these feeds; ``year_ends`` are last days of leave years."""
+) -> Snapshot:
+    """The snapshot of the people with these feeds; ``year_ends`` are last days of leave years."""
     requests = filtered_leave.page(tx, PageOf(limit=200), by=by).items
     in_order = list(feed_tokens)
     requests.sort(
@@ -111,7 +111,7 @@ def read(
             spans.of_request(request).first_slot,
         )
     )
-    return Books(
+    return Snapshot(
         config=organisation_config.of_organisation(tx, by.organisation_id),
         requests=requests,
         amendments={
@@ -135,11 +135,11 @@ def _read_person(
     requests: Sequence[LeaveRequest],
     *,
     by: Caller,
-) -> PersonsBooks:
+) -> PersonSnapshot:
     feed = feed_owners.find_by_token(tx, feed_token)
     assert feed is not None
     first_day, last_day = date(2023, 1, 1), date(2030, 1, 1)
-    return PersonsBooks(
+    return PersonSnapshot(
         user=people_rows.get(tx, user_id, by=by),
         leave=[
             request for request in requests if request.user_id == user_id and request.status in LIVE
@@ -152,8 +152,8 @@ def _read_person(
     )
 
 
-def check(before: Books, after: Books, *, overdrawn: Collection[str]) -> None:
-    """The books agree after a step.
+def check(before: Snapshot, after: Snapshot, *, overdrawn: Collection[str]) -> None:
+    """Check that all figures agree after a step.
 
     ``overdrawn``: the ids of people whose allowance the step may have overdrawn.
     """
@@ -168,27 +168,27 @@ def check(before: Books, after: Books, *, overdrawn: Collection[str]) -> None:
                 assert balance.remaining_half_days >= min(old_balance.remaining_half_days, 0)
 
 
-def _check_leave(books: Books, person: PersonsBooks) -> None:
+def _check_leave(snapshot: Snapshot, person: PersonSnapshot) -> None:
     """No half is taken twice, and each counts by the rules of its day."""
     for one, other in combinations(person.leave, 2):
         assert not spans.overlaps(spans.of_request(one), spans.of_request(other))
     for request in person.leave:
-        counts = by_date.count(books.config, person.user, spans.of_request(request))
+        counts = by_date.count(snapshot.config, person.user, spans.of_request(request))
         assert request.counted_halves == days.counted_halves(counts)
         assert request.total_half_days == halves.total_half_days(request.counted_halves)
         assert request.end_date <= (person.user.end_date or date.max)
         assert request.amendment_id is None or request.status == "approved"
-        assert (request.amendment_id is None) == (request.id not in books.amendments)
+        assert (request.amendment_id is None) == (request.id not in snapshot.amendments)
 
 
-def _check_ledgers(books: Books, person: PersonsBooks) -> None:
+def _check_ledgers(snapshot: Snapshot, person: PersonSnapshot) -> None:
     """The ledgers add up, and their leave is that of the list."""
-    organisation = books.config.organisation
+    organisation = snapshot.config.organisation
     for balance in person.balances:
         assert {line.leave.id: -line.half_days for line in balance.lines if line.leave} == {
             request.id: taken
             for request in person.leave
-            if books.config.leave_types[request.leave_type_id].deducts_allowance
+            if snapshot.config.leave_types[request.leave_type_id].deducts_allowance
             and (taken := _half_days_until(balance.year.last_day, request, balance.year))
         }
         assert _sum(balance, *_ALLOWANCE) == _allowance(
@@ -213,9 +213,9 @@ def _check_ledgers(books: Books, person: PersonsBooks) -> None:
             assert -_sum(balance, "carry_over_expired") == max(carried - used, 0)
 
 
-def _check_feed(books: Books, person: PersonsBooks) -> None:
+def _check_feed(snapshot: Snapshot, person: PersonSnapshot) -> None:
     """The feed shows exactly the leave of the list."""
-    types = books.config.leave_types
+    types = snapshot.config.leave_types
     assert {
         (absence.request_id, absence.status, *time_of(absence).values(), absence.summary_type)
         for absence in person.absences
@@ -226,7 +226,7 @@ def _check_feed(books: Books, person: PersonsBooks) -> None:
     }
 
 
-def _check_calendar_programs(old: PersonsBooks, new: PersonsBooks) -> None:
+def _check_calendar_programs(old: PersonSnapshot, new: PersonSnapshot) -> None:
     """They find that the feed has changed, and which of its events."""
     assert new.feed != old.feed or new.absences == old.absences
     shown = {absence.request_id: absence for absence in old.absences}
