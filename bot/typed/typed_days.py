@@ -193,11 +193,20 @@ def _from_one_day(grouped: _GroupedTerms, context: Context) -> Span:
             typed_ranges.since(day, context.today), context.today, None, grouped.halves
         )
     first = typed_ranges.first_day(day, context)
+    if grouped.lengths and _is_distance(grouped):
+        raise Unclear("which_day", " ".join(term.typed for term in grouped.terms))
     if grouped.lengths:
         return _of_length(first, grouped.lengths[0], grouped.halves, context)
     if starting := grouped.words("starting"):
         raise Unclear("which_last_day", f"{starting[0].typed} {day.typed}")
     return day_with_halves(first, grouped.halves)
+
+
+def _is_distance(grouped: _GroupedTerms) -> bool:
+    """Whether it may be one day: "a week from friday", "3 days from today"."""
+    (day,) = grouped.days
+    is_from = [word.typed for word in grouped.before(0)[-1:]] == ["from"]
+    return is_from and grouped.terms[0] in grouped.lengths and day.number is None
 
 
 def _week_of(grouped: _GroupedTerms, context: Context) -> tuple[date, date]:

@@ -155,13 +155,14 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
 def _are_kept(terms: Sequence[Term], problems: Sequence[Problem], words: Words) -> bool:
     """Whether the days are worth showing beside unknown words.
 
-    Not beside a month, or if they depend on another day: "friday after the 4th sunday of advent".
+    Not beside a month or "except", or if they depend on another day: "friday after the 4th advent".
     """
     unknown = {word for problem in problems for word in problem.typed.split()}
     are_beside = any(
         isinstance(term, Word) and term.kind in ("before", "after", "back") for term in terms
     )
-    return not (unknown & words.months.keys() or (problems and are_beside))
+    moving = words.exceptions | words.months.keys()
+    return not (unknown & moving or (problems and are_beside))
 
 
 def _is_about_leave(term: Term) -> bool:

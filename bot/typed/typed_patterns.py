@@ -39,7 +39,7 @@ def patterns_of(language: str) -> Patterns:
     year = r"(?P<year>\d{4})(?!\d)"
     weekdays = any_of(words.weekdays)
     weekday = rf"(?P<weekday>{weekdays})\b\.?"
-    named = rf"(?:{weekday},?\ )?"
+    named = rf"(?:{weekday},?\ (?:(?:the|den|dem)\ )?)?"
     count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
     which_week = any_of(words.which_week)
     day_units, week_units = any_of(words.day_units), any_of(words.week_units)

@@ -94,6 +94,7 @@ def test_polite_english_is_understood(text: str, first: str, last: str) -> None:
         ("am 30.", "2026-11-30", "2026-11-30"),
         ("vom 3. bis 5. Urlaub", "2026-12-03", "2026-12-05"),
         ("Freitag, den 11.", "2026-12-11", "2026-12-11"),
+        ("am Montag, den 7. Dezember frei", "2026-12-07", "2026-12-07"),
         ("Freitag vor Weihnachten", "2026-12-18", "2026-12-18"),
         ("am Tag nach Heiligabend", "2026-12-25", "2026-12-25"),
         ("Dienstag nach Ostermontag", "2027-03-30", "2027-03-30"),
@@ -178,6 +179,8 @@ def test_days_that_are_not_in_a_row_are_several_periods(text: str) -> None:
         ("friday before christmas", "2027-11-22", "which_day"),
         ("friday before christmas", "2026-12-21", "which_day"),
         ("two days before christmas", "2026-11-23", "which_day"),
+        ("a week from friday", "2026-11-23", "which_day"),
+        ("3 days from today", "2026-11-23", "which_day"),
         ("monday after next week", "2026-11-23", "which_day"),
         ("friday before 12", "2026-11-23", "which_month"),
         ("before friday", "2026-11-23", "which_day"),
@@ -233,6 +236,7 @@ def test_a_personal_day_is_a_day_of_the_type_with_that_name(text: str, name: str
         ("last friday of november", "november"),
         ("monday after the 4th advent", "advent"),
         ("lunch, off tomorrow, back thursday", "lunch"),
+        ("off next week except wednesday", "except"),
     ],
 )
 def test_days_that_an_unknown_word_may_move_are_not_kept(text: str, unknown: str) -> None:

@@ -60,6 +60,9 @@ def english() -> Words:
             *("returning", "returning to work"),
         ),
         ordinal_endings=("st", "nd", "rd", "th"),
+        exceptions=frozenset(
+            ("but", "each", "every", "except", "excluding", "not", "or", "without")
+        ),
         also=("and", "&"),
         fillers=frozenset(
             (
@@ -79,7 +82,8 @@ def english() -> Words:
             )
             + ("i'll", "i'm", "i've", "im", "in", "inclusive", "is", "it", "just", "leave", "my")
             + ("need", "of", "off", "on", "ooo", "out", "please", "request", "some", "take")
-            + ("taking", "that", "the", "time", "want", "will", "work")
+            + ("taking", "that", "the", "time", "want", "was", "will")
+            + ("work",)
         ),
         leave_words=frozenset(
             ("al", "holiday", "holidays", "hols", "pto", "vacation", "vacations", "vacay")

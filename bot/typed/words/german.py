@@ -64,6 +64,7 @@ def german() -> Words:
         after=("nach", "nach dem"),
         back=("zurück", "wieder da", "wieder hier", "wieder im büro", "wieder zurück"),
         ordinal_endings=(".",),
+        exceptions=frozenset(("außer", "ausser", "jeden", "nicht", "oder", "ohne")),
         fillers=frozenset(
             (
                 "an",
@@ -93,7 +94,7 @@ def german() -> Words:
                 "mal",
                 "mein",
             )
-            + ("meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "zum")
+            + ("war", "meinen", "mir", "möchte", "nehme", "nehmen", "um", "und", "zum")
             + ("ein", *_forms("ein"))
         ),
         also=("und",),

@@ -28,7 +28,8 @@ class Words:
     person's calendar has.
     ``numbered_week`` stands before the number of a calendar week. ``before`` and ``after`` stand
     between a weekday and a date, ``back`` beside the day on which the person works again.
-    ``ordinal_endings`` make a number the day of a month.
+    ``ordinal_endings`` make a number the day of a month. ``exceptions`` are not understood, and
+    neither are the days beside them.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
     """
 
@@ -52,6 +53,7 @@ class Words:
     after: tuple[str, ...]
     back: tuple[str, ...]
     ordinal_endings: tuple[str, ...]
+    exceptions: frozenset[str]
     fillers: frozenset[str]
     leave_words: frozenset[str]
     type_words: dict[str, str]
