@@ -44,7 +44,7 @@ _ENGLISH: Final = {
     "bad_link_cure": (
         "It may have been renewed or removed, or part of it is missing. Ask the person who gave it "
         "to you for a new one. For your own, open Hiatus in Slack, go to the Home tab and choose "
-        "Calendar feeds."
+        "“Calendar feeds and wallchart”."
     ),
     "bad_month_title": "This month can't be shown",
     "bad_month_cure": "The wallchart goes from 12 months back to 24 months ahead.",
@@ -93,11 +93,11 @@ _GERMAN: Final = {
     "bad_link_title": "Dieser Link funktioniert nicht",
     "bad_link_cure": (
         "Vielleicht wurde er erneuert oder entfernt, oder ein Teil fehlt. Bitte die Person, die "
-        "ihn dir gegeben hat, um einen neuen. Deinen eigenen findest du in Slack: Öffne in Hiatus "
-        "die Startseite und dort Kalender-Feeds."
+        "ihn dir gegeben hat, um einen neuen. Deinen eigenen findest du in Slack: Öffne den "
+        "Home-Tab von Hiatus und dort „Kalender-Feeds und Wandkalender“."
     ),
     "bad_month_title": "Dieser Monat lässt sich nicht anzeigen",
-    "bad_month_cure": "Die Übersicht reicht von 12 Monaten zurück bis 24 Monate voraus.",
+    "bad_month_cure": "Der Wandkalender zeigt 12 Monate zurück und 24 Monate voraus.",
     "bad_department_title": "Diese Abteilung lässt sich nicht anzeigen",
     "bad_department_cure": (
         "Vielleicht wurde sie entfernt. Geh zu diesem Monat und wähle dort eine andere."
