@@ -7,12 +7,11 @@ from typing import Final
 from bot.admin_views import departments as views
 from bot.base import ids
 from bot.base.block_kit import View
-from bot.base.language import gettext
+from bot.base.payloads import UnexpectedPayload
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import notice
 from storage.admin import department_removal, departments
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
@@ -42,6 +41,17 @@ async def new_department(interaction: Interaction) -> None:
     await interaction.ack()
     await modals.admin(interaction)
     await interaction.open(views.department(None, None))
+
+
+async def act_on_department(interaction: Interaction) -> None:
+    """What was chosen in the menu of a department in the list."""
+    match interaction.choice:
+        case ids.MENU_EDIT:
+            await edit_department(interaction)
+        case ids.MENU_DELETE:
+            await ask_deletion(interaction)
+        case unknown:
+            raise UnexpectedPayload(unknown)
 
 
 async def edit_department(interaction: Interaction) -> None:
@@ -79,17 +89,24 @@ async def save_department(interaction: Interaction) -> None:
         await modals.refresh_below(interaction, await _departments(interaction, by))
 
 
-async def delete_department(interaction: Interaction) -> None:
-    """Delete a department that no one belongs to; Slack has asked for confirmation."""
+async def ask_deletion(interaction: Interaction) -> None:
+    """Ask to confirm the deletion of a department."""
     await interaction.ack()
+    by = await modals.admin(interaction)
+    department = await interaction.services.database.read(
+        department_rows.get, interaction.value, by=by
+    )
+    await interaction.open(views.deletion(department))
+
+
+async def delete_department(interaction: Interaction) -> None:
+    """Delete a department that no one belongs to."""
     by = await modals.admin(interaction)
     # Any number of archived people may have to be updated.
     await interaction.services.database.write_long(
-        department_removal.delete, interaction.value, by=by, now=interaction.now
+        department_removal.delete, interaction.private_metadata, by=by, now=interaction.now
     )
-    await modals.refresh(
-        interaction, notice.view(gettext("Department"), gettext("The department was deleted."))
-    )
+    await interaction.ack()
     await modals.refresh_below(interaction, await _departments(interaction, by))
 
 
@@ -110,7 +127,7 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.DEPARTMENTS, act=list_departments),
     Listener(kind="action", name=ids.DEPARTMENTS_MORE, act=more_departments),
     Listener(kind="action", name=ids.DEPARTMENT_NEW, act=new_department),
-    Listener(kind="action", name=ids.DEPARTMENT_EDIT, act=edit_department),
+    Listener(kind="action", name=ids.DEPARTMENT_MENU, act=act_on_department),
     *forms.listeners(ids.DEPARTMENT_FORM, save_department),
-    Listener(kind="action", name=ids.DEPARTMENT_DELETE, act=delete_department),
+    Listener(kind="view", name=ids.DEPARTMENT_DELETE_FORM, act=delete_department),
 )

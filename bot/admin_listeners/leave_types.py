@@ -7,12 +7,11 @@ from typing import Final
 from bot.admin_views import leave_types as views
 from bot.base import ids
 from bot.base.block_kit import View
-from bot.base.language import gettext
+from bot.base.payloads import UnexpectedPayload
 from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
-from bot.views import notice
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -40,6 +39,19 @@ async def new_leave_type(interaction: Interaction) -> None:
     await interaction.ack()
     await modals.admin(interaction)
     await interaction.open(views.leave_type(None))
+
+
+async def act_on_leave_type(interaction: Interaction) -> None:
+    """What was chosen in the menu of a type in the list."""
+    match interaction.choice:
+        case ids.MENU_EDIT:
+            await edit_leave_type(interaction)
+        case ids.MENU_ARCHIVE:
+            await ask_archiving(interaction)
+        case ids.MENU_RESTORE:
+            await restore_leave_type(interaction)
+        case unknown:
+            raise UnexpectedPayload(unknown)
 
 
 async def edit_leave_type(interaction: Interaction) -> None:
@@ -76,19 +88,21 @@ async def save_leave_type(interaction: Interaction) -> None:
         await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
-async def archive_leave_type(interaction: Interaction) -> None:
-    """Archive or delete the leave type; Slack has asked for confirmation."""
+async def ask_archiving(interaction: Interaction) -> None:
+    """Ask to confirm that a type is archived."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    archived = await interaction.services.database.write(
-        leave_types.delete, interaction.value, by=by, now=interaction.now
+    leave_type = await interaction.services.database.read(leave_types.get, interaction.value, by=by)
+    await interaction.open(views.archiving(leave_type))
+
+
+async def archive_leave_type(interaction: Interaction) -> None:
+    """Archive the leave type, or delete it if it was never used."""
+    by = await modals.admin(interaction)
+    await interaction.services.database.write(
+        leave_types.delete, interaction.private_metadata, by=by, now=interaction.now
     )
-    done = (
-        gettext("The leave type was deleted.")
-        if archived is None
-        else gettext("The leave type was archived.")
-    )
-    await modals.refresh(interaction, notice.view(gettext("Leave type"), done))
+    await interaction.ack()
     await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
 
@@ -96,15 +110,14 @@ async def restore_leave_type(interaction: Interaction) -> None:
     """Restore an archived type."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    leave_type = await interaction.services.database.write(
+    await interaction.services.database.write(
         leave_types.update,
         interaction.value,
         {"is_archived": False},
         by=by,
         now=interaction.now,
     )
-    await modals.refresh(interaction, views.leave_type(leave_type))
-    await modals.refresh_below(interaction, await _leave_types(interaction, by))
+    await modals.refresh(interaction, await _leave_types(interaction, by))
 
 
 async def _leave_types(interaction: Interaction, by: Caller, cursor: str | None = None) -> View:
@@ -118,8 +131,7 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.LEAVE_TYPES, act=list_leave_types),
     Listener(kind="action", name=ids.LEAVE_TYPES_MORE, act=more_leave_types),
     Listener(kind="action", name=ids.LEAVE_TYPE_NEW, act=new_leave_type),
-    Listener(kind="action", name=ids.LEAVE_TYPE_EDIT, act=edit_leave_type),
+    Listener(kind="action", name=ids.LEAVE_TYPE_MENU, act=act_on_leave_type),
     Listener(kind="view", name=ids.LEAVE_TYPE_FORM, act=save_leave_type),
-    Listener(kind="action", name=ids.LEAVE_TYPE_ARCHIVE, act=archive_leave_type),
-    Listener(kind="action", name=ids.LEAVE_TYPE_RESTORE, act=restore_leave_type),
+    Listener(kind="view", name=ids.LEAVE_TYPE_ARCHIVE_FORM, act=archive_leave_type),
 )

@@ -19,12 +19,8 @@ def departments(
     """The list. ``managers`` are names by id, ``sizes`` how many people belong to each."""
     blocks = [layout.actions(layout.button(gettext("Add a department"), ids.DEPARTMENT_NEW))]
     for department in page.items:
-        edit = layout.button(
-            gettext("Edit"),
-            ids.DEPARTMENT_EDIT,
-            department.id,
-            spoken=gettext("Edit {name}", name=department.name),
-        )
+        options = [(gettext("Edit"), ids.MENU_EDIT), (gettext("Delete…"), ids.MENU_DELETE)]
+        menu = layout.menu(ids.DEPARTMENT_MENU, options, department.id)
         manager = managers.get(department.manager_id or "")
         facts = [
             gettext("Manager: {name}", name=text.name(manager))
@@ -32,7 +28,7 @@ def departments(
             else gettext("No manager"),
             ngettext("{count} person", "{count} people", sizes.get(department.id, 0)),
         ]
-        blocks.append({**layout.row(department.name, facts), "accessory": edit})
+        blocks.append({**layout.row(department.name, facts), "accessory": menu})
     return layout.modal(
         gettext("Departments"), blocks + layout.show_more(ids.DEPARTMENTS_MORE, page.next_cursor)
     )
@@ -68,22 +64,27 @@ def department(department: Department | None, manager: User | None) -> View:
             gettext("Add"),
             gettext("Back"),
         )
-    delete = layout.button(gettext("Delete"), ids.DEPARTMENT_DELETE, department.id, "danger")
-    delete["confirm"] = layout.confirm(
-        gettext("Delete this department?"),
-        gettext(
-            "{name} will be deleted. This only works if no one belongs to it.",
-            name=text.cut(department.name, text.MAX_NAME),
-        ),
-        gettext("Delete"),
-        gettext("Keep it"),
-    )
-    blocks.append(layout.actions(delete))
     return layout.modal(
         gettext("Department"),
         blocks,
         ids.DEPARTMENT_FORM,
         gettext("Save"),
         gettext("Back"),
+        department.id,
+    )
+
+
+def deletion(department: Department) -> View:
+    """Asks to confirm the deletion."""
+    sentence = gettext(
+        "{name} will be deleted. This only works if no one belongs to it.",
+        name=text.cut(department.name, text.MAX_NAME),
+    )
+    return layout.modal(
+        gettext("Delete a department"),
+        [text.paragraph(sentence)],
+        ids.DEPARTMENT_DELETE_FORM,
+        gettext("Delete"),
+        gettext("Keep it"),
         department.id,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from bot.base import ids
-from bot.base.block_kit import Block, View
+from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout
+from bot.blocks import fields, layout, text
 from bot.blocks.fields import Option
 from storage.base.values import LeaveType
 from storage.db.pages import Page
@@ -37,13 +37,14 @@ def leave_types(page: Page[LeaveType]) -> View:
     """All types, including archived ones, oldest first."""
     blocks = [layout.actions(layout.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
     for leave_type in page.items:
-        edit = layout.button(
-            gettext("Edit"),
-            ids.LEAVE_TYPE_EDIT,
-            leave_type.id,
-            spoken=gettext("Edit {name}", name=leave_type.name),
+        removal = (
+            (gettext("Restore"), ids.MENU_RESTORE)
+            if leave_type.is_archived
+            else (gettext("Archive…"), ids.MENU_ARCHIVE)
         )
-        blocks.append({**layout.row(leave_type.name, _facts(leave_type)), "accessory": edit})
+        options = [(gettext("Edit"), ids.MENU_EDIT), removal]
+        menu = layout.menu(ids.LEAVE_TYPE_MENU, options, leave_type.id)
+        blocks.append({**layout.row(leave_type.name, _facts(leave_type)), "accessory": menu})
     return layout.modal(
         gettext("Leave types"), blocks + layout.show_more(ids.LEAVE_TYPES_MORE, page.next_cursor)
     )
@@ -127,7 +128,6 @@ def leave_type(leave_type: LeaveType | None) -> View:
             gettext("Add"),
             gettext("Back"),
         )
-    blocks.append(layout.actions(_archiving(leave_type)))
     return layout.modal(
         gettext("Leave type"),
         blocks,
@@ -138,17 +138,18 @@ def leave_type(leave_type: LeaveType | None) -> View:
     )
 
 
-def _archiving(leave_type: LeaveType) -> Block:
-    if leave_type.is_archived:
-        return layout.button(gettext("Restore"), ids.LEAVE_TYPE_RESTORE, leave_type.id)
-    archive = layout.button(gettext("Archive"), ids.LEAVE_TYPE_ARCHIVE, leave_type.id, "danger")
-    archive["confirm"] = layout.confirm(
-        gettext("Archive this type?"),
-        gettext(
-            "People can no longer request it. Existing requests stay. A type that was never "
-            "used is deleted."
-        ),
+def archiving(leave_type: LeaveType) -> View:
+    """Asks to confirm that a type is archived."""
+    sentence = gettext(
+        "People can no longer request {name}. Existing requests stay. A type that was never used "
+        "is deleted.",
+        name=text.cut(leave_type.name, text.MAX_NAME),
+    )
+    return layout.modal(
+        gettext("Archive a leave type"),
+        [text.paragraph(sentence)],
+        ids.LEAVE_TYPE_ARCHIVE_FORM,
         gettext("Archive"),
         gettext("Keep it"),
+        leave_type.id,
     )
-    return archive

@@ -95,7 +95,8 @@ def _key_lines(key: ApiKey, timezone: str, now: datetime) -> list[str]:
         if key.last_used_at is None
         else gettext("Last used {when}", when=words.moment(key.last_used_at, timezone))
     )
-    lines = [f"{text.cut(key.name, 200)} ({key.prefix}…)", ", ".join(key.scopes)]
+    scopes = gettext("All scopes") if set(key.scopes) == set(SCOPES) else ", ".join(key.scopes)
+    lines = [f"{text.cut(key.name, 200)} ({key.prefix}…)", scopes]
     if key.expires_at is None:
         return [*lines, used]
     until = words.moment(key.expires_at, timezone)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
@@ -48,8 +48,9 @@ COMMANDS: Final = (
 class Path:
     """Buttons that an admin presses in turn, the first on Home, each in the modal opened before.
 
-    A button is an action id; a menu's choice is a pair of them, with the id of its person. ``sent``
-    is what the admin fills in and sends; None if the last button opens no form.
+    A button is an action id. A menu's is followed by the choice and the person whose menu it is, ""
+    for the first menu with that choice. ``sent`` is what the admin fills in and sends; None if the
+    last button opens no form.
     """
 
     pressed: tuple[str | tuple[str, str, str], ...]
@@ -78,10 +79,15 @@ SETTINGS: Final = (
     Path(pressed=(ids.PEOPLE, of_person(ids.MENU_ARCHIVE, OLD)), sent={}),
     Path(pressed=(ids.PEOPLE, of_person(ids.MENU_EDIT, EVE), ids.PERSON_UNLINK)),
     Path(pressed=(ids.DEPARTMENTS, ids.DEPARTMENT_NEW), sent={"name": "Design"}),
-    Path(pressed=(ids.DEPARTMENTS, ids.DEPARTMENT_EDIT), sent={"default_leave_allowance": "1"}),
+    Path(
+        pressed=(ids.DEPARTMENTS, (ids.DEPARTMENT_MENU, ids.MENU_EDIT, "")),
+        sent={"default_leave_allowance": "1"},
+    ),
+    Path(pressed=(ids.DEPARTMENTS, (ids.DEPARTMENT_MENU, ids.MENU_DELETE, ""))),
     Path(pressed=(ids.LEAVE_TYPES, ids.LEAVE_TYPE_NEW), sent={"name": "Study"}),
-    Path(pressed=(ids.LEAVE_TYPES, ids.LEAVE_TYPE_EDIT, ids.LEAVE_TYPE_ARCHIVE)),
-    Path(pressed=(ids.LEAVE_TYPES, ids.LEAVE_TYPE_EDIT, ids.LEAVE_TYPE_RESTORE)),
+    Path(pressed=(ids.LEAVE_TYPES, (ids.LEAVE_TYPE_MENU, ids.MENU_EDIT, "")), sent={}),
+    Path(pressed=(ids.LEAVE_TYPES, (ids.LEAVE_TYPE_MENU, ids.MENU_ARCHIVE, "")), sent={}),
+    Path(pressed=(ids.LEAVE_TYPES, (ids.LEAVE_TYPE_MENU, ids.MENU_RESTORE, ""))),
     Path(pressed=(ids.ORGANISATION,), sent={"default_leave_allowance": "1"}),
     Path(pressed=(ids.DIGESTS, ids.DIGEST_NEW), sent={"channel": CHANNEL}),
     Path(pressed=(ids.DIGESTS, ids.DIGEST_EDIT), sent={}),
@@ -145,19 +151,27 @@ def _home(world: World, who: str) -> View:
     return world.slack.home(who)
 
 
-def _press(world: World, who: str, view: View, action_id: str, value: str | None = None) -> View:
-    """Press the first such button; returns the modal that is then on top."""
+def _press(world: World, who: str, view: View, action_id: str, choice: str = "") -> View:
+    """Press the first such button, or choose in a menu; returns the modal that is then on top."""
     matching = [
-        (block["block_id"], element.get("value") if value is None else value)
+        (block["block_id"], value)
         for block, element in located(view.blocks)
         if element.get("action_id") == action_id
-        and (value is None or value in [option["value"] for option in element["options"]])
+        for value in _values(element)
+        if value is None or value.startswith(choice)
     ]
-    assert matching, f"{view.title} has no {action_id}"
+    assert matching, f"{view.title} has no {action_id} {choice}"
     block_id, chosen = matching[0]
     assert world.slack.pick(who, view, block_id, action_id, chosen).ok
     world.settled()
     return world.slack.open_modal(who)
+
+
+def _values(element: dict[str, Any]) -> list[str | None]:
+    """What pressing the element may send."""
+    if element["type"] == "overflow":
+        return [option["value"] for option in element["options"]]
+    return [element.get("value")]
 
 
 def _walk(world: World, path: Path) -> None:
@@ -167,8 +181,8 @@ def _walk(world: World, path: Path) -> None:
             shown = _press(world, ADMIN, shown, button)
         else:
             action_id, choice, who = button
-            user_id = world.people[who].id
-            shown = _press(world, ADMIN, shown, action_id, f"{choice} {user_id}")
+            about = world.people[who].id if who else ""
+            shown = _press(world, ADMIN, shown, action_id, f"{choice} {about}")
         _search(world, shown)
     if path.sent is not None:
         assert world.slack.submit(ADMIN, shown, path.sent).errors == {}, path

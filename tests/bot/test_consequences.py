@@ -14,7 +14,7 @@ from bot.interaction import errors
 from storage.admin import people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
-from tests.bot.test_settings_access import as_sent, click, settings
+from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import (
     ADMIN,
@@ -112,7 +112,7 @@ def test_a_departments_allowance_that_overdraws_is_confirmed(world: World) -> No
     world.submit_over_rest(ADA)
     team_id = str(world.people[ADA].department_id)
     listed = settings(world, ADMIN, ids.DEPARTMENTS)
-    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, team_id)
+    form = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"edit {team_id}")
 
     confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
 
@@ -171,7 +171,8 @@ def test_a_former_approvers_pending_requests_go_to_the_others(world: World) -> N
 def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
     listed = settings(world, ADMIN, ids.DEPARTMENTS)
-    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT)
+    team_id = world.people[ADA].department_id
+    form = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"edit {team_id}")
     eve = search_result(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
 
     confirmation = confirmation_of(world, form, {"manager_id": eve, "name": "Engineers & <co>"})

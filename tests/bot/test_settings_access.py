@@ -11,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.base import ids
+from playground.loopback.blocks import located
 from storage.access import api_keys, authentication, feed_owners, feeds
 from storage.admin import people_status
 from storage.base.errors import Unauthenticated
@@ -36,6 +37,18 @@ def settings(world: World, who: str, button: str) -> View:
 def click(world: World, who: str, view: View, action_id: str, value: str | None = None) -> View:
     """Click; returns the modal that is on top afterwards."""
     assert world.slack.click_in_view(who, view, action_id, value).ok
+    world.settled()
+    return world.slack.open_modal(who)
+
+
+def choose(world: World, who: str, view: View, action_id: str, value: str) -> View:
+    """Choose in the overflow menu that offers the value; returns the modal on top afterwards."""
+    (block_id,) = [
+        block["block_id"]
+        for block, element in located(view.blocks)
+        if element["type"] == "overflow" and value in [each["value"] for each in element["options"]]
+    ]
+    assert world.slack.pick(who, view, block_id, action_id, value).ok
     world.settled()
     return world.slack.open_modal(who)
 

@@ -17,7 +17,7 @@ from storage.db.pages import PageOf
 from storage.directory import department_rows, people_rows, public_holidays
 from storage.events import organisation_config
 from storage.leave import leave_types
-from tests.bot.test_settings_access import as_sent, click, settings
+from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person
 from tests.fakes.slack import View
@@ -94,15 +94,15 @@ ADMINS_ONLY = [
     ids.DEPARTMENTS,
     ids.DEPARTMENTS_MORE,
     ids.DEPARTMENT_NEW,
-    ids.DEPARTMENT_EDIT,
-    ids.DEPARTMENT_DELETE,
     ids.LEAVE_TYPES,
     ids.LEAVE_TYPES_MORE,
     ids.LEAVE_TYPE_NEW,
-    ids.LEAVE_TYPE_EDIT,
-    ids.LEAVE_TYPE_ARCHIVE,
-    ids.LEAVE_TYPE_RESTORE,
     ids.ORGANISATION,
+]
+CHOICES_OF_ADMINS = [
+    *((ids.PERSON_MENU, choice) for choice in ("edit", "balance", "deactivate", "archive")),
+    *((ids.DEPARTMENT_MENU, choice) for choice in ("edit", "delete")),
+    *((ids.LEAVE_TYPE_MENU, choice) for choice in ("edit", "archive", "restore")),
 ]
 
 
@@ -112,16 +112,20 @@ def test_a_forged_button_opens_no_settings(world: World) -> None:
     home = world.slack.home(ADA)
     before = world.audited("user.deactivated")
 
-    for action_id in ADMINS_ONLY:
-        forged = {
-            "actions": [
-                {"action_id": action_id, "value": person(world, GRACE).id, "type": "button"}
-            ]
-        }
+    grace = person(world, GRACE).id
+    actions: list[dict[str, Any]] = [
+        {"action_id": action_id, "value": grace, "type": "button"} for action_id in ADMINS_ONLY
+    ]
+    for action_id, choice in CHOICES_OF_ADMINS:
+        chosen = {"value": f"{choice} {grace}"}
+        actions.append({"action_id": action_id, "selected_option": chosen, "type": "overflow"})
+
+    for action in actions:
+        forged = {"actions": [action]}
         world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
         world.settled()
         shown = world.slack.open_modal(ADA)
-        assert "the role Admin or higher" in shown.visible_text, action_id
+        assert "the role Admin or higher" in shown.visible_text, action
         assert shown.callback_id == ""
         world.slack.close(ADA, shown)
     assert world.audited("user.deactivated") == before
@@ -326,23 +330,29 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
     assert sales.default_leave_allowance_half_days == 54
 
     listed = world.slack.open_modal(ADMIN, "Sales &amp; *more*")
-    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, sales.id)
+    form = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"edit {sales.id}")
     world.slack.submit(ADMIN, form, {"name": "Selling"})
     world.settled()
     listed = world.slack.open_modal(ADMIN, "Selling")
 
-    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT, sales.id)
-    done = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
-    assert "deleted" in done.visible_text
+    question = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"delete {sales.id}")
+    assert "Selling will be deleted." in question.visible_text
+    assert len(departments_of(world)) == 2
+    assert world.slack.submit(ADMIN, question).ok
+    world.settled()
+    assert "Selling" not in world.slack.open_modal(ADMIN).visible_text
     assert [department.name for department in departments_of(world)] == ["Engineering"]
 
 
 def test_a_department_with_people_stays(world: World) -> None:
     listed = settings(world, ADMIN, ids.DEPARTMENTS)
-    form = click(world, ADMIN, listed, ids.DEPARTMENT_EDIT)
+    (engineering,) = departments_of(world)
+    value = f"delete {engineering.id}"
+    question = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, value)
 
-    refusal = click(world, ADMIN, form, ids.DEPARTMENT_DELETE)
+    world.slack.submit(ADMIN, question)
 
+    refusal = world.slack.open_modal(ADMIN)
     assert "still belong to Engineering" in refusal.visible_text
     assert len(departments_of(world)) == 1
 
@@ -383,15 +393,16 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
 
     world.submit_over_rest(ADA, leave_type_id=study.id)
     listed = world.slack.open_modal(ADMIN, "`study`")
-    form = click(world, ADMIN, listed, ids.LEAVE_TYPE_EDIT, study.id)
-    done = click(world, ADMIN, form, ids.LEAVE_TYPE_ARCHIVE)
-    assert "archived" in done.visible_text
+    question = choose(world, ADMIN, listed, ids.LEAVE_TYPE_MENU, f"archive {study.id}")
+    assert "People can no longer request Study." in question.visible_text
+    assert not leave_types_of(world)[-1].is_archived
+    assert world.slack.submit(ADMIN, question).ok
+    world.settled()
     assert leave_types_of(world)[-1].is_archived
 
-    world.slack.close(ADMIN, done)
     listed = world.slack.open_modal(ADMIN, "Archived")
-    form = click(world, ADMIN, listed, ids.LEAVE_TYPE_EDIT, study.id)
-    click(world, ADMIN, form, ids.LEAVE_TYPE_RESTORE)
+    listed = choose(world, ADMIN, listed, ids.LEAVE_TYPE_MENU, f"restore {study.id}")
+    assert "Archived" not in listed.visible_text
     assert not leave_types_of(world)[-1].is_archived
 
 

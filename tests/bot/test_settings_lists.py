@@ -11,6 +11,7 @@ from bot.base import ids
 from storage.admin import departments, organisations, people
 from storage.base.values import User
 from storage.leave import ledgers
+from tests.bot import test_settings_access
 from tests.bot.test_settings_access import click, settings
 from tests.bot.world import ADA, GRACE, World
 from tests.builders import a_leave_type, a_person, a_request, personal_token
@@ -31,15 +32,7 @@ def admin(world: World) -> User:
 def choose(world: World, view: View, who: str, choice: str) -> View:
     """Choose in the menu of a person in the list; returns the modal that opens."""
     value = f"{choice} {world.people[who].id}"
-    block = next(
-        block["block_id"]
-        for block in view.blocks
-        if block.get("accessory", {}).get("type") == "overflow"
-        and value in [option["value"] for option in block["accessory"]["options"]]
-    )
-    assert world.slack.pick(ADMIN, view, block, ids.PERSON_MENU, value).ok
-    world.settled()
-    return world.slack.open_modal(ADMIN)
+    return test_settings_access.choose(world, ADMIN, view, ids.PERSON_MENU, value)
 
 
 def days_left(world: World, who: str) -> float:
