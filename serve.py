@@ -189,7 +189,7 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
             )
             raise click.exceptions.Exit(1)
         settings = prepare({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
-        # uvicorn raises the signal that stopped it again at its end.
+        # When uvicorn has stopped, it raises the signal that stopped it again.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = open_database(settings)
         with closing(database), ExitStack() as stack:
@@ -282,7 +282,7 @@ async def serve_socket(
     database: Database,
     health_address: tuple[str, int] | None = None,
 ) -> None:
-    """Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
+    """Serve Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
     from api.base.metrics import Metrics
     from api.base.queue_ages import QueueReader
     from api.service.scheduler import running
@@ -352,7 +352,7 @@ def unlink_playground(database: Database, settings: Settings) -> None:
 
 
 def doctor_checks(env: Mapping[str, str]) -> list[Check]:
-    """What ``hiatus doctor`` looks at, as far as the settings are valid."""
+    """The checks of ``hiatus doctor``, as far as the settings are valid."""
     from api.service import doctor as api_doctor
     from bot.service import doctor as slack_doctor
     from storage.cli.doctor import database, files, standby

@@ -32,7 +32,7 @@ class LateRoutes:
         self._are_known.set()
 
     def at(self, path: str) -> Route:
-        """A route to here, for the paths that must wait."""
+        """A route that leads here, for paths that must wait."""
         return Route(path, self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

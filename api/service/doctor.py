@@ -103,10 +103,10 @@ def _count(url: str) -> list[Finding]:
 
 
 async def _failure_of(windows: RedisWindows) -> str | None:
-    """Count under a name of its own for a second: only that finds a replica or a full memory."""
+    """Count under a separate name for a second: only a write finds a replica or a full memory."""
     reason = None
     try:
-        # As a process does after a failure: the first time may be taken by the connection.
+        # Retry as a process does after a failure: connecting may have taken the first time-out.
         for _ in range(_REDIS_ATTEMPTS):
             try:
                 await windows.count(limits.RateLimitItemPerSecond(1), "doctor")

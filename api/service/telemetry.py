@@ -28,7 +28,7 @@ _log = structlog.stdlib.get_logger("hiatus.tracing")
 
 
 def start(env: Mapping[str, str]) -> None:
-    """Trace from now on, if ``env`` asks for it; else, or if it cannot, change nothing."""
+    """Switch tracing on if ``env`` asks for it; log the reason if that is not possible."""
     if not _is_wanted(env):
         return
     problem = _problem(env)
@@ -51,7 +51,7 @@ def _is_wanted(env: Mapping[str, str]) -> bool:
 
 
 def _problem(env: Mapping[str, str]) -> str | None:
-    """Why these settings cannot be followed."""
+    """Which setting is not supported; None if all are."""
     if env.get("OTEL_TRACES_EXPORTER", "").strip() not in ("", "otlp"):
         return "OTEL_TRACES_EXPORTER can be otlp or none"
     protocol = next((env[name] for name in _PROTOCOLS if env.get(name)), _OUR_PROTOCOL)

@@ -245,7 +245,7 @@ class _States(AsyncOAuthStateStore):
 
 
 class _NoStore(AsyncInstallationStore):
-    """Bolt would make files in the home folder; what it would keep there, the flow keeps."""
+    """Replaces Bolt's default, which writes files to the home folder: the flow stores the data."""
 
     @property
     def logger(self) -> Logger:

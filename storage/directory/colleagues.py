@@ -191,7 +191,7 @@ def _teams_off(organisation_id: Param[str], asked: Param[str], limit: Param[int]
 def _is_off(
     organisation_id: Expr, user_id: Expr, department_id: Expr, first_day: Expr, last_day: Expr
 ) -> Expr:
-    """Whether leave is of a colleague of this person, and overlaps the days."""
+    """Whether the leave overlaps the days and belongs to a colleague of this person."""
     leave = LeaveRequestRow
     return (
         (leave.organisation_id == organisation_id)
@@ -204,14 +204,15 @@ def _is_off(
 
 
 def is_between(first_day: Expr, last_day: Expr, short_until: Expr, long_until: Expr) -> Expr:
-    """Whether leave overlaps the days, so that SQLite reads little of the index by last days.
+    """Whether leave overlaps the days, written so that SQLite reads a small part of the index.
 
-    The latter two are ``spans.latest_short_end`` and ``latest_end`` of the last day.
+    ``short_until`` and ``long_until`` are ``spans.latest_short_end`` and ``latest_end`` of the last
+    day.
     """
     leave = LeaveRequestRow
     begins = leave.start_date <= last_day
     ends_soon = (leave.end_date >= first_day) & (leave.end_date <= short_until) & begins
-    # The number is not a parameter: only then the index of long leave serves the condition.
+    # A literal and not a parameter, so that the partial index of long leave serves the condition.
     is_long = fn.LENGTH(leave.counted_halves) > SQL(str(spans.LONG_SPAN_DAYS))
     ends_later = (leave.end_date > short_until) & (leave.end_date <= long_until) & begins
     return ends_soon | (ends_later & is_long)
