@@ -44,10 +44,10 @@ def blocks(card: ApprovalCard) -> list[Block]:
         shown.append(text.paragraph(reason))
     if declined := _amendment_reason(card):
         shown.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
-    shown.append(text.quiet(text.escaped(_status_line(card))))
+    status = text.escaped(_status_line(card))
     if card.may_decide:
-        shown.append(layout.actions(_menu(card)))
-    return shown
+        return [*shown, {**text.section(status), "accessory": _menu(card)}]
+    return [*shown, text.quiet(status)]
 
 
 def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:

@@ -186,7 +186,7 @@ def test_a_cancellation_refreshes_every_card(world: World) -> None:
 def test_the_menu_of_a_card_shows_the_teams_calendar_of_that_week(world: World) -> None:
     world.a_request()
     card = world.card(GRACE)
-    menu = card.blocks[-1]["elements"][0]
+    menu = card.blocks[-1]["accessory"]
     assert (menu["type"], [option["text"]["text"] for option in menu["options"]]) == (
         "overflow",
         ["Show the team's calendar"],
