@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from string import Formatter
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -15,6 +16,12 @@ from tests import catalogues
 from tests.bot.world import ADA, GRACE, HEDY, World
 
 NAMES = sorted(language.available())
+# Masculine forms for anyone, the polite and the plural address, and second words for one thing.
+NOT_IN_GERMAN: Final = re.compile(
+    r"\b(Genehmiger|Inhaber|Kollegen|Mitarbeiter|Antragsteller|Nutzer|Vertreter)\b(?!:in)"
+    r"|\b(Ihnen|Ihren?|euch|eu(er|re[mnrs]?))\b"
+    r"|\b(Kanal|Korrektur|Startseite|Vorgesetzte[nr]?)\b"
+)
 
 
 def placeholders(message: str) -> set[str]:
@@ -50,6 +57,18 @@ def test_every_sentence_is_translated_with_the_same_placeholders(name: str) -> N
             wrong.append(message.id)
 
     assert wrong == []
+
+
+def test_german_says_du_and_names_people_and_things_alike() -> None:
+    texts = [
+        text
+        for message in catalogues.read("de")
+        if message.id
+        for text in forms(message.string)
+        if NOT_IN_GERMAN.search(text)
+    ]
+
+    assert texts == []
 
 
 @pytest.mark.parametrize(
