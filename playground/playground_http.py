@@ -158,7 +158,11 @@ def _click(playground: Playground, act: Act) -> Answer:
 
 def _pick(playground: Playground, act: Act) -> Answer:
     view = playground.view(act.user, act.view_id)
-    return playground.slack.pick(act.user, view, act.block_id, act.action_id, act.value)
+    try:
+        return playground.slack.pick(act.user, view, act.block_id, act.action_id, act.value)
+    except Impossible:
+        # The view was published again meanwhile, with new block ids. Slack sends such a press, too.
+        return playground.slack.pick(act.user, view, None, act.action_id, act.value)
 
 
 def _suggest(playground: Playground, act: Act) -> Answer:

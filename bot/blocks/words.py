@@ -165,9 +165,11 @@ def few_runs(days: Days) -> str:
 
 
 def _with_more(shown: Sequence[str], more: int) -> str:
-    if more <= 0:
-        return ", ".join(shown)
-    return ", ".join([*shown, ngettext("{count} more day", "{count} more days", more)])
+    days = list(shown)
+    if more > 0:
+        days.append(ngettext("{count} more day", "{count} more days", more))
+    # In German, dates have commas themselves: "Sa, 9. Januar; So, 10. Januar".
+    return ("; " if any("," in day for day in days) else ", ").join(days)
 
 
 def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:

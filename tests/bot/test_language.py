@@ -161,3 +161,17 @@ def test_a_click_is_answered_in_the_clicking_users_language(world: World) -> Non
 
     assert world.ephemerals(GRACE) == ["Schon genehmigt von Hedy Lamarr."]
     assert "Genehmigt von Hedy Lamarr" in card.text or world.slack.dm(GRACE)[-1].text
+
+
+def test_days_with_commas_are_separated_by_semicolons() -> None:
+    days = [date(2027, 1, day) for day in (9, 10, 16)]
+
+    lists = {}
+    for slack_locale in ("en-GB", "de-DE"):
+        with using_locale(slack_locale):
+            lists[slack_locale] = words.few_days([words.short_day(day) for day in days])
+
+    assert lists == {
+        "en-GB": "Sat 9 January, Sun 10 January, Sat 16 January",
+        "de-DE": "Sa, 9. Januar; So, 10. Januar; Sa, 16. Januar",
+    }
