@@ -153,7 +153,7 @@ async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> No
     card = await interaction.services.database.read(
         _card, clicked.value, by=by, now=interaction.now
     )
-    await cards.show_card(interaction, clicked, card)
+    await cards.show_card(interaction, clicked, card, by)
 
 
 async def _card_to_decide(interaction: Interaction, amendment_id: str, by: Caller) -> ApprovalCard:

@@ -15,6 +15,7 @@ from bot.interaction import errors, identity
 from bot.interaction.interaction import Clicked, Interaction
 from bot.interaction.listening import Listener
 from bot.message_views import card as cards
+from bot.message_views import reminders
 from bot.views import decline
 from storage.base.errors import (
     InsufficientAllowance,
@@ -213,12 +214,18 @@ async def _refresh(interaction: Interaction, clicked: Clicked, by: Caller) -> No
     """Refresh the clicked message; the outbox refreshes all stored ones."""
     card = await _card(interaction, clicked.value, by)
     if card is not None:
-        await show_card(interaction, clicked, card)
+        await show_card(interaction, clicked, card, by)
 
 
-async def show_card(interaction: Interaction, clicked: Clicked, card: ApprovalCard) -> None:
-    """Show the card in the clicked message."""
-    message = cards.message(card)
+async def show_card(
+    interaction: Interaction, clicked: Clicked, card: ApprovalCard, by: Caller
+) -> None:
+    """Show the card in the clicked message, which may be a reminder of it."""
+    stored = await interaction.services.database.read(
+        slack_messages.find, by.organisation_id, card.request.id, str(by.user_id)
+    )
+    is_reminder = stored is not None and stored.reply_ts == clicked.ts
+    message = reminders.reminder(card) if is_reminder else cards.message(card)
     try:
         if interaction.is_submission:
             await interaction.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)

@@ -50,6 +50,11 @@ def blocks(card: ApprovalCard) -> list[Block]:
     return [*shown, text.quiet(status)]
 
 
+def outcome(card: ApprovalCard) -> Message:
+    """Only the state, for a reply to the card."""
+    return {"text": _text(card), "blocks": [text.quiet(text.escaped(_status_line(card)))]}
+
+
 def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
     """The card block: person and type, dates, the balance, and the first colleague who is off."""
     proposed = card.open_amendment

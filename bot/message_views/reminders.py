@@ -12,7 +12,12 @@ from storage.notifications.reminder_summaries import SummaryNotificationData, Wa
 
 
 def reminder(card: ApprovalCard) -> Message:
-    """The reply in the thread of an unanswered card: the card again, with its buttons."""
+    """The reply in the thread of an unanswered card: the card again, with its buttons.
+
+    Once the card is decided, only the outcome.
+    """
+    if not card.may_decide:
+        return cards.outcome(card)
     title = gettext("Still waiting for your decision")
     return {"text": _sentence(card), "blocks": [text.section(f"*{title}*"), *cards.blocks(card)]}
 

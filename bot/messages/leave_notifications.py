@@ -172,8 +172,7 @@ async def _refresh_card(
     client, card, content = workspace.client, data.card, cards.message(data.card)
     asks_again = approver_messages.asks_again(card, notification.event_type)
     if message.reply is not None and not asks_again:
-        again = reminders.reminder(card) if card.may_decide else content
-        await threads.update(client, message.reply, again)
+        await threads.update(client, message.reply, reminders.reminder(card))
     if not await threads.update(client, message, content):
         return None
     sent = _sent(data, message)

@@ -88,9 +88,10 @@ def test_a_reminder_decides_and_shows_the_decision_as_the_card_does(world: World
     assert world.request().status == "approved"
     for who in (GRACE, HEDY):
         (reply,) = world.replies(world.card(who))
-        for place in (world.card(who), reply):
-            assert to_decide(place) == []
-            assert "Approved by Grace Hopper" in place.visible_text
+        assert reply.visible_text == "Approved by Grace Hopper, 2 June 2026, 09:00"
+        assert "Annual leave: Mon 3 August to Wed 5 August 2026, 3 days" in reply.text
+        assert to_decide(world.card(who)) == []
+        assert reply.visible_text in world.card(who).visible_text
 
 
 def test_a_declined_reminder_shows_the_decision_as_the_card_does(world: World) -> None:
@@ -100,12 +101,16 @@ def test_a_declined_reminder_shows_the_decision_as_the_card_does(world: World) -
     world.click(GRACE, ids.DECLINE, world.replies(world.card(GRACE))[0])
     form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
     world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
-    world.deliver()
+    world.settled()
 
+    # At once, without waiting for the other approvers' messages.
     (reply,) = world.replies(world.card(GRACE))
-    for place in (world.card(GRACE), reply):
-        assert to_decide(place) == []
-        assert "Declined by Grace Hopper" in place.visible_text
+    assert reply.visible_text == "Declined by Grace Hopper, 2 June 2026, 09:00"
+    world.deliver()
+    (later,) = world.replies(world.card(GRACE))
+    assert later.visible_text == reply.visible_text
+    assert to_decide(world.card(GRACE)) == []
+    assert "Declined by Grace Hopper" in world.card(GRACE).visible_text
 
 
 def test_a_reminder_takes_the_place_of_the_one_before(world: World) -> None:
