@@ -196,6 +196,7 @@ def test_forms_of_people_and_departments_are_within_limits(
         departments.departments(Page(items=many[:40], next_cursor=CURSOR), {}, {}),
         departments.department(None, None),
         *(departments.department(department, employee) for department in many[:1]),
+        *(departments.deletion(department) for department in many[:1]),
     ):
         assert problems_of_view(view) == []
         assert not is_too_large(view)
@@ -287,6 +288,7 @@ def test_forms_of_the_organisation_and_its_types_are_within_limits(name: str, em
         organisation_views.organisation(organisation, "United Kingdom (Scotland)"),
         leave_types.leave_type(None),
         leave_types.leave_type(study),
+        leave_types.archiving(study),
         leave_types.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
     ):
         assert problems_of_view(view) == []
