@@ -101,6 +101,7 @@ def test_polite_english_is_understood(text: str, first: str, last: str) -> None:
         ("KW 52", "2026-12-21", "2026-12-25"),
         ("Montag bis Mittwoch weg, am Donnerstag zurück", "2026-11-23", "2026-11-25"),
         ("Di frei, ab Freitag wieder da", "2026-11-24", "2026-11-26"),
+        ("Brückentag am 8. Januar", "2027-01-08", "2027-01-08"),
         ("hab ab dem 14. zwei Wochen Urlaub", "2026-12-14", "2026-12-25"),
         ("ganze nächste Woche Urlaub", "2026-11-30", "2026-12-04"),
     ],
@@ -237,6 +238,7 @@ def test_a_personal_day_is_a_day_of_the_type_with_that_name(text: str, name: str
         ("monday after the 4th advent", "advent"),
         ("lunch, off tomorrow, back thursday", "lunch"),
         ("off next week except wednesday", "except"),
+        ("off over christmas", "over"),
     ],
 )
 def test_days_that_an_unknown_word_may_move_are_not_kept(text: str, unknown: str) -> None:
@@ -311,6 +313,7 @@ def test_the_days_beside_an_unknown_word_are_kept_for_the_button() -> None:
         ("Sind morgen Leute weg?", "out", "morgen"),
         ("Ist am Freitag jemand im Urlaub?", "out", "am freitag"),
         ("fehlt morgen jemand?", "out", "morgen"),
+        ("wer fehlt am 30.?", "out", "am 30."),
         ("wer ist nächste Woche alles im Urlaub?", "out", "nächste woche"),
         ("is anyone off tomorrow?", "out", "tomorrow"),
         ("are people away next week?", "out", "next week"),

@@ -75,11 +75,17 @@ def command_of(typed: str) -> Command | None:
     """What the phrase asks for; None for everything else."""
     if typed.strip() == "?":
         return Command(name="help")
-    text = _COURTESIES.sub(" ", plain(typed).rstrip(_PUNCTUATION))
-    text = " ".join(text.rstrip(_PUNCTUATION).split())
+    text = _COURTESIES.sub(" ", _without_end(plain(typed)))
+    text = _without_end(" ".join(text.split()))
     for name, pattern in _COMPILED:
         if match := pattern.fullmatch(text):
             parts = match.groupdict()
             rest = f"{parts.get('before') or ''} {parts.get('rest') or ''}"
             return Command(name=name, rest=" ".join(rest.split()))
     return None
+
+
+def _without_end(text: str) -> str:
+    """The text without punctuation at its end. In German, "am 30." ends with the day."""
+    text = text.rstrip(" ?!,")
+    return text if re.search(r"\d\.$", text) else text.rstrip(_PUNCTUATION)

@@ -37,7 +37,7 @@ def english() -> Words:
             for name in names
         },
         which_week={"this": "this", "next": "next", "last": "last", "coming": "coming"},
-        to=("to", "until", "till", "through"),
+        to=("to", "until", "till", "through", "thru"),
         since=("since",),
         starting=("from", "starting"),
         within=("in",),
@@ -61,7 +61,7 @@ def english() -> Words:
         ),
         ordinal_endings=("st", "nd", "rd", "th"),
         exceptions=frozenset(
-            ("but", "each", "every", "except", "excluding", "not", "or", "without")
+            ("but", "each", "every", "except", "excluding", "not", "or", "over", "without")
         ),
         also=("and", "&"),
         fillers=frozenset(
@@ -83,7 +83,7 @@ def english() -> Words:
             + ("i'll", "i'm", "i've", "im", "in", "inclusive", "is", "it", "just", "leave", "my")
             + ("need", "of", "off", "on", "ooo", "out", "please", "request", "some", "take")
             + ("taking", "that", "the", "time", "want", "was", "will")
-            + ("work",)
+            + ("work", "afk", "booking")
         ),
         leave_words=frozenset(
             ("al", "holiday", "holidays", "hols", "pto", "vacation", "vacations", "vacay")

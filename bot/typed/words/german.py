@@ -64,7 +64,7 @@ def german() -> Words:
         after=("nach", "nach dem"),
         back=("zurück", "wieder da", "wieder hier", "wieder im büro", "wieder zurück"),
         ordinal_endings=(".",),
-        exceptions=frozenset(("außer", "ausser", "jeden", "nicht", "oder", "ohne")),
+        exceptions=frozenset(("außer", "ausser", "jeden", "nicht", "oder", "ohne", "über")),
         fillers=frozenset(
             (
                 "an",
@@ -100,6 +100,7 @@ def german() -> Words:
         also=("und",),
         leave_words=frozenset(
             ("ferien", "urlaub", "urlaubstag", "jahresurlaub", "erholungsurlaub")
+            + ("brückentag", "fenstertag")
         ),
         type_words={
             **dict.fromkeys(("ferien", "urlaub", "urlaubstag", "jahresurlaub"), MAIN),
@@ -128,7 +129,8 @@ def german() -> Words:
                 "ich bin",
                 "bin ich",
             ),
-            *("weg", "abwesend", "urlaub machen", "brauch", "hab", "nehm", "möcht", "ganze"),
+            *("weg", "abwesend", "urlaub machen", "brauch", "bräuchte", "hab", "nehm", "möcht"),
+            "ganze",
         ),
         rewrites={
             r"diesen (vormittag|nachmittag)": r"heute \1",
