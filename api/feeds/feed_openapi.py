@@ -1,4 +1,4 @@
-"""`GET /cal/{token}` in the OpenAPI document."""
+"""Calendar feeds in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ _EXAMPLE: Final = "\r\n".join(
     ]
 )
 
+_SCOPE: Final = {
+    "name": "scope",
+    "in": "query",
+    "description": "Whose leave: the owner's, their team's or everyone's.",
+    "schema": {"type": "string", "enum": [*SCOPES], "default": "personal"},
+    "example": "team",
+}
+
 PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     "/cal/{token}": {
         "get": {
@@ -61,13 +69,7 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
                     "schema": {"type": "string"},
                     "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
                 },
-                {
-                    "name": "scope",
-                    "in": "query",
-                    "description": "Whose leave: the owner's, their team's or everyone's.",
-                    "schema": {"type": "string", "enum": [*SCOPES], "default": "personal"},
-                    "example": "team",
-                },
+                _SCOPE,
                 {
                     "name": "If-None-Match",
                     "in": "header",
@@ -98,5 +100,40 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             },
             "x-codes": ["not_found", "not_one_of", "rate_limited", "internal_error", "unavailable"],
         }
-    }
+    },
+    "/cal/{token}/subscribe": {
+        "get": {
+            "operationId": "calendar.subscribe",
+            "summary": "Open a calendar feed in Apple Calendar",
+            "description": (
+                "Redirects to the feed's address with the scheme `webcal`, which Apple Calendar "
+                "subscribes to. Does not check whether the token is valid."
+            ),
+            "tags": ["Calendar feeds"],
+            "security": [],
+            "parameters": [
+                {
+                    "name": "token",
+                    "in": "path",
+                    "required": True,
+                    "description": "The feed's token.",
+                    "schema": {"type": "string"},
+                    "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
+                },
+                _SCOPE,
+            ],
+            "responses": {
+                "302": {
+                    "description": "The address to subscribe to.",
+                    "headers": {
+                        "Location": {
+                            "description": "A `webcal` address.",
+                            "schema": {"type": "string"},
+                        }
+                    },
+                },
+            },
+            "x-codes": ["not_found", "not_one_of", "internal_error"],
+        }
+    },
 }

@@ -62,7 +62,7 @@ def feed_request(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> F
     today = now.astimezone(UTC).date()
     headers = [(name, value) for name, value in scope["headers"] if name in _PREFERENCE_HEADERS]
     return FeedRequest(
-        subscription=Subscription(token=token, scope=_scope(scope["query_string"]), today=today),
+        subscription=Subscription(token=token, scope=scope_of(scope["query_string"]), today=today),
         owner=owner,
         modified=last_modified(max(owner.changed_at, midnight(today)), now),
         preferences=_preferences(tuple(headers)),
@@ -85,7 +85,8 @@ def tag_of(fingerprint: str, coding: Coding) -> bytes:
     return b'"%s%s"' % (fingerprint.encode("ascii"), _TAG_SUFFIX[coding])
 
 
-def _scope(query_string: bytes) -> FeedScope:
+def scope_of(query_string: bytes) -> FeedScope:
+    """Raises InvalidInput for an unknown scope."""
     if not query_string:
         return "personal"
     query = parse_qs(query_string.decode("latin-1"), keep_blank_values=True)

@@ -16,7 +16,7 @@ from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
 from api.base.shared_lookup import SharedLookup
 from api.documentation import documentation, openapi
-from api.feeds import feed_endpoint, feed_openapi
+from api.feeds import feed_endpoint, feed_openapi, subscribe
 from api.http.endpoints import Endpoint
 from api.http.handlers import Clock, Services
 from api.http.key_use import KeyUse
@@ -114,6 +114,7 @@ def routes(
         *health.routes(services),
         *operation_routes(OPERATIONS, services),
         *metrics_route.routes(services, metrics or Metrics()),
+        *subscribe.routes(services),
         *wallchart_endpoint.routes(services),
         *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),

@@ -33,12 +33,7 @@ def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timez
             )
         ),
         *_own_links(base_url, personal),
-        text.quiet(
-            gettext(
-                "In Apple Calendar, choose File, New Calendar Subscription, and paste the link. "
-                "Google and Outlook read it every few hours."
-            )
-        ),
+        text.quiet(gettext("Google and Outlook read the link every few hours.")),
         text.quiet(text.escaped(_last_fetch(personal, timezone))),
         layout.actions(regenerate),
         layout.header(gettext("More feeds")),
@@ -90,15 +85,22 @@ def _link(title: str, url: str) -> Block:
 
 
 def _copied_or_added(url: str, name: str) -> str:
-    """The link to copy, and links that add it to a calendar on the web."""
+    """The link to copy, and links that add it to a calendar."""
     # Google takes the address of a subscription only with this scheme.
     for_google = quote(url.replace("https://", "webcal://", 1), safe="")
     google = f"https://calendar.google.com/calendar/r?cid={for_google}"
     query = urlencode({"url": url, "name": name}, quote_via=quote)
     outlook = f"https://outlook.office.com/calendar/0/addfromweb?{query}"
-    add_to_google, add_to_outlook = gettext("Add to Google Calendar"), gettext("Add to Outlook")
-    links = f"<{google}|{add_to_google}> · <{text.escaped(outlook)}|{add_to_outlook}>"
-    return f"```{text.escaped(url)}```{links}"
+    # A web page that redirects to a webcal address, which Slack does not link to.
+    address, question_mark, scope = url.partition("?")
+    apple = f"{address}/subscribe{question_mark}{scope}"
+    links = (
+        (google, gettext("Add to Google Calendar")),
+        (outlook, gettext("Add to Outlook")),
+        (apple, gettext("Add to Apple Calendar")),
+    )
+    shown = " · ".join(f"<{text.escaped(link)}|{title}>" for link, title in links)
+    return f"```{text.escaped(url)}```{shown}"
 
 
 def _last_fetch(feed: CalendarFeed, timezone: str) -> str:

@@ -36,6 +36,7 @@ pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 # its secret.
 OPEN: Final = {
     "/cal/{token}",
+    "/cal/{token}/subscribe",
     "/wallchart/{token}",
     "/wallchart/assets/{version}/{name}",
     "/healthz",

@@ -163,6 +163,7 @@ def test_a_feed_is_added_to_a_calendar_with_one_click(world: World) -> None:
     assert f"<https://calendar.google.com/calendar/r?cid={google}|Add to Google Calendar>" in text
     outlook = quote(f"{link}?scope=team", safe="")
     assert f"addfromweb?url={outlook}&amp;name=Your%20team|Add to Outlook>" in text
+    assert "/subscribe?scope=team|Add to Apple Calendar>" in text
 
 
 def test_the_working_week_of_the_organisation_has_a_row_for_each_day(world: World) -> None:
