@@ -108,6 +108,7 @@ function show(people) {
   if (!isKnown) {
     for (const panel of panels) {
       panel.chooser.replaceChildren(...people.map((one) => element("option", { value: one.id }, one.name)));
+      panel.chooser.value = panel.userId;
     }
   }
   return names.filter((_, index) => !linked[index]).map((name) => `No one here is called “${name}”.`);

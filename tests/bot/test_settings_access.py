@@ -212,7 +212,8 @@ def test_many_keys_are_paginated(world: World) -> None:
 
 
 def links(view: View) -> list[str]:
-    return re.findall(r"https?://\S+/cal/[^`\s]+", view.visible_text)
+    """The feeds' addresses, as one copies them; links to add a feed to a calendar are left out."""
+    return re.findall(r"https?://\S+/cal/[^/`\s]+(?=\s|`|$)", view.visible_text)
 
 
 def test_the_shown_links_belong_to_the_users_feed(world: World) -> None:
