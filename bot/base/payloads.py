@@ -70,8 +70,9 @@ Named = Id | Entity | None
 
 
 class Common(TypedDict, total=False):
-    """Members that Bolt reads in every payload and event."""
+    """Members that Bolt reads in every payload and event, and the app's id."""
 
+    api_app_id: Id | None
     team: Named
     team_id: Id | None
     user: Named

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from slack_sdk.models.blocks import AlertBlock, PlainTextObject
@@ -67,19 +67,25 @@ def row(name: str, facts: Sequence[str]) -> Block:
     return text.section(f"{title}\n{' · '.join(facts)}" if facts else title)
 
 
-def menu(action_id: str, options: Sequence[tuple[str, str]], about: str) -> Block:
+def menu(
+    action_id: str,
+    options: Sequence[tuple[str, str]],
+    about: str,
+    urls: Mapping[str, str] | None = None,
+) -> Block:
     """An overflow menu. The options are labels with what to do with ``about``, the id of a row.
 
-    ``Interaction.choice`` has what to do, ``Interaction.value`` the id.
+    ``Interaction.choice`` has what to do, ``Interaction.value`` the id. ``urls`` are the addresses
+    that Slack opens for some of the choices; it reports those choices as well.
     """
-    return {
-        "type": "overflow",
-        "action_id": action_id,
-        "options": [
-            {"text": text.plain(label, text.MAX_OPTION), "value": f"{choice} {about}"}
-            for label, choice in options
-        ],
-    }
+    shown: list[Block] = [
+        {"text": text.plain(label, text.MAX_OPTION), "value": f"{choice} {about}"}
+        for label, choice in options
+    ]
+    for option, (_, choice) in zip(shown, options, strict=True):
+        if urls and choice in urls:
+            option["url"] = urls[choice]
+    return {"type": "overflow", "action_id": action_id, "options": shown}
 
 
 def confirm(title: str, sentence: str, yes: str, no: str) -> Block:

@@ -19,7 +19,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 class InstalledWorkspaces(Workspaces):
-    """Workspaces that installed the app by OAuth: one indexed read, and no call to Slack."""
+    """Workspaces that installed the app by OAuth: one indexed read for each payload."""
 
     def __init__(
         self, template: AsyncWebClient, database: Database, clock: Callable[[], datetime]
@@ -30,12 +30,16 @@ class InstalledWorkspaces(Workspaces):
 
     async def for_payload(self, team_id: str) -> Workspace | None:
         try:
-            return await self.for_delivery(team_id)
+            return await self._installed(team_id)
         except TokenUnreadable:
             _log.error("slack.token_unreadable", team_id=team_id, setting="HIATUS_SECRET_KEYS")
             return None
 
     async def for_delivery(self, team_id: str) -> Workspace | None:
+        workspace = await self._installed(team_id)
+        return None if workspace is None else await self._with_home_url(workspace)
+
+    async def _installed(self, team_id: str) -> Workspace | None:
         installation = await self._database.read(slack_installations.find, team_id)
         if installation is None:
             return None

@@ -43,7 +43,7 @@ class OneWorkspace(Workspaces):
 
     async def for_delivery(self, team_id: str) -> Workspace | None:
         workspace = await self._identify()
-        return workspace if workspace.team_id == team_id else None
+        return await self._with_home_url(workspace) if workspace.team_id == team_id else None
 
     async def organisation_of(self, team_id: str) -> Organisation | None:
         if (await self._identify()).team_id != team_id:

@@ -18,7 +18,7 @@ from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, Values
 from bot.blocks import text
 from bot.client import slack_web
-from bot.client.workspaces import Workspace
+from bot.client.workspaces import Workspace, home_url
 from bot.interaction import errors
 from bot.interaction.services import Services
 from bot.views import notice
@@ -93,6 +93,12 @@ class Interaction:
     def client(self) -> AsyncWebClient:
         """The client of the interaction's workspace. Raises as ``workspace``."""
         return self.workspace.client
+
+    @property
+    def home_url(self) -> str | None:
+        """Opens the app's Home tab in Slack. Unlike ``workspace.home_url``, always known."""
+        app_id = self.body.get("api_app_id")
+        return home_url(self.team_id, app_id) if app_id else None
 
     @property
     def event(self) -> Event:

@@ -225,7 +225,8 @@ async def show_card(
         slack_messages.find, by.organisation_id, card.request.id, str(by.user_id)
     )
     is_reminder = stored is not None and stored.reply_ts == clicked.ts
-    message = reminders.reminder(card) if is_reminder else cards.message(card)
+    render = reminders.reminder if is_reminder else cards.message
+    message = render(card, interaction.home_url)
     try:
         if interaction.is_submission:
             await interaction.client.chat_update(channel=clicked.channel, ts=clicked.ts, **message)

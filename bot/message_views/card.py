@@ -16,16 +16,16 @@ from storage.leave.request_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardCover
 
 
-def message(card: ApprovalCard) -> Message:
+def message(card: ApprovalCard, home_url: str | None) -> Message:
     """``text`` and ``blocks`` of a message; buttons only while the viewer can decide.
 
     The text has all the information, because screen readers read only the text
     (docs.slack.dev, chat.postMessage, "Accessibility considerations").
     """
-    return {"text": _text(card), "blocks": blocks(card)}
+    return {"text": _text(card), "blocks": blocks(card, home_url)}
 
 
-def blocks(card: ApprovalCard) -> list[Block]:
+def blocks(card: ApprovalCard, home_url: str | None) -> list[Block]:
     """The card block, and below it what does not fit into its 200 characters."""
     request, proposed = card.request, card.open_amendment
     shown = [block(card, _buttons(card))]
@@ -46,7 +46,7 @@ def blocks(card: ApprovalCard) -> list[Block]:
         shown.append(text.paragraph(gettext("Reason: {reason}", reason=declined)))
     status = text.escaped(_status_line(card))
     if card.may_decide:
-        return [*shown, {**text.section(status), "accessory": _menu(card)}]
+        return [*shown, {**text.section(status), "accessory": _menu(card, home_url)}]
     return [*shown, text.quiet(status)]
 
 
@@ -174,11 +174,14 @@ def _buttons(card: ApprovalCard) -> list[Block]:
     return request_card.decision_buttons(approve, decline, value, card.requester.name)
 
 
-def _menu(card: ApprovalCard) -> Block:
+def _menu(card: ApprovalCard, home_url: str | None) -> Block:
     proposed = card.open_amendment
-    first_day = (card.request if proposed is None else proposed.amendment).start_date
-    options = [(gettext("Show the team's calendar"), "calendar")]
-    return layout.menu(ids.CALENDAR, options, about=first_day.isoformat())
+    first_day = (card.request if proposed is None else proposed.amendment).start_date.isoformat()
+    options, urls = [(gettext("Show the team's calendar"), "calendar")], {}
+    if home_url is not None:
+        options.append((gettext("Open my Home tab"), "home"))
+        urls["home"] = home_url
+    return layout.menu(ids.CALENDAR, options, about=first_day, urls=urls)
 
 
 def _text(card: ApprovalCard) -> str:

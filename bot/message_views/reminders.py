@@ -11,7 +11,7 @@ from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
 
 
-def reminder(card: ApprovalCard) -> Message:
+def reminder(card: ApprovalCard, home_url: str | None) -> Message:
     """The reply in the thread of an unanswered card: the card again, with its buttons.
 
     Once the card is decided, only the outcome.
@@ -19,7 +19,8 @@ def reminder(card: ApprovalCard) -> Message:
     if not card.may_decide:
         return cards.outcome(card)
     title = gettext("Still waiting for your decision")
-    return {"text": _sentence(card), "blocks": [text.section(f"*{title}*"), *cards.blocks(card)]}
+    blocks = [text.section(f"*{title}*"), *cards.blocks(card, home_url)]
+    return {"text": _sentence(card), "blocks": blocks}
 
 
 def _sentence(card: ApprovalCard) -> str:

@@ -67,7 +67,8 @@ class LeaveNotifications:
         slack_user_id = await self._recipients.slack_user_id(
             notification, data.recipient, workspace
         )
-        return _sent(data, await post(workspace, slack_user_id, cards.message(data.card)))
+        card = cards.message(data.card, workspace.home_url)
+        return _sent(data, await post(workspace, slack_user_id, card))
 
     async def _requester_notice(
         self, data: NotificationData, notification: Notification, workspace: Workspace
@@ -120,7 +121,7 @@ class LeaveNotifications:
         if data.message is not None and await threads.tell(
             workspace.client,
             data.message,
-            cards.message(data.card),
+            cards.message(data.card, workspace.home_url),
             news or {"text": ""},
             is_broadcast=True,
         ):
@@ -154,9 +155,9 @@ class LeaveNotifications:
         if not data.card.may_decide:
             return Outcome(verdict="delivered")
         if data.message is not None and await threads.update(
-            workspace.client, data.message, cards.message(data.card)
+            workspace.client, data.message, cards.message(data.card, workspace.home_url)
         ):
-            again = reminders.reminder(data.card)
+            again = reminders.reminder(data.card, workspace.home_url)
             reply_ts = await _show_again(data.message, again, workspace)
             return Outcome(verdict="delivered", reply_ts=reply_ts)
         return await self._card(replace(data, message=None), notification, workspace)
@@ -169,10 +170,11 @@ async def _refresh_card(
     workspace: Workspace,
 ) -> Outcome | None:
     """Update the card wherever it is shown, and reply if there is news; None if it is gone."""
-    client, card, content = workspace.client, data.card, cards.message(data.card)
+    client, card, home_url = workspace.client, data.card, workspace.home_url
+    content = cards.message(card, home_url)
     asks_again = approver_messages.asks_again(card, notification.event_type)
     if message.reply is not None and not asks_again:
-        await threads.update(client, message.reply, reminders.reminder(card))
+        await threads.update(client, message.reply, reminders.reminder(card, home_url))
     if not await threads.update(client, message, content):
         return None
     sent = _sent(data, message)

@@ -31,6 +31,7 @@ METHODS: Final[Mapping[str, str | None]] = {
     "apps.connections.open": None,
     "auth.revoke": None,
     "auth.test": None,
+    "bots.info": "users:read",
     "chat.delete": "chat:write",
     "chat.postMessage": "chat:write",
     "chat.update": "chat:write",

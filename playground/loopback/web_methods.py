@@ -37,6 +37,13 @@ def _team_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
     return {"team": shape | {"email_domain": team.email_domain}}
 
 
+@api_method("bots.info", "users:read")
+def _bots_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
+    if arguments.get("bot") != team.bot_id:
+        raise SlackRefusal("bot_not_found")
+    return {"bot": {"id": team.bot_id, "app_id": api.workspace.app_id, "name": "hiatus"}}
+
+
 @api_method("users.info", "users:read", "user")
 def _users_info(api: WebApi, team: Team, arguments: Payload) -> Payload:
     person = api.workspace.people.get((team.id, str(arguments["user"])))

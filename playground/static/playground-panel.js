@@ -275,6 +275,7 @@ export class Panel {
         return (await this.act(asked)).groups || [];
       },
       confirm: (dialog) => ask(dialog, this.world.people),
+      openHome: () => this.open("home"),
     };
   }
 }

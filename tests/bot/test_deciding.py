@@ -189,7 +189,7 @@ def test_the_menu_of_a_card_shows_the_teams_calendar_of_that_week(world: World) 
     menu = card.blocks[-1]["accessory"]
     assert (menu["type"], [option["text"]["text"] for option in menu["options"]]) == (
         "overflow",
-        ["Show the team's calendar"],
+        ["Show the team's calendar", "Open my Home tab"],
     )
 
     world.slack.click(GRACE, card, ids.CALENDAR, menu["options"][0]["value"])
@@ -198,6 +198,35 @@ def test_the_menu_of_a_card_shows_the_teams_calendar_of_that_week(world: World) 
     assert "Ada Lovelace" in calendar.visible_text
     world.click(GRACE, ids.APPROVE)
     assert "overflow" not in str(world.card(GRACE).blocks)
+
+
+def test_the_menu_of_a_card_links_to_home(world: World) -> None:
+    world.a_request()
+    card = world.card(GRACE)
+    to_home = card.blocks[-1]["accessory"]["options"][1]
+    assert to_home["url"] == "slack://app?team=T1&id=A1&tab=home"
+
+    opened = len(world.slack.calls("views.open"))
+    # Slack opens the link, and reports the choice too.
+    world.slack.click(GRACE, card, ids.CALENDAR, to_home["value"])
+    world.settled()
+
+    assert len(world.slack.calls("views.open")) == opened
+    assert len(world.slack.calls("bots.info")) == 1
+
+
+def test_a_card_has_no_link_to_home_while_slack_does_not_tell_the_apps_id(world: World) -> None:
+    world.slack.fail_next("bots.info", error="internal_error", times=2)
+    request = world.a_request()
+    (without, _) = world.card(GRACE), world.card(HEDY)
+    assert "url" not in str(without.blocks[-1]["accessory"])
+
+    world.database.write_now(
+        leave_requests.edit, request.id, {"note": "now"}, by=world.caller(ADA), now=world.clock()
+    )
+    world.deliver()
+
+    assert "slack://app" in str(world.card(GRACE).blocks[-1]["accessory"])
 
 
 def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> None:

@@ -50,6 +50,7 @@ from storage.rules.leave_years import LeaveYear
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 EMPTY = Filled(leave_type_id=None, start_date=None, end_date=None)
 REQUEST_ID = "01970000-0000-7000-8000-000000000001"
+HOME_URL = "slack://app?team=T0123456789&id=A0123456789&tab=home"
 
 HOSTILE = st.sampled_from(
     ["<!channel>", "<@U1>", "&amp;", "*_~`", "<https://x|y>", ">" * 200, "&" * 200, "😀" * 200]
@@ -179,7 +180,7 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
 
 @given(approval_cards())
 def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
-    message = cards.message(card)
+    message = cards.message(card, HOME_URL)
 
     assert problems_of_message(message["text"], message["blocks"]) == []
     assert len(message["text"]) <= 4_000
@@ -236,7 +237,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
     )
 
     notifications = [requester_messages.notification(card, kind) for kind in EVENT_TYPES]
-    for message in filter(None, [cards.message(card), *notifications]):
+    for message in filter(None, [cards.message(card, HOME_URL), *notifications]):
         assert problems_of_message(message["text"], message["blocks"]) == []
         assert len(message["text"]) <= 4_000
 
@@ -254,7 +255,7 @@ def test_messages_to_requesters_are_within_limits_and_harmless(
     for other in (
         requester_messages.own_request(card),
         requester_messages.reply(card, event_type),
-        reminders.reminder(card),
+        reminders.reminder(card, HOME_URL),
         approver_messages.reply(card, event_type),
     ):
         if other is not None:

@@ -347,6 +347,23 @@ def test_new_messages_are_marked_counted_and_read_aloud(browser: Browser, server
         expect(tab).to_have_accessible_name("Hiatus")
 
 
+def test_a_link_to_home_in_a_menu_opens_the_home_tab(browser: Browser, server: Server) -> None:
+    with opened(browser, viewport={"width": 1280, "height": 800}) as page:
+        screens = Screens(page, "Ada", "Grace", "Henrik")
+        home = {"text": plain("Home"), "value": "home", "url": "slack://app?team=T1&id=A1&tab=home"}
+        menu = {"type": "overflow", "action_id": "o", "options": [home]}
+        block = {"type": "section", "block_id": "1", "text": mrkdwn("A card"), "accessory": menu}
+        screens.show(message(1, "A card", blocks=[block]))
+        page.goto(f"{server.url}/playground?as=Ada")
+
+        amir(page).get_by_label("More actions").click()
+        amir(page).get_by_role("button", name="Home").click()
+
+        expect(amir(page).get_by_role("tab", name="Home")).to_have_attribute(
+            "aria-selected", "true"
+        )
+
+
 @pytest.mark.parametrize(
     ("link", "names"),
     [

@@ -68,8 +68,13 @@ async def show_typed(interaction: Interaction, typed: str) -> bool:
 
 
 async def open_modal(interaction: Interaction) -> None:
-    """Open the calendar from Home, or from an approval card at the request's week."""
+    """Open the calendar from Home, or from an approval card at the request's week.
+
+    The card's menu also has a link to Home, which Slack opens by itself.
+    """
     await interaction.ack()
+    if interaction.choice == "home":
+        return
     by = await identity.caller(interaction)
     shown, chart = await interaction.services.database.read_long(
         _first_page, None, _day_of(interaction.value), by=by, now=interaction.now
