@@ -8,6 +8,7 @@ from datetime import date
 from typing import Final, Literal
 
 from storage.access.wallcharts.chart_values import Day, Off, PersonDays, ShownType
+from storage.rules import holiday_calendar
 from storage.rules.halves import AFTERNOON, MORNING
 
 Kind = Literal["work", "off", "holiday", "leave", "pending"]
@@ -41,8 +42,9 @@ class Cell:
 class Cells:
     """Makes the cells of one chart; days that look alike share one."""
 
-    def __init__(self, texts: Mapping[str, str], today: date) -> None:
+    def __init__(self, texts: Mapping[str, str], language: str, today: date) -> None:
         self._texts = texts
+        self._language = language
         self._today = today
         self._made: dict[object, Cell] = {}
 
@@ -54,6 +56,8 @@ class Cells:
             day.worked,
             day.holiday,
             day.holiday_name,
+            # The same name may have different translations, and on another day none.
+            day.holiday_name and (day.holiday_country, day.date),
             _look(day.morning),
             _look(day.afternoon),
             day.date == self._today,
@@ -81,7 +85,10 @@ class Cells:
                 colour=off.leave_type.colour or AWAY_COLOUR,
             )
         if day.holiday & half:
-            return Half(kind="holiday", text=f"{self._texts['public_holiday']}: {day.holiday_name}")
+            name = holiday_calendar.translated(
+                day.holiday_name or "", day.holiday_country, day.date, self._language
+            )
+            return Half(kind="holiday", text=f"{self._texts['public_holiday']}: {name}")
         return Half(kind="work" if day.worked & half else "off")
 
     def _named(self, half: Half, when: str) -> Half:

@@ -49,7 +49,7 @@ class ShownChart:
         department = chart.config.departments.get(request.department_id or "")
         scope = self.texts[request.scope] if department is None else department.name
         self.caption = f"{scope}, {self.month}"
-        cells = Cells(self.texts, today)
+        cells = Cells(self.texts, language, today)
         self.people = [
             ShownPerson(name=person.name, is_viewer=person.is_viewer, cells=cells.of(person))
             for person in chart.people

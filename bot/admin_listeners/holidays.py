@@ -153,6 +153,7 @@ async def ask_removal(interaction: Interaction) -> None:
     set_id, override_id = interaction.private_metadata, interaction.value
 
     def dry_run(tx: Transaction) -> View:
+        config = organisation_config.of_organisation(tx, by.organisation_id)
         override = holiday_overrides.get(tx, set_id, override_id, by=by)
         named_effects = forms.effects_of(
             tx,
@@ -161,7 +162,7 @@ async def ask_removal(interaction: Interaction) -> None:
             ),
             by=by,
         )
-        return views.removal(set_id, override, named_effects)
+        return views.removal(holiday_sets.get(config, set_id), override, named_effects)
 
     await interaction.open(await interaction.services.database.dry_run(dry_run))
 

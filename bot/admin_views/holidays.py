@@ -93,11 +93,11 @@ def overrides(
             layout.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id), remove
         ),
     ]
-    blocks += [_ahead(on_date, holiday_set.id) for on_date in ahead[:_MAX_AHEAD]]
+    blocks += [_ahead(on_date, holiday_set) for on_date in ahead[:_MAX_AHEAD]]
     blocks.append(layout.header(gettext("Changed days")))
     if not page.items:
         blocks.append(text.section(gettext("No changes to the standard holidays.")))
-    blocks += [_override(override) for override in page.items]
+    blocks += [_override(override, holiday_set) for override in page.items]
     return layout.modal(
         gettext("Public holidays"),
         blocks + layout.show_more(ids.OVERRIDES_MORE, page.next_cursor),
@@ -132,12 +132,14 @@ def override_form(set_id: str, day: date | None = None) -> View:
     )
 
 
-def removal(set_id: str, override: HolidayOverride, named_effects: NamedEffects) -> View:
+def removal(
+    holiday_set: HolidaySet, override: HolidayOverride, named_effects: NamedEffects
+) -> View:
     """The effects of removing an override, before it is removed."""
     intro = gettext(
         "{day} ({name}) goes back to the country's standard.",
         day=words.day(override.date),
-        name=override.name,
+        name=_name(override, holiday_set),
     )
     if not named_effects.effects.affects_others:
         intro += " " + gettext("No one's leave changes.")
@@ -147,25 +149,30 @@ def removal(set_id: str, override: HolidayOverride, named_effects: NamedEffects)
         named_effects,
         ids.OVERRIDE_REMOVE_FORM,
         gettext("Remove"),
-        f"{set_id} {override.id}",
+        f"{holiday_set.id} {override.id}",
     )
 
 
-def _ahead(on_date: HolidayOnDate, set_id: str) -> Block:
-    when = words.day(on_date.date)
+def _name(day: HolidayOnDate | HolidayOverride, holiday_set: HolidaySet) -> str:
+    """An override without a name of its own has the country's, in English."""
+    return words.holiday(day.name, holiday_set.country_code, day.date)
+
+
+def _ahead(on_date: HolidayOnDate, holiday_set: HolidaySet) -> Block:
+    when, name = words.day(on_date.date), _name(on_date, holiday_set)
     if on_date.override_id is not None:
         what = gettext("Changed: see below")
-        return text.paragraph(f"{when}: {on_date.name}\n{what}")
+        return text.paragraph(f"{when}: {name}\n{what}")
     change = layout.button(
         gettext("Change"),
         ids.OVERRIDE_OF_DAY,
-        f"{set_id} {on_date.date.isoformat()}",
+        f"{holiday_set.id} {on_date.date.isoformat()}",
         spoken=gettext("Change {name}", name=when),
     )
-    return {**text.paragraph(f"{when}: {on_date.name}"), "accessory": change}
+    return {**text.paragraph(f"{when}: {name}"), "accessory": change}
 
 
-def _override(override: HolidayOverride) -> Block:
+def _override(override: HolidayOverride, holiday_set: HolidaySet) -> Block:
     when = words.day(override.date)
     what = gettext("Public holiday") if override.is_holiday else gettext("Not a public holiday")
     if override.half is not None:
@@ -178,5 +185,5 @@ def _override(override: HolidayOverride) -> Block:
         "danger",
         gettext("Remove {name}", name=when),
     )
-    lines = text.verbatim(f"{when}: {override.name}\n{what}")
+    lines = text.verbatim(f"{when}: {_name(override, holiday_set)}\n{what}")
     return {"type": "section", "text": lines, "accessory": remove}

@@ -19,6 +19,7 @@ from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
 from storage.base.errors import Days
 from storage.base.values import HalfDay
+from storage.rules import holiday_calendar
 
 _MAX_NAMES: Final = 5
 _MAX_DAYS_NAMED: Final = 4
@@ -89,6 +90,11 @@ def amount(half_days: int) -> str:
         return gettext("half a day")
     # 1.5 takes the plural form of 2.
     return ngettext("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
+
+
+def holiday(name: str, country_code: str | None, day: date) -> str:
+    """A public holiday's name, in the current language if its country's calendar has it."""
+    return holiday_calendar.translated(name, country_code, day, language.locale().language)
 
 
 def role(value: str) -> str:

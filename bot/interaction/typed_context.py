@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from bot.base import language
+from bot.blocks import words
 from bot.typed import typed_types
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsingContext
@@ -45,8 +46,12 @@ def of_person(tx: Transaction, user: User, *, by: Caller, now: datetime) -> Pars
 
 
 def _next_holidays(config: OrganisationConfig, user: User, today: date) -> dict[str, date]:
-    """The next public holiday of each name."""
+    """The next public holiday of each name, in English and in the person's language."""
     code = public_holidays.country_code_of(config, user)
     until = today + timedelta(days=_MAX_DAYS_TO_HOLIDAY)
     days = public_holidays.holidays_between(config, code, today, until)
-    return {typed_types.plain(days[day].name): day for day in sorted(days, reverse=True)}
+    return {
+        typed_types.plain(name): day
+        for day, holiday in sorted(days.items(), reverse=True)
+        for name in (holiday.name, words.holiday(holiday.name, holiday.country_code, day))
+    }

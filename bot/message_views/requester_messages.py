@@ -198,7 +198,10 @@ def _because(cause: Cause) -> str:
     if cause.holiday_date is None:
         return gettext("public holidays changed")
     day = words.day(cause.holiday_date)
-    name = f" ({text.cut(cause.holiday_name, 80)})" if cause.holiday_name else ""
+    name = ""
+    if cause.holiday_name:
+        shown = words.holiday(cause.holiday_name, cause.holiday_country, cause.holiday_date)
+        name = f" ({text.cut(shown, 80)})"
     match cause.code:
         case "public_holiday_added":
             return gettext("{day} is now a public holiday", day=day) + name

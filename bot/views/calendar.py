@@ -41,7 +41,7 @@ def _day(day: date, chart: Wallchart) -> Block:
 def _lines(day: date, chart: Wallchart) -> Iterator[str]:
     """The public holidays of that day, and everyone who is off."""
     days = [(person, each) for person in chart.people for each in person.days if each.date == day]
-    names = {each.holiday_name for _, each in days if each.worked and each.holiday_name}
+    names = {name for _, each in days if (name := calendar.holiday_of(each))}
     for name in sorted(names):
         yield f"{calendar.HOLIDAY} {text.escaped_within(name, _MAX_HOLIDAY)}"
     for person, each in days:

@@ -119,12 +119,14 @@ def _not_counted(lines: Sequence[DayLine]) -> list[str]:
         reasons.append(gettext("Half working days: {days}", days=words.few_days(half)))
     holidays = [day for day in lines if day.reason == "public_holiday"]
     if holidays:
-        named = [
-            f"{words.short_day(day.date)} ({text.cut(day.holiday_name or '', text.MAX_NAME)})"
-            for day in holidays
-        ]
+        named = [f"{words.short_day(day.date)} ({_holiday(day)})" for day in holidays]
         reasons.append(gettext("Public holidays: {days}", days=words.few_days(named)))
     return reasons
+
+
+def _holiday(day: DayLine) -> str:
+    name = words.holiday(day.holiday_name or "", day.holiday_country, day.date)
+    return text.cut(name, text.MAX_NAME)
 
 
 def _effect(preview: Preview) -> str:

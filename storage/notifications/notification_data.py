@@ -50,9 +50,7 @@ def load(tx: Transaction, notification: Notification, *, now: datetime) -> Notif
     message = slack_messages.find(
         tx, notification.organisation_id, notification.leave_request_id, notification.user_id
     )
-    team_id = organisation_config.of_organisation(
-        tx, notification.organisation_id
-    ).organisation.slack_team_id
+    config = organisation_config.of_organisation(tx, notification.organisation_id)
     total_change = None
     if (notification.kind, notification.event_type) == (
         "requester_notice",
@@ -60,7 +58,8 @@ def load(tx: Transaction, notification: Notification, *, now: datetime) -> Notif
     ):
         total_change = recalculation_causes.total_change_at(
             tx,
-            notification.organisation_id,
+            config,
+            card.requester,
             notification.leave_request_id,
             at=notification.created_at,
         )
@@ -69,7 +68,7 @@ def load(tx: Transaction, notification: Notification, *, now: datetime) -> Notif
         tx, notification
     )
     return NotificationData(
-        team_id=team_id,
+        team_id=config.organisation.slack_team_id,
         recipient=recipient,
         locale=locale,
         card=card,

@@ -20,6 +20,7 @@ class DayLine:
     """One date. ``reason`` is why it counts less than a whole day, else None.
 
     ``has_changed``: it would count differently today, as working days or holidays have changed.
+    ``holiday_country`` is the country or region that named the holiday, if one did.
     """
 
     date: date
@@ -29,6 +30,7 @@ class DayLine:
     reason: LineReason | None
     holiday_name: str | None
     has_changed: bool
+    holiday_country: str | None = None
 
 
 def lines(counts: Iterable[DayCount]) -> list[DayLine]:
@@ -52,6 +54,7 @@ def _line(count: DayCount, counted: int) -> DayLine:
         reason=_reason(count, counted),
         holiday_name=count.holiday_name,
         has_changed=counted != count.counted,
+        holiday_country=count.holiday_country,
     )
 
 

@@ -30,17 +30,22 @@ def _covered(first_slot: int, last_slot: int, morning_slot: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Holiday:
-    """A public holiday and the mask of its halves."""
+    """A public holiday and the mask of its halves.
+
+    ``country_code`` is of the country or region that named it, None if the organisation did.
+    """
 
     name: str
     halves: int = WHOLE_DAY
+    country_code: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayCount:
     """The count of one date of a span: ``counted = requested & worked & ~holiday``, all masks.
 
-    ``holiday`` also has halves that are not worked; ``holiday_name`` is None without a holiday.
+    ``holiday`` also has halves that are not worked; ``holiday_name`` is None without a holiday, and
+    ``holiday_country`` unless a country or region named it.
     """
 
     date: date
@@ -49,6 +54,7 @@ class DayCount:
     holiday: int
     holiday_name: str | None
     counted: int
+    holiday_country: str | None = None
 
     @property
     def half_days(self) -> int:
@@ -115,6 +121,7 @@ def count_days(
                     holiday=holiday.halves,
                     holiday_name=holiday.name,
                     counted=requested & worked & ~holiday.halves,
+                    holiday_country=holiday.country_code,
                 )
             )
     return days

@@ -115,21 +115,49 @@ def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
     of ``GB-ENG``. In English where the library has English names. Raises InvalidInput
     ``unknown_country``.
     """
-    country, _, region = check_country(code).partition("-")
-    own_language = _library_calendar(country).default_language or ""
-    country_holidays = holidays.country_holidays(
-        country,
-        subdiv=_regions(country)[region] if region else None,
-        years=year,
-        # Never None: the library would use the locale of the machine.
-        language=own_language if own_language.startswith("en") else "en_US",
-    )
+    code = check_country(code)
+    own_language = _library_calendar(code.partition("-")[0]).default_language or ""
+    language = own_language if own_language.startswith("en") else "en_US"
     return MappingProxyType(
         {
-            day: Holiday(name=name, halves=WHOLE_DAY)
-            for day, name in sorted(country_holidays.items())
+            day: Holiday(name=name, halves=WHOLE_DAY, country_code=code)
+            for day, name in sorted(_library_names(code, year, language).items())
             if day.year == year
         }
+    )
+
+
+def translated(name: str, country_code: str | None, day: date, language: str) -> str:
+    """The name of a public holiday in a language (``de``), if the library has it.
+
+    Only the country's or region's own name for that day has a translation: what an organisation
+    typed stays as it is.
+    """
+    if country_code is None or language == ENGLISH.language:
+        return name
+    holiday = holidays_of(country_code, day.year).get(day)
+    if holiday is None or holiday.name != name:
+        return name
+    return _translations(country_code, day.year, language).get(day, name)
+
+
+@cached("translated_holidays", 1_024)
+def _translations(code: str, year: int, language: str) -> Mapping[date, str]:
+    """The names of a year's public holidays, by date; empty if the library lacks the language."""
+    known = _library_calendar(code.partition("-")[0]).supported_languages
+    spelling = next((each for each in known if each.partition("_")[0] == language), None)
+    return {} if spelling is None else _library_names(code, year, spelling)
+
+
+def _library_names(code: str, year: int, language: str) -> Mapping[date, str]:
+    """The library's calendar of a year; ``language`` is one of its spellings.
+
+    It is never None: the library would use the locale of the machine.
+    """
+    country, _, region = code.partition("-")
+    subdivision = _regions(country)[region] if region else None
+    return dict(
+        holidays.country_holidays(country, subdiv=subdivision, years=year, language=language)
     )
 
 

@@ -345,6 +345,28 @@ def test_the_language_of_the_browser(office: Office) -> None:
     assert "Accept-Language" in page.headers["Vary"]
 
 
+def test_public_holidays_have_the_names_of_the_persons_country_in_the_language_of_the_browser(
+    office: Office,
+) -> None:
+    of_grace(public_holiday_country_code="DE")(office)
+
+    german = office.get("?month=2026-12", headers={"Accept-Language": "de"})
+    english = office.get("?month=2026-12")
+
+    # Ada's are British, for which there are no German names.
+    ada = ["Christmas Day", "Boxing Day", "Boxing Day (observed)"]
+    assert re.findall("<b>Feiertag: ([^<]+)<", german.text) == [
+        *ada,
+        "Erster Weihnachtstag",
+        "Zweiter Weihnachtstag",
+    ]
+    assert re.findall("<b>Public holiday: ([^<]+)<", english.text) == [
+        *ada,
+        "Christmas Day",
+        "Second Day of Christmas",
+    ]
+
+
 def test_the_svg_has_no_script_and_loads_nothing(office: Office) -> None:
     picture = office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
 

@@ -247,10 +247,11 @@ def test_confirmations_of_effects_are_within_limits(
         half=None,
         created_at=NOW,
     )
+    holiday_set = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
     for view in (
         people.deactivation(employee, named_effects),
         people.archiving(employee, named_effects),
-        holidays.removal(REQUEST_ID, changed, named_effects),
+        holidays.removal(holiday_set, changed, named_effects),
         consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
         assert problems_of_view(view) == []

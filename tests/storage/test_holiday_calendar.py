@@ -121,7 +121,9 @@ def test_a_country_without_a_region_has_only_nationwide_holidays() -> None:
     ],
 )
 def test_holidays_are_whole_days_with_english_names(code: str, day: date, name: str) -> None:
-    assert holiday_calendar.holidays_of(code, 2026)[day] == Holiday(name=name, halves=WHOLE_DAY)
+    assert holiday_calendar.holidays_of(code, 2026)[day] == Holiday(
+        name=name, halves=WHOLE_DAY, country_code=code
+    )
 
 
 def test_holiday_names_do_not_depend_on_the_machines_locale(
@@ -131,6 +133,76 @@ def test_holiday_names_do_not_depend_on_the_machines_locale(
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
 
     assert holiday_calendar.holidays_of("AT", 2031)[date(2031, 12, 25)].name == "Christmas Day"
+
+
+def in_german(code: str, year: int) -> dict[date, str]:
+    return {
+        day: holiday_calendar.translated(holiday.name, holiday.country_code, day, "de")
+        for day, holiday in holiday_calendar.holidays_of(code, year).items()
+    }
+
+
+def test_a_german_reads_the_names_of_bavaria_that_they_know() -> None:
+    assert in_german("DE-BY", 2026) == {
+        date(2026, 1, 1): "Neujahr",
+        date(2026, 1, 6): "Heilige Drei Könige",
+        date(2026, 4, 3): "Karfreitag",
+        date(2026, 4, 6): "Ostermontag",
+        date(2026, 5, 1): "Erster Mai",
+        date(2026, 5, 14): "Christi Himmelfahrt",
+        date(2026, 5, 25): "Pfingstmontag",
+        date(2026, 6, 4): "Fronleichnam",
+        date(2026, 10, 3): "Tag der Deutschen Einheit",
+        date(2026, 11, 1): "Allerheiligen",
+        date(2026, 12, 25): "Erster Weihnachtstag",
+        date(2026, 12, 26): "Zweiter Weihnachtstag",
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "day", "name"),
+    [
+        pytest.param("AT", date(2026, 5, 1), "Staatsfeiertag", id="of Austria"),
+        pytest.param("CH-ZH", date(2026, 5, 1), "Tag der Arbeit", id="of Zürich"),
+        pytest.param("PL", date(2026, 11, 1), "Allerheiligen", id="of Poland"),
+        pytest.param("LU", date(2024, 5, 9), "Christi Himmelfahrt; Europatag", id="two on a day"),
+        pytest.param("GB", date(2026, 5, 4), "May Day", id="not in German"),
+        pytest.param("US", date(2027, 7, 5), "Independence Day (observed)", id="moved"),
+    ],
+)
+def test_a_holiday_has_the_german_name_of_its_country(code: str, day: date, name: str) -> None:
+    assert in_german(code, day.year)[day] == name
+
+
+@pytest.mark.parametrize(
+    ("name", "country_code", "day", "language"),
+    [
+        pytest.param("Good Friday", "DE", date(2026, 4, 3), "en", id="English reader"),
+        pytest.param("Good Friday", None, date(2026, 4, 3), "de", id="named by the organisation"),
+        pytest.param("Founders' Day", "DE", date(2026, 4, 3), "de", id="another name on that day"),
+        pytest.param("Good Friday", "DE", date(2026, 4, 2), "de", id="no public holiday"),
+        pytest.param("Good Friday", "DE", date(2026, 4, 3), "ja", id="a language without names"),
+    ],
+)
+def test_other_names_stay_as_they_are(
+    name: str, country_code: str | None, day: date, language: str
+) -> None:
+    assert holiday_calendar.translated(name, country_code, day, language) == name
+
+
+def test_every_holiday_has_a_name_in_german() -> None:
+    german = {"AT", "BE", "CH", "CV", "DE", "LI", "LU", "PL"}
+    regions = {region for code in german for region in holiday_calendar.regions(code)}
+
+    for code in (*holiday_calendar.countries(), *regions):
+        for year in range(2024, 2031):
+            names = in_german(code, year)
+            english = {
+                day: each.name for day, each in holiday_calendar.holidays_of(code, year).items()
+            }
+            assert names.keys() == english.keys()
+            assert all(name.strip() for name in names.values()), (code, year)
+            assert code[:2] in german or names == english
 
 
 @pytest.mark.parametrize("code", ["GB", "gb-eng", "US", "NP", "UA"])

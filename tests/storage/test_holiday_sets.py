@@ -120,7 +120,9 @@ def test_pages_belong_to_one_organisation(database: Database) -> None:
 def test_the_countrys_holidays_show_through(database: Database) -> None:
     acme = an_organisation(database)
 
-    assert holidays_on(database, acme, CHRISTMAS) == Holiday(name="Christmas Day", halves=WHOLE_DAY)
+    assert holidays_on(database, acme, CHRISTMAS) == Holiday(
+        name="Christmas Day", halves=WHOLE_DAY, country_code="GB"
+    )
     assert holidays_on(database, acme, MARKET_DAY) is None
 
 
@@ -151,8 +153,8 @@ def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
     ("half", "remaining"),
     [
         (None, None),
-        ("am", Holiday(name="Christmas Day", halves=AFTERNOON)),
-        ("pm", Holiday(name="Christmas Day", halves=MORNING)),
+        ("am", Holiday(name="Christmas Day", halves=AFTERNOON, country_code="GB")),
+        ("pm", Holiday(name="Christmas Day", halves=MORNING, country_code="GB")),
     ],
 )
 def test_an_override_takes_a_day_or_a_half_away(

@@ -90,6 +90,7 @@ class PlainDays:
                     worked=count.worked,
                     holiday=count.holiday,
                     holiday_name=count.holiday_name,
+                    holiday_country=count.holiday_country,
                 )
                 for count in counts
             ]
@@ -120,6 +121,7 @@ def with_leave(
                 worked=day.worked,
                 holiday=day.holiday,
                 holiday_name=day.holiday_name,
+                holiday_country=day.holiday_country,
                 morning=off if halves & MORNING else day.morning,
                 afternoon=off if halves & AFTERNOON else day.afternoon,
             )

@@ -45,7 +45,8 @@ class Day:
     """A person's day. ``worked`` and ``holiday`` are masks of halves (``storage/rules/halves.py``).
 
     Before and after their employment, people work on no day. ``morning`` and ``afternoon`` are the
-    leave that counts; both are the same where it is a whole day.
+    leave that counts; both are the same where it is a whole day. ``holiday_country`` is the country
+    or region that named the holiday, if one did.
     """
 
     date: date
@@ -54,6 +55,7 @@ class Day:
     holiday_name: str | None
     morning: Off | None = None
     afternoon: Off | None = None
+    holiday_country: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
