@@ -25,7 +25,6 @@ from storage.base.values import (
     LeaveRequest,
     LeaveType,
     Organisation,
-    Role,
     Source,
     User,
     UserStatus,
@@ -132,23 +131,11 @@ def caller_for(
     acme: Acme,
     user: User,
     *,
-    role: Role | None = None,
     scopes: frozenset[str] = frozenset(SCOPES),
     source: Source = "api",
-    request_id: str | None = None,
-    variant: int = 1,
-    key_id: str | None = None,
 ) -> Caller:
-    """The person as a caller, by default with their own role."""
     return Caller(
-        organisation_id=acme.id,
-        user_id=user.id,
-        role=role or user.role,
-        scopes=scopes,
-        source=source,
-        request_id=request_id,
-        variant=variant,
-        key_id=key_id,
+        organisation_id=acme.id, user_id=user.id, role=user.role, scopes=scopes, source=source
     )
 
 

@@ -29,9 +29,9 @@ from tests.builders import NOW
 SIZES = Sizes(people=60, requests=500, organisations=2)
 
 
-def measurement(server: str, per_second: float, scenario: str = "list") -> Measurement:
+def measurement(server: str, per_second: float) -> Measurement:
     return Measurement(
-        scenario=scenario,
+        scenario="list",
         server=server,
         outcome=Outcome(
             responses=int(per_second),

@@ -22,8 +22,6 @@ from storage.db.database import Transaction
 from storage.rules import holiday_calendar
 from storage.slack import setup_checklist
 
-_TYPES_SHOWN: Final = 40
-
 
 async def organisation(interaction: Interaction) -> None:
     """Open the organisation's settings."""

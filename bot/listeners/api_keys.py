@@ -19,7 +19,6 @@ from storage.db.pages import PageOf
 from storage.events import organisation_config
 
 _KEYS_SHOWN: Final = 20
-_FEEDS_SHOWN: Final = 20
 
 
 async def keys(interaction: Interaction) -> None:

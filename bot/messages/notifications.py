@@ -173,14 +173,3 @@ class Notifier:
                 # Logged once instead of for every pending notification.
                 return _NOT_INSTALLED
             return outcome_of(notification, failure)
-
-
-async def drain(notifier: Notifier, *, limit: int = 32) -> int:
-    """Deliver until nothing is due; returns the number of attempts."""
-    attempts = 0
-    while due := await notifier.claim(limit):
-        await notifier.record_results(
-            [(notification, await notifier.deliver(notification)) for notification in due]
-        )
-        attempts += len(due)
-    return attempts

@@ -87,8 +87,8 @@ class Filled:
         )
 
 
-def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
-    """The values in a view's ``state.values``; ``leave_type_id`` overrides the chosen type."""
+def filled_of(values: Values) -> Filled:
+    """The values in a view's ``state.values``."""
     cover = form_values.value(values, ids.COVER)
     start_date = form_values.date_value(values, ids.FIRST_DAY)
     end_date = form_values.date_value(values, ids.LAST_DAY)
@@ -100,7 +100,7 @@ def filled_of(values: Values, leave_type_id: str | None = None) -> Filled:
         # A morning becomes the whole first day once the leave has more days.
         ends_at_midday = part == ids.MORNING and start_date == end_date
     return Filled(
-        leave_type_id=leave_type_id or form_values.value(values, ids.LEAVE_TYPE),
+        leave_type_id=form_values.value(values, ids.LEAVE_TYPE),
         start_date=start_date,
         end_date=end_date,
         begins_at_midday=begins_at_midday,

@@ -90,9 +90,7 @@ def caller_of(
     return Authenticated(caller=caller, key=key)
 
 
-def authenticate(
-    tx: Transaction, key: str, *, now: datetime, request_id: str | None = None
-) -> Authenticated:
+def authenticate(tx: Transaction, key: str, *, now: datetime) -> Authenticated:
     """The caller with the key as it was sent.
 
     Raises Unauthenticated for a key that is malformed, unknown, revoked or expired, or whose owner
@@ -100,7 +98,7 @@ def authenticate(
     """
     if not api_key_format.is_well_formed(key):
         raise Unauthenticated
-    return caller_of(find_key(tx, fingerprint(key)), now=now, request_id=request_id)
+    return caller_of(find_key(tx, fingerprint(key)), now=now)
 
 
 def is_use_due(authenticated: Authenticated, now: datetime) -> bool:

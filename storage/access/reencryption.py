@@ -61,7 +61,7 @@ def reencrypt(
     return Reencrypted(changed=changed, unreadable=unreadable, is_complete=is_complete)
 
 
-def needs_older_keys(database: Database, *, batch: int = BATCH) -> bool:
+def needs_older_keys(database: Database) -> bool:
     """Whether only an older key decrypts a canary or a stored secret.
 
     Raises SecretKeysUnusable or DatabaseUnavailable.
@@ -71,12 +71,12 @@ def needs_older_keys(database: Database, *, batch: int = BATCH) -> bool:
     for kind in stored_secrets.KINDS:
         after: tuple[str, str] | None = None
         while True:
-            rows = database.read_now(stored_secrets.read, kind, after=after, limit=batch)
+            rows = database.read_now(stored_secrets.read, kind, after=after, limit=BATCH)
             for row in rows:
                 is_first = database.secrets.is_encrypted_with_first_key(row.encrypted)
                 if not is_first and stored_secrets.is_readable(database.secrets, row.encrypted):
                     return True
-            if len(rows) < batch:
+            if len(rows) < BATCH:
                 break
             after = rows[-1].organisation_id, rows[-1].id
     return False

@@ -69,13 +69,11 @@ def assess(
     *,
     today: date,
     replaces: LeaveRequest | None = None,
-    is_by_admin: bool = False,
     is_override: bool = False,
 ) -> Assessment:
-    """The counted draft. ``replaces`` is the request that it edits or changes.
+    """The counted draft. ``replaces`` is the request that it edits.
 
-    A change of approved leave is checked for what it adds (``check_rules_of_change``);
-    ``is_by_admin`` as there. ``is_override`` ignores the allowance and the type's notice, length
+    ``is_override`` ignores the allowance and the type's notice, length
     and note rules. Raises the error of the first broken rule: InvalidInput, OverlappingLeave or
     InsufficientAllowance.
     """
@@ -90,7 +88,7 @@ def assess(
         _raising,
         today,
         replaces,
-        is_by_admin=is_by_admin,
+        is_by_admin=False,
         is_override=is_override,
     )
 
@@ -108,6 +106,8 @@ def examine(
 ) -> tuple[Assessment | None, list[DomainError]]:
     """As ``assess``, with the errors of all broken rules; ``assess`` raises the first.
 
+    ``replaces`` may also be approved leave, which is checked for what the draft adds;
+    ``is_by_admin`` as in ``check_rules_of_change``.
     The assessment is None if the dates or the type are invalid: then nothing can be counted.
     """
     try:
@@ -194,7 +194,7 @@ def _check_rules(
     day_counts = by_date.count(config, user, span)
     adds_leave = True
     if _is_change(replaces):
-        counted_halves = changed_leave.counted_halves(replaces, span, day_counts)
+        counted_halves = changed_leave.counted_halves(replaces, day_counts)
         changed = changed_request(replaces, draft, counted_halves, note)
         first_added_day = changed_leave.first_added_day(replaces, changed)
         adds_leave = first_added_day is not None

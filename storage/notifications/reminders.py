@@ -43,13 +43,9 @@ def start_again(
     )
 
 
-def due_organisations(
-    tx: Transaction, *, now: datetime, limit: int = MAX_ORGANISATIONS
-) -> list[str]:
+def due_organisations(tx: Transaction, *, now: datetime) -> list[str]:
     """The organisations in which reminders are due, those due longest first."""
-    return [
-        organisation_id for (organisation_id,) in tx.all(_due_organisations, now=now, limit=limit)
-    ]
+    return [row.organisation_id for row in tx.all(_due_organisations, now=now)]
 
 
 def back_off(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -79,13 +75,13 @@ def _start(
 
 
 @compiled
-def _due_organisations(now: Param[datetime], limit: Param[int]) -> Select:
+def _due_organisations(now: Param[datetime]) -> Select:
     return (
         ReminderRow.select(ReminderRow.organisation_id)
         .where(ReminderRow.due_at <= now)
         .group_by(ReminderRow.organisation_id)
         .order_by(fn.MIN(ReminderRow.due_at))
-        .limit(limit)
+        .limit(MAX_ORGANISATIONS)
     )
 
 

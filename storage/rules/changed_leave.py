@@ -14,7 +14,6 @@ from storage.base.values import LeaveRequest, LeaveType
 from storage.rules import days, spans
 from storage.rules.days import DayCount
 from storage.rules.halves import NOTHING
-from storage.rules.spans import Span
 
 # What a change does to approved leave: nothing, it applies at once, or an approver decides on it.
 Effect = Literal["nothing", "at_once", "amendment"]
@@ -66,11 +65,11 @@ def first_added_day(before: LeaveRequest, after: LeaveRequest) -> date | None:
     return next(added, None)
 
 
-def counted_halves(before: LeaveRequest, span: Span, counts: Iterable[DayCount]) -> str:
+def counted_halves(before: LeaveRequest, counts: Iterable[DayCount]) -> str:
     """The counted halves of the changed leave; days that stay as they are keep their count.
 
     So past days keep it after working days or holidays have changed; of later days the stored count
-    is current. ``counts`` are those of the span by the current working days and holidays.
+    is current. ``counts`` are those of the changed leave by the current working days and holidays.
     """
     span_before = spans.of_request(before)
     stored = _counted_by_day(before)

@@ -33,11 +33,6 @@ class DayLine:
     holiday_country: str | None = None
 
 
-def lines(counts: Iterable[DayCount]) -> list[DayLine]:
-    """The dates by today's count."""
-    return [_line(count, count.counted) for count in counts]
-
-
 def stored_lines(counts: Iterable[DayCount], counted_halves: str) -> list[DayLine]:
     """The dates by the stored count; ``counts`` is today's."""
     return [

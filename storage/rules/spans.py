@@ -14,11 +14,6 @@ MAX_SPAN_DAYS: Final = 366
 LONG_SPAN_DAYS: Final = 31
 
 
-def earliest_start(day: date) -> date:
-    """The earliest first day of leave that ends on ``day`` or later: it bounds an index scan."""
-    return date.fromordinal(max(day.toordinal() - MAX_SPAN_DAYS, date.min.toordinal()))
-
-
 def latest_end(day: date) -> date:
     """The latest last day of leave that begins by ``day``: it bounds an index scan."""
     last_day = min(day.toordinal() + MAX_SPAN_DAYS, date.max.toordinal())

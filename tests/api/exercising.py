@@ -16,7 +16,6 @@ from typing import Any, Final
 import httpx
 
 from api.http.operations import Operation
-from api.service.app import OPERATIONS
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
@@ -34,7 +33,6 @@ from tests.builders import (
 
 NEVER: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 REQUEST_ID: Final = "the-same-for-all"
-WRITES: Final = [operation for operation in OPERATIONS if operation.method != "GET"]
 
 # Where the documented example does not fit the organisation below.
 BODIES: Final[Mapping[str, Any]] = {

@@ -45,13 +45,13 @@ def another_service(respond: Respond) -> Iterator[str]:
             thread.join()
 
 
-def with_status(status: int, body: bytes = b'{"status":"ok"}', **headers: str) -> Respond:
+def with_status(status: int, **headers: str) -> Respond:
     def respond(request: BaseHTTPRequestHandler) -> None:
         request.send_response(status)
         for name, value in headers.items():
             request.send_header(name, value)
         request.end_headers()
-        request.wfile.write(body)
+        request.wfile.write(b'{"status":"ok"}')
 
     return respond
 

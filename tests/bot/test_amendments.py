@@ -35,8 +35,8 @@ def send_change(world: World, **filled: Any) -> None:
     world.deliver()
 
 
-def change_card(world: World, who: str = GRACE) -> Message:
-    return next(card for card in world.cards(who) if "change of" in card.visible_text)
+def change_card(world: World) -> Message:
+    return next(card for card in world.cards(GRACE) if "change of" in card.visible_text)
 
 
 def test_the_form_says_what_a_change_does(world: World) -> None:

@@ -29,10 +29,10 @@ def typed(world: World, words: str, who: str = ADA) -> Message:
     return [message for message in world.slack.ephemerals if message.user == who][-1]
 
 
-def turned(world: World, message: Message, action_id: str, value: str, who: str = ADA) -> Message:
-    world.slack.click(who, message, action_id, value)
+def turned(world: World, message: Message, action_id: str, value: str) -> Message:
+    world.slack.click(ADA, message, action_id, value)
     world.settled()
-    return [message for message in world.slack.ephemerals if message.user == who][-1]
+    return [message for message in world.slack.ephemerals if message.user == ADA][-1]
 
 
 def rows(message: Message) -> list[list[str]]:

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import uvicorn
@@ -159,12 +158,7 @@ class World:
             self.slack.wait_for_socket()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive(), "the app did not stop"

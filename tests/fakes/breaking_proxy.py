@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 from urllib.parse import parse_qs, urlsplit
 
@@ -32,12 +31,7 @@ class BreakingProxy:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._listening.close()
 
     def _accept(self) -> None:

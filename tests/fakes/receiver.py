@@ -5,10 +5,8 @@
         ...                                    # the app posts to receiver.url
         assert [request.status for request in receiver.wait_for(3)] == [500, 500, 200]
 
-`url` (any path below it is received too), `url_of(path)`, `requests`, `wait_for(n)`,
-`assert_no_more(n)`, `answer(status, headers, body, delay_seconds=, drip=, drip_seconds=, reset=,
-redirect_to=, body_bytes=, path=, times=)`, `forget_answers()`. Scripted responses are used
-in order, those of a path before those of any path; then responses are 200 and empty.
+Paths below `url` are received, too. Scripted responses are used in order, those of a path before
+those of any path; then responses are 200 and empty.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import asyncio
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Self
 
 from aiohttp import web
@@ -84,12 +81,7 @@ class LoopbackReceiver:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.stop()
 
     @property
@@ -137,11 +129,6 @@ class LoopbackReceiver:
         )
         with self._changed:
             self._scripts.append(script)
-
-    def forget_answers(self) -> None:
-        """Answers 200 from now on."""
-        with self._changed:
-            self._scripts.clear()
 
     def wait_for(self, n: int, timeout_seconds: float = 30) -> list[Received]:
         """The requests so far, once there are `n` of them; TimeoutError otherwise."""

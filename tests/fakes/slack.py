@@ -3,30 +3,11 @@
     with LoopbackSlack(app_url) as slack:          # or slack.app_url = ... later
         AsyncWebClient(token=slack.token, base_url=slack.api_url)
 
-Set up: `add_person(id, email, real_name, tz, deleted, is_restricted, is_bot, is_stranger, ...)`,
-  `change_person(id, **changes)`, `user(id)` (Slack's user object), `add_channel(id, name)`,
-  `add_team(id, token)`, `say(user_id, channel, text)`, `oauth_code(user_id, team_id)`,
-  `installer` (the user who agrees at /oauth/v2/authorize), `revoke(token)`, `expire_triggers()`,
-  `trigger(user_id)`, `response_url(user_id, message)`.
-Read (copies): `messages`, `ephemerals`, `dm(user_id)`, `in_channel(id)`, `views`,
-  `open_modal(user_id, showing=...)`, `home(user_id, showing=...)`, `has_modal(user_id)`,
-  `wait_for_dm(user_id, count, showing)`, `wait_for_call(method, count)`, `wait_until(predicate)`,
-  `calls(method, since=)`, `call_count`, `response_posts`, `answers`, `violations`. Messages and
-  views have `visible_text`, `buttons`, `blocks`; a message `text`, `ts`, `channel`, `user`,
-  `history`; a view `values`, `callback_id`, `private_metadata`, `title`, `hash`, `is_open`.
-Act: `command(user_id, "/timeoff", text)`, `shortcut(user_id, callback_id)`,
-  `click(user_id, message, action_id, value)`, `click_in_view(user_id, view, action_id, value)`,
-  `pick(user_id, view, block_id, action_id, value)`, `suggest(user_id, view, action_id, typed)`,
-  `submit(user_id, view, {field: value})`, `close(user_id, view)`,
-  `event(inner, event_id, retry_num)`, `open_home(user_id)`, `send_raw(body, content_type)`. Each
-  answers with `Answer(status, body, errors, elapsed_seconds, in_time, ok, sent, payload)` and takes
-  `via="socket"`, `team_id=`, `timestamp=`, `signature=`, `signing_secret=`, `overrides={...}`,
-  `force=True`, `timeout_seconds=`. Actions that Slack's client does not allow raise `Impossible`.
-Fail: `fail_next(method or "*", error=, status=, retry_after=, times=, hang_seconds=, reset=, body=,
-  apply_first=)`, `forget_failures()`.
-Socket Mode: `wait_for_socket(count)`, `disconnect_sockets(reason)`, `abort_sockets()`.
+Set up people and workspaces with the methods below, read with those of `slack_reading.py` (copies),
+act as people do with those of `playground/loopback/sending.py`, and let calls fail with those of
+`slack_failures.py`. Actions that Slack's client does not allow raise `Impossible`.
 
-The acting functions block: from a coroutine that shares its loop with the app, call them through
+Actions block: from a coroutine that shares its loop with the app, call them through
 `asyncio.to_thread`. Assert `slack.violations == []` at the end of a test.
 """
 

@@ -81,30 +81,16 @@ class Reading:
     def has_modal(self, user_id: str, *, team_id: str | None = None) -> bool:
         return bool(self._workspace.stack(team_id or self.team_id, user_id))
 
-    def open_modal(
-        self,
-        user_id: str,
-        showing: str = "",
-        *,
-        team_id: str | None = None,
-        timeout_seconds: float = PATIENCE_SECONDS,
-    ) -> View:
+    def open_modal(self, user_id: str, showing: str = "", *, team_id: str | None = None) -> View:
         """The modal on top; waits until its text or callback_id contains `showing`."""
 
         def top() -> View | None:
             stack = self._workspace.stack(team_id or self.team_id, user_id)
             return copy.deepcopy(stack[-1]) if stack and _shows(stack[-1], showing) else None
 
-        return self.wait_until(top, timeout_seconds)
+        return self.wait_until(top)
 
-    def home(
-        self,
-        user_id: str,
-        showing: str = "",
-        *,
-        team_id: str | None = None,
-        timeout_seconds: float = PATIENCE_SECONDS,
-    ) -> View:
+    def home(self, user_id: str, showing: str = "", *, team_id: str | None = None) -> View:
         """A person's Home tab; waits until its text contains `showing`."""
 
         def published() -> View | None:
@@ -112,36 +98,23 @@ class Reading:
             view = self._workspace.views[view_id] if view_id is not None else None
             return copy.deepcopy(view) if view is not None and _shows(view, showing) else None
 
-        return self.wait_until(published, timeout_seconds)
+        return self.wait_until(published)
 
-    def wait_for_dm(
-        self,
-        user_id: str,
-        count: int = 1,
-        showing: str = "",
-        *,
-        team_id: str | None = None,
-        timeout_seconds: float = PATIENCE_SECONDS,
-    ) -> Message:
-        """The last message to a person that contains `showing`, once there are `count` of them."""
+    def wait_for_dm(self, user_id: str, showing: str = "") -> Message:
+        """The last message to a person that contains `showing`, once there is one."""
 
-        def enough() -> list[Message]:
-            matching = [
+        def matching() -> list[Message]:
+            return [
                 message
-                for message in self.dm(user_id, team_id=team_id)
+                for message in self.dm(user_id)
                 if showing in f"{message.text}\n{message.visible_text}"
             ]
-            return matching if len(matching) >= count else []
 
-        return self.wait_until(enough, timeout_seconds)[-1]
+        return self.wait_until(matching)[-1]
 
-    def wait_for_call(
-        self, method: str, count: int = 1, timeout_seconds: float = PATIENCE_SECONDS
-    ) -> list[Call]:
+    def wait_for_call(self, method: str, count: int = 1) -> list[Call]:
         """The calls of `method`, once there are `count` of them."""
-        return self.wait_until(
-            lambda: calls if len(calls := self.calls(method)) >= count else [], timeout_seconds
-        )
+        return self.wait_until(lambda: calls if len(calls := self.calls(method)) >= count else [])
 
     def wait_until(
         self, predicate: Callable[[], T | None], timeout_seconds: float = PATIENCE_SECONDS

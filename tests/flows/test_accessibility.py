@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -15,7 +14,6 @@ from tests.flows.running import Deployment, Server
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 PEOPLE_OF_DEMO = 9
 Scheme = Literal["light", "dark"]
 
@@ -46,11 +44,6 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     yield page
     context.close()
     assert console == []
-
-
-def scheme_and_width(page: Page) -> tuple[Scheme, int]:
-    is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    return "dark" if is_dark else "light", page.evaluate("innerWidth")
 
 
 def is_as_wide_as_the_screen(page: Page) -> bool:

@@ -168,7 +168,7 @@ def test_days_that_stay_as_they_are_keep_their_count() -> None:
     stored = replace(PAST, counted_halves="03333")
     span = replace(spans.of_request(PAST), end_date=date(2026, 8, 11))
 
-    counted = changed_leave.counted_halves(stored, span, days.count_days(span, WEEK, {}))
+    counted = changed_leave.counted_halves(stored, days.count_days(span, WEEK, {}))
 
     assert counted == "033330033"
 

@@ -49,7 +49,6 @@ from tests.storage.test_recalculation import own_set
 
 LATER = NOW + timedelta(hours=1)
 DISPATCHERS: Final = ("notifications", "webhooks")
-NEXT_YEAR = date(2027, 1, 1)
 
 Change = Callable[..., Any]
 

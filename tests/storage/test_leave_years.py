@@ -160,6 +160,3 @@ def test_a_start_day_that_does_not_exist_is_refused(month: int, day: int, pointe
 @given(anchors)
 def test_every_day_of_a_leap_year_can_start_a_leave_year(anchor: date) -> None:
     leave_years.check_leave_year_start(anchor.month, anchor.day)
-
-
-YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))

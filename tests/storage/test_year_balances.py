@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from storage.rules import halves, leave_years, year_balances
 from storage.rules.employment.allowances import Entitlement, Grant
-from storage.rules.leave_years import LeaveYear, LeaveYearRule
+from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import Account, CarryOver, Deduction, LeaveYearBalance
 
 CALENDAR = LeaveYearRule(type="calendar", month=1, day=1)
-YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
 RECORDED_FROM = date(2026, 2, 1)
 
 
@@ -200,7 +199,6 @@ deductions = st.builds(
     counted_masks,
     st.dates(date(2024, 1, 1), date(2028, 6, 1)),
 )
-DAYS = st.dates(date(2024, 1, 1), date(2029, 1, 1))
 
 
 def everything(account: Account, leave_taken: list[Deduction]) -> list[Any]:

@@ -55,13 +55,13 @@ async def run(database: Database, *, now: datetime) -> None:
             _log.exception("employment.failed", user_id=person.user_id)
 
 
-def due_people(tx: Transaction, *, now: datetime, limit: int = MAX_PEOPLE) -> list[DuePerson]:
+def due_people(tx: Transaction, *, now: datetime) -> list[DuePerson]:
     """The people for whom something is due today in their organisation, due longest first."""
     # No time zone is more than a day ahead of UTC.
     tomorrow = (now + timedelta(days=1)).date()
     return [
         DuePerson(organisation_id=row.organisation_id, user_id=row.id)
-        for row in tx.all(_due, day=tomorrow.isoformat(), limit=limit)
+        for row in tx.all(_due, day=tomorrow.isoformat(), limit=MAX_PEOPLE)
         if rows.day(row.employment_due_on) <= local_day(now, row.timezone)
     ]
 

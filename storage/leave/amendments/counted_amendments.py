@@ -63,7 +63,7 @@ def counted(
         end_half_day=amendment.end_half_day,
     )
     counts = by_date.count(config, user, span)
-    counted_halves = changed_leave.counted_halves(request, span, counts)
+    counted_halves = changed_leave.counted_halves(request, counts)
     return CountedAmendment(
         amendment=amendment,
         counted_halves=counted_halves,
