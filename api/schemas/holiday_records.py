@@ -110,5 +110,5 @@ def country(value: Country) -> CountryRecord:
         "code": value.code,
         "name": value.name,
         "has_regions": bool(value.regions),
-        "regions": [{"code": code, "name": name} for code, name in value.regions],
+        "regions": [{"code": region.code, "name": region.name} for region in value.regions],
     }

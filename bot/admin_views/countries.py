@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.blocks import fields, text
 from bot.blocks.fields import Option
-from storage.base.calendar_values import Country
+from storage.base import texts
+from storage.base.calendar_values import Country, Region
 
 
 def country_options(countries: Iterable[Country], typed: str) -> list[Block]:
-    """Countries and regions whose name or code contains the typed text; at most 100."""
-    query = typed.casefold().strip()
+    """Countries and regions whose names or code contain each typed word; at most 100."""
+    typed_words = texts.search_key(re.sub(r"[:,()]", " ", typed)).split()
     options = []
     for country in countries:
-        labels = [(country.code, _national(country))]
-        labels += [(code, f"{country.name}: {name} ({code})") for code, name in country.regions]
+        labels: list[tuple[Country | Region, str]] = [(country, _national(country))]
+        labels += [
+            (region, f"{country.name}: {region.name} ({region.code})") for region in country.regions
+        ]
         options += [
-            fields.option(Option(label=_fitting(label, code), value=code))
-            for code, label in labels
-            if query in label.casefold()
+            fields.option(Option(label=_fitting(label, place.code), value=place.code))
+            for place, label in labels
+            if all(word in place.search_key for word in typed_words)
         ]
         if len(options) >= fields.MAX_OPTIONS:
             break

@@ -66,12 +66,25 @@ class HolidayOnDate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Country:
-    """A country with public holidays. ``regions`` are pairs of code and name, by code."""
+class Region:
+    """A region with public holidays of its own.
+
+    ``search_key`` is the `texts.search_key` of its code and of its names, also of its country's.
+    """
 
     code: str
     name: str
-    regions: tuple[tuple[str, str], ...]
+    search_key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Country:
+    """A country with public holidays, and its regions by code. ``search_key`` is as a region's."""
+
+    code: str
+    name: str
+    search_key: str
+    regions: tuple[Region, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,6 +23,9 @@ _BIDIRECTIONAL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
 
+# What Unicode does not decompose.
+_PLAIN_LETTERS: Final = str.maketrans("’øØłŁđĐ", "'oOlLdD")
+
 
 def name(value: object, field: str) -> str:
     """A stripped name of 1 to 200 characters on one line.
@@ -104,6 +107,12 @@ def slug_of(text: str, max_length: int) -> str:
 def name_key(text: str) -> str:
     """The key by which names are compared: ignores case, spacing and Unicode forms."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def search_key(text: str) -> str:
+    """As ``name_key``, also without accents: ``zurich`` for ``Zürich``."""
+    letters = unicodedata.normalize("NFKD", text).translate(_PLAIN_LETTERS).casefold()
+    return " ".join("".join(each for each in letters if not unicodedata.combining(each)).split())
 
 
 def email(value: object, field: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec, module_from_spec
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -17,8 +18,9 @@ import holidays
 from babel import Locale
 from holidays.registry import COUNTRIES
 
+from storage.base import texts
 from storage.base.caches import cached
-from storage.base.calendar_values import Country
+from storage.base.calendar_values import Country, Region
 from storage.base.errors import InvalidInput
 from storage.rules.days import Holiday
 from storage.rules.halves import WHOLE_DAY
@@ -27,6 +29,8 @@ from storage.rules.halves import WHOLE_DAY
 _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())
 
 ENGLISH: Final = Locale("en")
+
+_ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")
 
 # The package of the library's countries imports all 250 modules: 9 MB and 0.15 s. Without its
 # ``__init__``, the library imports each country when it is first needed, in 1 to 4 ms.
@@ -95,10 +99,34 @@ def all_countries(locale: Locale = ENGLISH) -> tuple[Country, ...]:
         Country(
             code=code,
             name=country_name(code, locale),
-            regions=tuple((region, region_name(region)) for region in regions(code)),
+            search_key=texts.search_key(_country_names(code, locale)),
+            regions=tuple(
+                Region(
+                    code=region, name=region_name(region), search_key=_search_key(region, locale)
+                )
+                for region in regions(code)
+            ),
         )
         for code in countries(locale)
     )
+
+
+def _country_names(code: str, locale: Locale) -> str:
+    return f"{code} {country_name(code, locale)} {country_name(code)}"
+
+
+def _search_key(code: str, locale: Locale) -> str:
+    country, _, region = code.partition("-")
+    names = [*_region_names(country, region), _english_regions().get(code, "")]
+    return texts.search_key(" ".join((code, _country_names(country, locale), *names)))
+
+
+@cache
+def _english_regions() -> Mapping[str, str]:
+    """The English names of regions that the library lacks, by code."""
+    lines = _ENGLISH_REGIONS_FILE.read_text(encoding="utf-8").splitlines()
+    named = (line.partition(" ") for line in lines if not line.startswith("#"))
+    return {code: name for code, _, name in named}
 
 
 def region_name(code: str) -> str:
@@ -190,6 +218,11 @@ def _regions(country: str) -> Mapping[str, str]:
 
 
 def _region_name(country: str, region: str) -> str:
+    return _region_names(country, region)[0]
+
+
+def _region_names(country: str, region: str) -> list[str]:
+    """The names in the library, or the code if it has none."""
     spelling = _regions(country)[region]
     names = _library_calendar(country).subdivisions_aliases.items()
-    return next((name for name, named in names if named == spelling), spelling)
+    return [name for name, named in names if named == spelling] or [spelling]

@@ -520,6 +520,37 @@ def test_countries_are_offered_in_the_readers_language(world: World) -> None:
     assert offered[0]["text"]["text"].startswith("Frankreich (FR)")
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("Bavaria", "DE-BY"),
+        ("bayern", "DE-BY"),
+        ("Germany: Bavaria", "DE-BY"),
+        ("Germany (DE)", "DE"),
+        ("lower saxony", "DE-NI"),
+        ("thuringen", "DE-TH"),
+        ("Vienna", "AT-9"),
+        ("wien", "AT-9"),
+        ("Zurich", "CH-ZH"),
+        ("geneva", "CH-GE"),
+        ("Genève", "CH-GE"),
+        ("Catalunya", "ES-CT"),
+        ("cote d'ivoire", "CI"),
+    ],
+)
+def test_countries_and_regions_are_found_by_english_and_own_names(
+    world: World, locale: str, typed: str, code: str
+) -> None:
+    world.slack.change_person(ADMIN, locale=locale)
+    form = settings(world, ADMIN, ids.ORGANISATION)
+
+    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, typed).body["options"]
+
+    assert code in [option["value"] for option in offered]
+    assert len(offered) < 20
+
+
 @pytest.mark.parametrize(
     ("filled", "field"),
     [

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import MutableMapping
 from datetime import date
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -85,6 +86,19 @@ def test_countries_are_listed_by_name() -> None:
 
     assert len(names) > 200
     assert names == sorted(names)
+
+
+def test_every_english_name_of_a_region_belongs_to_one_that_has_no_such_name_yet() -> None:
+    lines = Path(holiday_calendar.__file__).with_name("english_regions.txt").read_text("utf-8")
+    named = dict(line.split(" ", 1) for line in lines.splitlines() if not line.startswith("#"))
+    names = {
+        region.code: region.name
+        for country in holiday_calendar.all_countries()
+        for region in country.regions
+    }
+
+    assert named.keys() <= names.keys()
+    assert {code for code, name in named.items() if name == names[code]} == set()
 
 
 def test_regions_are_codes_that_can_be_used() -> None:
