@@ -272,6 +272,23 @@ def test_a_process_that_is_back_is_used_at_once(name: str, folder: Path) -> None
     assert (while_one_is_away, while_the_other_is_away) == ({200}, {200})
 
 
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+def test_the_only_process_that_is_left_gets_every_request(
+    name: str, method: str, folder: Path
+) -> None:
+    with ExitStack() as stack:
+        upstreams = [stack.enter_context(closing(Upstream(OK))) for _ in range(4)]
+        ports = [upstream.port for upstream in upstreams]
+        proxy = stack.enter_context(reverse_proxies.running(name, folder, ports))
+        http = stack.enter_context(proxy.client())
+        for upstream in upstreams[:3]:
+            upstream.close()
+        statuses = [http.request(method, "/docs").status_code for _ in range(8)]
+
+    assert statuses == [200] * 8
+    assert len(upstreams[3].methods) == 8
+
+
 def test_a_killed_process_costs_no_read_and_doubles_no_write(
     name: str, folder: Path, postgres_url: str
 ) -> None:

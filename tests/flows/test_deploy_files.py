@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -159,6 +160,40 @@ def test_every_file_that_a_command_of_a_page_names_exists() -> None:
     for page in FOLDER.glob("*.md"):
         for name in re.findall(r"\bdocs/deploy/[\w./@-]+", page.read_text(encoding="utf-8")):
             assert (ROOT / name).exists(), (page.name, name)
+
+
+def test_every_unit_that_a_page_names_exists() -> None:
+    units = {path.name.partition(".")[0].partition("@")[0] for path in SYSTEMD.glob("hiatus*.*")}
+    named = {
+        (page.name, unit)
+        for page in (ROOT / "docs").rglob("*.md")
+        for line in re.findall(r"systemctl (.*)", page.read_text(encoding="utf-8"))
+        for unit in re.findall(r"\bhiatus[\w@.-]*", line)
+    }
+
+    assert ("disk-full.md", "hiatus@8000") in named
+    unknown = {
+        (page, unit)
+        for page, unit in named
+        if unit == "hiatus" or re.split(r"[@.]", unit)[0] not in units
+    }
+    assert unknown == set()
+
+
+def test_an_exported_setting_wins_over_that_of_the_services(tmp_path: Path) -> None:
+    settings = tmp_path / "hiatus.env"
+    settings.write_text("DATABASE_URL='postgresql:///hiatus?host=/run'\nLOG_FORMAT=console\n")
+    script = (SYSTEMD / "hiatus").read_text(encoding="utf-8")
+    script = script.replace("/etc/hiatus/hiatus.env", str(settings))
+    script = script.replace("runuser --user hiatus -- /opt/hiatus/bin/hiatus", "printenv")
+    exported = {"PATH": os.environ["PATH"], "DATABASE_URL": "sqlite:////copy/a b.db"}
+
+    def printed(env: dict[str, str]) -> str:
+        command = ["sh", "-c", script, "hiatus", "DATABASE_URL", "LOG_FORMAT"]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+
+    assert printed(exported) == "sqlite:////copy/a b.db\nconsole\n"
+    assert printed({"PATH": exported["PATH"]}) == "postgresql:///hiatus?host=/run\nconsole\n"
 
 
 @pytest.mark.skipif(

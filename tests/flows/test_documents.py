@@ -72,7 +72,7 @@ ELSEWHERE = {
         (
             *("$EDITOR .env", "/opt/hiatus/bin/python", ".venv/bin/pip", "apt-get", "cd"),
             *("certbot", "chmod", "chown", "cp", "docker compose", "install", "ls", "nginx"),
-            *("$RELEASE/bin/pip", "ln", "runuser", "sed", "systemctl", "useradd"),
+            *("$RELEASE/bin/pip", "ln", "runuser", "sed", "systemctl", "umask", "useradd"),
         ),
         "nothing: they change a whole machine; tests/flows/test_deploy_files.py has what they name",
     ),

@@ -369,4 +369,5 @@ def test_a_check_that_hangs_or_raises_is_a_failure_and_the_others_are_made() -> 
         ("raises", "failed"),
         ("works", "ok"),
     ]
+    assert "check that the database, the name server and the disk answer" in findings[0].text
     assert "hunter2" not in str(findings)

@@ -97,7 +97,10 @@ class _Running:
     def findings(self) -> Sequence[Finding]:
         self._thread.join(self._check.seconds)
         if self._findings is None:
-            text = f"no result within {self._check.seconds:g} s: it did not get an answer"
+            text = (
+                f"no result within {self._check.seconds:g} s: check that the database, the name "
+                "server and the disk answer"
+            )
             return failed(self._check.subject, text)
         return self._findings
 
