@@ -1,4 +1,4 @@
-"""German readers get German: the test opens every modal, message and Home tab that it can reach.
+"""Every modal, message and Home tab that a German admin can reach: German, and valid for Slack.
 
 It has to reach every registered listener, so new listeners are covered.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -24,17 +25,19 @@ from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, slack_locales
-from storage.events import organisation_config
+from storage.events import admin_notifications, organisation_config
 from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.leave.recorded import objections, recording
 from storage.webhooks import webhooks
-from tests import catalogues
+from tests import catalogues, slack_types
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request
 from tests.fakes.slack import Answer, View
 
 ANNA: Final = "UANNA"
+# An admin who has not used Slack yet.
+NORA: Final = "UNORA"
 CHANNEL: Final = "CWHOISOUT"
 URL: Final = "https://93.184.215.14/hook"
 
@@ -49,7 +52,7 @@ TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|
 
 # In addition to the command's own words.
 TYPED: Final = (
-    *("3-7 aug", "gibberish", "3-7 aug gibberish"),
+    *("3-7 aug", "gibberish", "3-7 aug gibberish", "calendar", "calendar everyone"),
     *("@ada 3-7 aug", "@weg heute", "@gibberish", "@ada @eve"),
 )
 # Typed into searches, and filled into forms so that they concern a person's leave.
@@ -288,8 +291,10 @@ def german(world: World) -> World:
     anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
     world.people[ANNA] = anna
     world.slack.add_person(ANNA, anna.email, anna.name, tz="Europe/Berlin")
+    nora = {"email": "nora@example.com", "first_name": "Nora", "last_name": "Nagel"}
+    world.slack.add_person(NORA, nora["email"], "Nora Nagel", tz="Europe/Berlin")
     world.slack.add_channel(CHANNEL, "wer-ist-weg", is_member=True)
-    for who in (ADA, GRACE, HEDY, EVE, ANNA):
+    for who in (ADA, GRACE, HEDY, EVE, ANNA, NORA):
         world.slack.change_person(who, locale="de-DE")
     world.app.services.check_webhook_url = partial(resolve_and_check, allow_private=False)
     world.link()
@@ -298,6 +303,10 @@ def german(world: World) -> World:
         people.update(tx, world.people[ADA].id, {"manager_id": anna.id}, by=by, now=now)
         managed = {"manager_id": world.people[GRACE].id}
         people.update(tx, anna.id, managed, by=by, now=now)
+        people.create(tx, nora | {"role": "admin"}, by=by, now=now)
+        # Hedy decides on one request only, so that her reminder is of that one.
+        managed = {"manager_id": world.people[HEDY].id}
+        people.update(tx, world.people[EVE].id, managed, by=by, now=now)
         organisation_settings.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
         # The step of the checklist that is left opens the search for a person.
         holiday_sets.add(tx, "GB-SCT", by=by, now=now)
@@ -308,7 +317,10 @@ def german(world: World) -> World:
             german = {"channel": f"C{number:08}", "locale": "de"}
             channel_digests.create(tx, german, by=by, now=now)
             leave_types.create(tx, {"name": f"Sorte {number:02}"}, by=by, now=now)
-            webhooks.create(tx, f"{URL}/{number}", ["leave_request.created"], by=by, now=now)
+            events = ["leave_request.created"]
+            webhook, _ = webhooks.create(tx, f"{URL}/{number}", events, by=by, now=now)
+        webhooks.disable(tx, world.acme.id, webhook.id, "410", now=now)
+        admin_notifications.notify_of_disabled_webhook(tx, world.acme.id, webhook.id, now=now)
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
             api_keys.create_key(
@@ -338,11 +350,12 @@ def german(world: World) -> World:
         amended(world, ADA, date(2027, 3, 1) + timedelta(weeks=number))
     for number in range(4):
         amended(world, ANNA, date(2026, 6, 8) + timedelta(weeks=number))
-    a_request(world.database, world.acme, world.people[HEDY])
+    for who in (HEDY, EVE):
+        a_request(world.database, world.acme, world.people[who])
     for number in range(14):
         first = date(2026, 8, 3) + timedelta(weeks=number)
         a_request(world.database, world.acme, world.people[ADA], start_date=first)
-        a_request(world.database, world.acme, anna, start_date=first)
+        a_request(world.database, world.acme, anna, start_date=first, note="Hochzeit")
         colleague = a_person(world.database, world.acme, first_name=f"Weg{number}")
         a_request(world.database, world.acme, colleague, start_date=date(2026, 6, 2), code="sick")
     past = Draft(
@@ -460,7 +473,7 @@ def test_generated_secrets_are_not_taken_for_english(secret: str) -> None:
     assert english.words_in(f"The secret: ```{secret}``` it is") == ["The", "it", "is"]
 
 
-def test_a_german_admin_reads_no_english(german: World) -> None:
+def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path: Path) -> None:
     anna = Visitor(german)
 
     for listener in registered("/timeoff"):
@@ -489,6 +502,8 @@ def test_a_german_admin_reads_no_english(german: World) -> None:
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)
     anna.settings_again(ids.LEAVE_TYPES)
+    german.slack.command(NORA, ids.COMMAND, "balance")
+    german.settled()
     german.clock.advance(days=1)
     german.run(german.app.reminders.run)
     german.run(german.app.digests.run)
@@ -499,3 +514,4 @@ def test_a_german_admin_reads_no_english(german: World) -> None:
     assert {text: words for text, words in english_words.items() if words} == {}
     every = {(listener.kind, listener.name) for listener in registered("/timeoff")}
     assert every - anna.reached == SILENT
+    assert slack_types.problems_of(german.slack, tmp_path) == []
