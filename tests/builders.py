@@ -17,6 +17,7 @@ from storage.admin import departments, organisation_settings, organisations, peo
 from storage.admin.effects import Effects
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.organisations import NewOrganisation
+from storage.base.event_values import AuditEntry, Webhook
 from storage.base.values import (
     SCOPES,
     Caller,
@@ -31,14 +32,15 @@ from storage.base.values import (
 )
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
+from storage.db.pages import PageOf
 from storage.db.tables import WebhookRow
 from storage.directory import people_changes
 from storage.directory.slack_matching import SlackProfile
-from storage.events import organisation_config
+from storage.events import audit_log, organisation_config
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack.workspace_matching import NewInstallation
-from storage.webhooks import webhook_secrets
+from storage.webhooks import webhook_secrets, webhooks
 
 # A Monday.
 NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -212,6 +214,19 @@ def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
     """The caller's own feed token, if it has been made."""
     feed = personal_feeds.find(tx, by=by)
     return None if feed is None else feed.token
+
+
+def a_webhook(
+    database: Database, acme: Acme, *events: str, url: str = "https://example.com/"
+) -> Webhook:
+    """A webhook of the organisation, by default for every event."""
+    webhook, _ = database.write_now(webhooks.create, url, events or ["*"], by=acme.caller, now=NOW)
+    return webhook
+
+
+def audit_entries(database: Database, by: Caller, **filters: Any) -> list[AuditEntry]:
+    """The newest 100, newest first."""
+    return database.read_now(audit_log.entries, PageOf(limit=100), by=by, **filters).items
 
 
 def signing_secrets(

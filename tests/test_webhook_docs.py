@@ -17,10 +17,10 @@ from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from storage.leave.changes import amendment_steps
-from storage.webhooks import deliveries, delivery_queue, requested_deliveries, webhooks
+from storage.webhooks import deliveries, delivery_queue, requested_deliveries
 from storage.webhooks.retry_schedule import RETRY_AFTER_SECONDS
 from tests import javascript
-from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
+from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation, caller_for
 from tests.outcomes import DELIVERED
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -38,9 +38,7 @@ def code(language: str, page: str = TEXT) -> list[str]:
 def real_events(database: Database) -> dict[str, Any]:
     """An event of each type, as a receiver gets it."""
     acme = an_organisation(database)
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, acme)
     grace = a_person(
         database, acme, first_name="Grace", last_name="Hopper", email="grace@example.com"
     )

@@ -19,7 +19,7 @@ from storage.access import api_keys
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
 from tests import calendars
-from tests.builders import NOW, Acme, caller_for
+from tests.builders import NOW, Acme, an_organisation, caller_for
 from tests.documented import undocumented
 
 T = TypeVar("T")
@@ -122,6 +122,16 @@ async def _given_up() -> None:
 
 def application(database: Database, settings: ApiSettings = SETTINGS) -> ASGIApp:
     return app.application(app.routes(database, settings, lambda: NOW), settings)
+
+
+@pytest.fixture
+def acme(database: Database) -> Acme:
+    return an_organisation(database)
+
+
+@pytest.fixture
+def key(database: Database, acme: Acme) -> str:
+    return a_key(database, acme)
 
 
 @pytest.fixture

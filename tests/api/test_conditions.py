@@ -24,7 +24,6 @@ from tests.builders import (
     a_leave_type,
     a_person,
     a_request,
-    an_organisation,
     type_id,
 )
 from tests.refusals import overlapping
@@ -34,16 +33,6 @@ pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 TAG = re.compile(r'"[0-9a-f]{32}"')
 NOON = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 SINGLE = [operation for operation in app.OPERATIONS if operation.is_single]
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 class Things:

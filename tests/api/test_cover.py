@@ -13,7 +13,7 @@ from storage.admin import people_status
 from storage.base.values import User
 from storage.db.database import Database
 from storage.leave import decisions
-from storage.webhooks import delivery_queue, webhooks
+from storage.webhooks import delivery_queue
 from tests.api.conftest import Client, a_key
 from tests.builders import (
     NOW,
@@ -22,6 +22,7 @@ from tests.builders import (
     a_leave_type,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
     personal_token,
     type_id,
@@ -179,7 +180,7 @@ def unfolded(calendar: str) -> str:
 
 
 def test_webhooks_have_the_cover(client: Client, database: Database, team: Team) -> None:
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=team.acme.caller, now=NOW)
+    a_webhook(database, team.acme)
     client.post(REQUESTS, team.key, json=team.body())
 
     (delivery,) = database.write_now(delivery_queue.claim, limit=10, claim_id="1", now=NOW)

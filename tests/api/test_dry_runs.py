@@ -12,7 +12,7 @@ from api.service import app
 from storage.db.database import Database
 from storage.leave import decisions
 from tests.api.conftest import Client, a_key
-from tests.builders import NOW, Acme, a_department, a_person, a_request, an_organisation, type_id
+from tests.builders import NOW, Acme, a_department, a_person, a_request, type_id
 from tests.storage.test_dry_runs import CHANGES
 from tests.storage.test_recalculation import FRIDAY, MONDAY
 
@@ -20,16 +20,6 @@ pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 API = "/api/v1"
 SETS = f"{API}/organisation/public-holiday-sets"
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 def test_a_dry_run_shows_the_effects_and_changes_nothing(

@@ -9,21 +9,11 @@ import pytest
 from storage.base.values import User
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
-from tests.builders import Acme, a_person, a_request, an_organisation
+from tests.builders import Acme, a_person, a_request
 
 API = "/api/v1"
 THREE = ["monday", "tuesday", "wednesday"]
 FIVE = [*THREE, "thursday", "friday"]
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 @pytest.fixture

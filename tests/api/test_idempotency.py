@@ -33,16 +33,6 @@ KEY = {"Idempotency-Key": "3f0b7c1e-5d0c-4c8e-9a52-7c1e6a3d9b20"}
 _OF_EACH_RESPONSE = {"x-request-id", "ratelimit", "idempotent-replayed"}
 
 
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
-
-
 def shown(response: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
     headers = {
         name: value for name, value in response.headers.items() if name not in _OF_EACH_RESPONSE

@@ -12,21 +12,11 @@ from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.tables import UserRow
 from tests.api.conftest import Client, a_key
-from tests.builders import NOW, Acme, a_department, a_leave_type, a_person, an_organisation
+from tests.builders import NOW, Acme, a_department, a_leave_type, a_person
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 NEVER = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 def ids(client: Client, key: str, path: str) -> list[str]:

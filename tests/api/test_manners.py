@@ -11,22 +11,12 @@ from structlog.testing import capture_logs
 from api.service import app
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
-from tests.builders import Acme, an_organisation
+from tests.builders import an_organisation
 
 pytestmark = pytest.mark.shared_database
 
 ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 PATHS = sorted({operation.path for operation in app.OPERATIONS})
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 def concrete(path: str) -> str:

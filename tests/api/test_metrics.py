@@ -14,10 +14,9 @@ from api.base.metrics import Metrics
 from api.service import app
 from storage.db.database import Database
 from storage.events import notification_outbox
-from storage.webhooks import webhooks
 from storage.webhooks.delivery_queue import Delivery
 from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import NOW, a_person, a_request, an_organisation
+from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation
 from tests.outcomes import DELIVERED, FAILED
 
 pytestmark = pytest.mark.both_engines
@@ -47,9 +46,7 @@ def test_metrics_of_requests_and_queues_have_no_names(database: Database) -> Non
     routes = app.routes(database, SETTINGS, lambda: NOW, metrics=metrics)
     client = Client(app.application(routes, SETTINGS, metrics))
     acme = an_organisation(database, name="Secretive Ltd")
-    database.write_now(
-        webhooks.create, "https://secret.example.com/", ["*"], by=acme.caller, now=NOW
-    )
+    a_webhook(database, acme, url="https://secret.example.com/")
     a_request(database, acme, a_person(database, acme))
     key = a_key(database, acme)
 
@@ -109,7 +106,7 @@ def test_attempts_are_counted_by_outcome() -> None:
 
 def test_queues_have_the_age_of_their_oldest_item(database: Database) -> None:
     acme = an_organisation(database)
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme)
     person = a_person(database, acme)
     a_request(database, acme, person)
     database.write_now(

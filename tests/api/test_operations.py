@@ -22,7 +22,7 @@ from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import NOW, Acme, a_person, an_organisation
+from tests.builders import NOW, Acme, a_person
 
 pytestmark = pytest.mark.shared_database
 
@@ -119,16 +119,6 @@ def client(database: Database) -> Iterator[Client]:
     client = Client(app.application(app.operation_routes(OPERATIONS, services), SETTINGS))
     yield client
     client.close()
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 def code(response: httpx.Response) -> tuple[int, str]:

@@ -16,11 +16,6 @@ API = "/api/v1"
 SETS = f"{API}/organisation/public-holiday-sets"
 
 
-@pytest.fixture
-def key(database: Database) -> str:
-    return a_key(database, an_organisation(database))
-
-
 def own_set(client: Client, key: str) -> str:
     set_id: str = client.get(SETS, key).json()["data"][0]["id"]
     return f"{SETS}/{set_id}"

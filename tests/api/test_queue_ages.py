@@ -13,9 +13,8 @@ from api.base.queue_ages import QueueReader
 from storage.base.secrets import Secrets
 from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.webhooks import webhooks
 from tests import outside
-from tests.builders import NOW, a_person, a_request, an_organisation
+from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation
 
 # The tests of a worker share its server, and its maintenance waits for locks too.
 WAITING = """
@@ -27,7 +26,7 @@ WAITING = """
 
 def queue_one(database: Database) -> None:
     acme = an_organisation(database)
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme)
     a_request(database, acme, a_person(database, acme))
 
 

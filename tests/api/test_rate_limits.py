@@ -25,7 +25,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from tests import outside
 from tests.api.conftest import Client, a_key, application
-from tests.builders import NOW, Acme, an_organisation
+from tests.builders import NOW, Acme
 from tests.fakes.redis import LoopbackRedis
 
 PATH = "/api/v1/organisation"
@@ -37,16 +37,6 @@ def client(database: Database) -> Iterator[Client]:
     client = Client(application(database, LIMITED))
     yield client
     client.close()
-
-
-@pytest.fixture
-def acme(database: Database) -> Acme:
-    return an_organisation(database)
-
-
-@pytest.fixture
-def key(database: Database, acme: Acme) -> str:
-    return a_key(database, acme)
 
 
 def standing(response: httpx.Response) -> tuple[int, int]:

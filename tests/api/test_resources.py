@@ -13,11 +13,6 @@ pytestmark = pytest.mark.shared_database
 API = "/api/v1"
 
 
-@pytest.fixture
-def key(database: Database) -> str:
-    return a_key(database, an_organisation(database))
-
-
 def test_a_department_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
     body = {"name": "Research", "default_leave_allowance": 27.5}
     response = client.post(f"{API}/departments", key, json=body)

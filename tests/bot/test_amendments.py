@@ -159,13 +159,7 @@ def test_a_replaced_change_is_refused_as_stale(world: World) -> None:
     approved_leave(world)
     send_change(world, **LONGER)
     first = change_card(world)
-    world.database.write_now(
-        leave_requests.edit,
-        world.request().id,
-        {"end_date": date(2026, 8, 6)},
-        by=world.caller(ADA),
-        now=world.clock(),
-    )
+    world.write(leave_requests.edit, world.request().id, {"end_date": date(2026, 8, 6)}, by=ADA)
 
     world.click(GRACE, ids.AMENDMENT_APPROVE, first)
 
@@ -185,13 +179,7 @@ def test_an_old_approve_button_decides_on_no_change_that_it_does_not_show(world:
     world.a_request()
     old_card = world.card(HEDY)
     world.click(GRACE, ids.APPROVE)
-    world.database.write_now(
-        leave_requests.edit,
-        world.request().id,
-        {"end_date": date(2026, 8, 7)},
-        by=world.caller(ADA),
-        now=world.clock(),
-    )
+    world.write(leave_requests.edit, world.request().id, {"end_date": date(2026, 8, 7)}, by=ADA)
 
     world.click(HEDY, ids.APPROVE, old_card)
 

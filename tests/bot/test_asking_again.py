@@ -11,13 +11,7 @@ from tests.fakes.slack import Message
 def declined(world: World) -> Message:
     """The reply that told Ada about her declined request."""
     request = world.a_request(note="Wedding", start_half_day=ids.MIDDAY)
-    world.database.write_now(
-        decisions.decline,
-        request.id,
-        reason="Release week",
-        by=world.caller(GRACE),
-        now=world.clock(),
-    )
+    world.write(decisions.decline, request.id, reason="Release week", by=GRACE)
     world.deliver()
     (reply,) = world.replies(world.own_message(ADA))
     return reply
@@ -44,9 +38,7 @@ def test_a_declined_request_offers_the_form_with_its_values(world: World) -> Non
 
 def test_the_form_says_that_the_leave_type_was_archived_since(world: World) -> None:
     reply = declined(world)
-    world.database.write_now(
-        leave_types.delete, world.leave_type("annual"), by=world.acme.caller, now=world.clock()
-    )
+    world.write(leave_types.delete, world.leave_type("annual"))
 
     world.click(ADA, ids.ASK_AGAIN, reply)
 

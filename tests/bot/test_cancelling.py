@@ -29,9 +29,7 @@ def approved(world: World, by: str = GRACE) -> LeaveRequest:
 
 
 def cancel(world: World, request: LeaveRequest, by: str) -> None:
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(by), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=by)
     world.deliver()
 
 
@@ -70,9 +68,7 @@ def test_approvers_are_notified_of_cancelled_leave(world: World) -> None:
 def test_users_who_cancel_get_no_message_about_it(world: World) -> None:
     request = approved(world)
     grace = world.people[GRACE]
-    world.database.write_now(
-        people.update, grace.id, {"role": "admin"}, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people.update, grace.id, {"role": "admin"})
     world.people[GRACE] = world.database.read_now(people_rows.get, grace.id, by=world.acme.caller)
 
     cancel(world, request, GRACE)
@@ -119,7 +115,7 @@ def test_approvers_are_notified_of_leave_that_archiving_shortens(world: World) -
     assert later.start_date == date(2026, 9, 7)
 
     ada = world.people[ADA]
-    world.database.write_now(people_status.archive, ada.id, by=world.acme.caller, now=world.clock())
+    world.write(people_status.archive, ada.id)
     world.deliver()
 
     for who in (GRACE, HEDY):

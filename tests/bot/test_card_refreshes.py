@@ -60,23 +60,15 @@ def test_an_open_card_follows_changes_of_a_colleagues_leave(world: World) -> Non
     deliver_all(world)
     assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
 
-    world.database.write_now(
-        leave_requests.edit,
-        theirs.id,
-        {"end_date": date(2026, 8, 4)},
-        by=world.caller(HEDY),
-        now=world.clock(),
-    )
+    world.write(leave_requests.edit, theirs.id, {"end_date": date(2026, 8, 4)}, by=HEDY)
     deliver_all(world)
     assert "Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave, pending)" in shown(world)
 
-    world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, theirs.id)
     deliver_all(world)
     assert "Hedy Lamarr: Mon 3 August to Tue 4 August 2026 (Annual leave)" in shown(world)
 
-    world.database.write_now(
-        leave_requests.cancel, theirs.id, by=world.caller(HEDY), now=world.clock()
-    )
+    world.write(leave_requests.cancel, theirs.id, by=HEDY)
     deliver_all(world)
     assert "Hedy Lamarr:" not in shown(world)
 
@@ -86,12 +78,11 @@ def test_leave_that_moves_away_from_the_dates_leaves_the_card(world: World) -> N
     world.a_request()
     assert HEDYS_LEAVE in shown(world)
 
-    world.database.write_now(
+    world.write(
         leave_requests.edit,
         theirs.id,
         {"start_date": date(2026, 9, 1), "end_date": date(2026, 9, 2)},
-        by=world.caller(HEDY),
-        now=world.clock(),
+        by=HEDY,
     )
     deliver_all(world)
 
@@ -104,9 +95,7 @@ def test_the_leave_of_an_archived_colleague_leaves_the_card(world: World) -> Non
     assert HEDYS_LEAVE in shown(world)
 
     hedy = world.people[HEDY]
-    world.database.write_now(
-        people_status.archive, hedy.id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.archive, hedy.id)
     deliver_all(world)
 
     assert "Hedy Lamarr:" not in shown(world)
@@ -195,16 +184,14 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     before = refreshes(world)
 
     # Approved and pending leave take the same days.
-    world.database.write_now(decisions.approve, second.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, second.id)
     world.deliver()
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "→ 20 days left in 2026" in card.visible_text
     refreshed = [call.arguments["ts"] for call in world.slack.calls("chat.update")[before:]]
     assert first.ts not in refreshed
 
-    world.database.write_now(
-        leave_requests.cancel, second.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, second.id, by=ADA)
     world.deliver()
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "→ 22 days left in 2026" in card.visible_text
@@ -262,26 +249,16 @@ def test_another_allowance_changes_the_balance_on_open_cards(
 def test_the_allowance_of_a_later_department_changes_the_balance_on_open_cards(
     world: World,
 ) -> None:
-    research = world.database.write_now(
-        departments.create, {"name": "Research"}, by=world.acme.caller, now=world.clock()
-    )
-    world.database.write_now(
+    research = world.write(departments.create, {"name": "Research"})
+    world.write(
         people.update,
         world.people[ADA].id,
         {"department_id": research.id, "effective_from": date(2026, 7, 1)},
-        by=world.acme.caller,
-        now=world.clock(),
     )
     world.a_request()
     assert "→ 22 days left in 2026" in shown(world)
 
-    world.database.write_now(
-        departments.update,
-        research.id,
-        {"default_leave_allowance_half_days": 60},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(departments.update, research.id, {"default_leave_allowance_half_days": 60})
     world.deliver()
 
     assert "→ 25 days left in 2026" in shown(world)
@@ -292,13 +269,7 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
     world.a_request()
     changes = {"is_private": True}
 
-    world.database.write_now(
-        leave_types.update,
-        world.leave_type("annual"),
-        changes,
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(leave_types.update, world.leave_type("annual"), changes)
     world.deliver()
 
     assert f"{HEDYS_LEAVE} (Away, pending)" in shown(world)

@@ -289,9 +289,7 @@ def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
         form,
         {"manager_id": search_result(world, form, ids.PERSON_SEARCH, "bea", boss.id)},
     )
-    world.database.write_now(
-        people_status.archive, boss.id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.archive, boss.id)
 
     response = world.slack.submit(ADMIN, confirmation)
 

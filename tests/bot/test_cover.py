@@ -38,9 +38,7 @@ def picked(world: World, who: str) -> dict[str, Any]:
 
 
 def approve(world: World, request: LeaveRequest) -> LeaveRequest:
-    return world.database.write_now(
-        decisions.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    return world.write(decisions.approve, request.id)
 
 
 def off(world: World, who: str, day: date, **fields: Any) -> LeaveRequest:
@@ -166,9 +164,7 @@ def test_the_cover_is_told_the_days_and_nothing_else(world: World) -> None:
 def test_the_cover_is_told_of_a_cancellation(world: World) -> None:
     request = covered(world, EVE)
 
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=ADA)
     world.deliver()
 
     assert told(world, EVE)[-1] == (
@@ -180,21 +176,15 @@ def test_the_cover_is_told_when_the_person_leaves_and_when_a_decision_is_reverse
     world: World,
 ) -> None:
     request = covered(world, EVE)
-    world.database.write_now(
-        decisions.change_decision, request.id, "declined", by=world.acme.caller, now=world.clock()
-    )
+    world.write(decisions.change_decision, request.id, "declined")
     world.deliver()
     assert told(world, EVE)[-1].startswith("You no longer need to cover for Ada Lovelace: ")
 
-    world.database.write_now(
-        decisions.change_decision, request.id, "approved", by=world.acme.caller, now=world.clock()
-    )
+    world.write(decisions.change_decision, request.id, "approved")
     world.deliver()
     assert told(world, EVE)[-1].startswith("You're covering for Ada Lovelace: ")
 
-    world.database.write_now(
-        people_status.archive, world.people[ADA].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.archive, world.people[ADA].id)
     world.deliver()
     assert told(world, EVE)[-1].startswith("You no longer need to cover for Ada Lovelace: ")
     assert len(told(world, EVE)) == 4
@@ -204,9 +194,7 @@ def test_the_cover_is_told_new_days_of_approved_leave(world: World) -> None:
     request = covered(world, EVE)
 
     shortened = {"end_date": TUESDAY}
-    world.database.write_now(
-        leave_requests.edit, request.id, shortened, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.edit, request.id, shortened, by=ADA)
     world.deliver()
     assert told(world, EVE)[-1] == (
         "The days on which you cover for Ada Lovelace have changed. They're now Mon 3 August to "
@@ -214,9 +202,7 @@ def test_the_cover_is_told_new_days_of_approved_leave(world: World) -> None:
     )
 
     other = {"cover_user_id": world.people[HEDY].id, "end_date": date(2026, 8, 3)}
-    world.database.write_now(
-        leave_requests.edit, request.id, other, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.edit, request.id, other, by=ADA)
     world.deliver()
     # Not the days that the new cover has.
     assert told(world, EVE)[-1] == (
@@ -240,9 +226,7 @@ def test_a_german_cover_is_told_in_german(world: World) -> None:
 def test_a_late_message_to_a_former_cover_is_not_sent(world: World) -> None:
     request = world.a_request(**picked(world, EVE))
     approve(world, request)
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=ADA)
     world.deliver()
 
     assert [message.split(":")[0] for message in told(world, EVE)] == [
@@ -260,9 +244,7 @@ def test_the_cover_of_leave_that_is_over_is_not_told(world: World) -> None:
 def test_the_person_is_told_when_their_cover_is_archived(world: World) -> None:
     covered(world, EVE)
 
-    world.database.write_now(
-        people_status.archive, world.people[EVE].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.archive, world.people[EVE].id)
     world.deliver()
 
     message = world.slack.dm(ADA)[-1]
@@ -286,12 +268,7 @@ def test_home_shows_who_covers_and_for_whom_one_covers(world: World) -> None:
 def test_whos_out_and_the_daily_message_say_who_covers(world: World) -> None:
     world.slack.add_channel("COUT", "who-is-out", is_member=True)
     world.link()
-    world.database.write_now(
-        organisation_settings.update,
-        {"digest_channel": "COUT"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(organisation_settings.update, {"digest_channel": "COUT"})
     request = off(world, ADA, date(2026, 6, 2), code="unpaid", cover_user_id=world.people[EVE].id)
     world.clock.now = request.created_at.replace(day=2, hour=8)
 
@@ -306,9 +283,7 @@ def test_whos_out_and_the_daily_message_say_who_covers(world: World) -> None:
     home = world.slack.home(HEDY).visible_text
     assert "Ada Lovelace: Tue 2 June 2026, covered by Eve Elsewhere" in home
 
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=ADA)
     off(world, ADA, date(2026, 6, 2), code="unpaid", cover_user_id=world.people[GRACE].id)
     world.clock.advance(hours=1)
     world.run(world.app.digests.run)

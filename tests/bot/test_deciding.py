@@ -156,9 +156,7 @@ def test_a_decision_over_rest_refreshes_every_card(world: World) -> None:
     world.deliver()
 
     world.clock.advance(hours=5)
-    world.database.write_now(
-        decisions.decline, request.id, reason="No", by=world.acme.caller, now=world.clock()
-    )
+    world.write(decisions.decline, request.id, reason="No")
     world.deliver()
 
     for who in (GRACE, HEDY):
@@ -171,9 +169,7 @@ def test_a_decision_over_rest_refreshes_every_card(world: World) -> None:
 def test_a_cancellation_refreshes_every_card(world: World) -> None:
     request = world.a_request()
 
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=ADA)
     world.deliver()
 
     for who in (GRACE, HEDY):
@@ -221,9 +217,7 @@ def test_a_card_has_no_link_to_home_while_slack_does_not_tell_the_apps_id(world:
     (without, _) = world.card(GRACE), world.card(HEDY)
     assert "url" not in str(without.blocks[-1]["accessory"])
 
-    world.database.write_now(
-        leave_requests.edit, request.id, {"note": "now"}, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.edit, request.id, {"note": "now"}, by=ADA)
     world.deliver()
 
     assert "slack://app" in str(world.card(GRACE).blocks[-1]["accessory"])
@@ -233,13 +227,7 @@ def test_a_change_refreshes_the_card_and_notifies_approvers(world: World) -> Non
     request = world.a_request()
     world.clock.advance(hours=1)
 
-    world.database.write_now(
-        leave_requests.edit,
-        request.id,
-        {"end_date": date(2026, 8, 4)},
-        by=world.caller(ADA),
-        now=world.clock(),
-    )
+    world.write(leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=ADA)
     world.deliver()
 
     card, reply = world.slack.dm(GRACE)
@@ -295,9 +283,7 @@ def test_a_form_overtaken_by_another_decision_shows_that_decision(world: World) 
 
 def test_a_click_on_a_cancelled_request_shows_the_cancellation(world: World) -> None:
     request = world.a_request()
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=ADA)
 
     world.click(GRACE, ids.APPROVE)
 
@@ -374,13 +360,7 @@ def test_requesters_cannot_decide_on_their_own_requests(world: World) -> None:
 
 def test_permission_is_checked_at_the_click(world: World) -> None:
     request = world.a_request()
-    world.database.write_now(
-        people.update,
-        world.people[GRACE].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[GRACE].id, {"role": "member"})
 
     world.click(GRACE, ids.APPROVE)
 
@@ -394,13 +374,7 @@ def test_permission_is_checked_again_when_the_reason_is_sent(world: World) -> No
     request = world.a_request()
     world.click(GRACE, ids.DECLINE)
     form = world.slack.open_modal(GRACE)
-    world.database.write_now(
-        people.update,
-        world.people[GRACE].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[GRACE].id, {"role": "member"})
 
     response = world.slack.submit(GRACE, form, {ids.REASON: "No"})
 
@@ -412,17 +386,9 @@ def test_permission_is_checked_again_when_the_reason_is_sent(world: World) -> No
 
 def test_a_former_approvers_card_has_no_buttons(world: World) -> None:
     request = world.a_request()
-    world.database.write_now(
-        people.update,
-        world.people[GRACE].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[GRACE].id, {"role": "member"})
 
-    world.database.write_now(
-        leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.edit, request.id, {"note": "new"}, by=ADA)
     world.deliver()
 
     assert (len(world.card(GRACE).buttons), len(world.card(HEDY).buttons)) == (0, 2)
@@ -439,9 +405,7 @@ def test_a_click_records_a_card_that_was_posted_but_not_recorded(world: World) -
     (card,) = world.cards(GRACE)
     assert "Approved by Grace Hopper" in card.visible_text
     assert to_decide(card) == []
-    world.database.write_now(
-        leave_requests.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, world.request().id, by=ADA)
     world.deliver()
     assert "Cancelled" in world.card(GRACE).visible_text
 

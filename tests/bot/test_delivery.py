@@ -139,9 +139,7 @@ def test_an_account_linked_to_another_person_gets_no_card(world: World) -> None:
 def test_after_unlinking_the_former_account_gets_no_updates(world: World) -> None:
     world.a_request()
     card = world.card(GRACE)
-    world.database.write_now(
-        account_links.unlink, world.people[GRACE].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(account_links.unlink, world.people[GRACE].id)
     world.slack.change_person(GRACE, email="former@example.com")
     world.slack.add_person("UGRACE2", world.people[GRACE].email, "Grace Hopper")
 
@@ -193,7 +191,7 @@ def test_receiving_a_message_does_not_activate_a_user(world: World) -> None:
 def test_a_request_decided_before_it_was_shown_is_not_shown(world: World) -> None:
     world.link()
     request = world.submit_over_rest()
-    world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, request.id)
 
     world.deliver()
 
@@ -208,11 +206,7 @@ def test_a_card_whose_request_is_decided_while_it_is_posted_is_refreshed(world: 
     world.link()
     request = world.submit_over_rest()
 
-    world.deliver(
-        meanwhile=lambda: world.database.write_now(
-            decisions.approve, request.id, by=world.acme.caller, now=world.clock()
-        )
-    )
+    world.deliver(meanwhile=lambda: world.write(decisions.approve, request.id))
 
     for who in (GRACE, HEDY):
         (card,) = world.cards(who)
@@ -226,9 +220,7 @@ def test_a_deleted_card_is_posted_again_while_the_request_is_pending(world: Worl
     card = world.card(GRACE)
     world.delete(card)
 
-    world.database.write_now(
-        leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.edit, request.id, {"note": "new"}, by=ADA)
     world.deliver()
 
     (new,) = world.cards(GRACE)
@@ -244,7 +236,7 @@ def test_a_deleted_card_of_a_decided_request_stays_deleted(world: World) -> None
     card = world.card(GRACE)
     world.delete(card)
 
-    world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, request.id)
     world.deliver()
 
     assert world.cards(GRACE) == []
@@ -317,9 +309,7 @@ FAILING = (
 def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, text: str) -> None:
     email = world.acme.owner.email
     world.slack.add_person("UOWNER", email, "Olive Owner", tz="Europe/Berlin", locale="de-DE")
-    webhook, _ = world.database.write_now(
-        webhooks.create, "https://example.com/", ["*"], by=world.acme.caller, now=world.clock()
-    )
+    webhook, _ = world.write(webhooks.create, "https://example.com/", ["*"])
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, reason, now=world.clock())
@@ -355,9 +345,7 @@ def a_holiday(world: World, day: date) -> None:
     set_id = next(iter(config.holiday_sets))
     new = NewOverride(date=day, name="Market <day>")
     world.clock.advance(seconds=1)
-    world.database.write_now(
-        holiday_overrides.add, set_id, new, by=world.acme.caller, now=world.clock()
-    )
+    world.write(holiday_overrides.add, set_id, new)
     world.deliver()
 
 

@@ -34,12 +34,7 @@ TODAY = NINE.date()
 
 def choose_channel(world: World, channel: str | None = CHANNEL) -> None:
     world.link()
-    world.database.write_now(
-        organisation_settings.update,
-        {"digest_channel": channel},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(organisation_settings.update, {"digest_channel": channel})
 
 
 @pytest.fixture
@@ -62,9 +57,7 @@ def off(world: World, who: str, first: date, last: date, code: str = "annual") -
     )
     if request.status == "approved":
         return request
-    return world.database.write_now(
-        decisions.approve, request.id, by=world.acme.caller, now=world.clock()
-    )
+    return world.write(decisions.approve, request.id)
 
 
 def run_jobs(world: World, at: datetime) -> list[Message]:
@@ -97,9 +90,7 @@ def test_the_digest_is_updated_with_changes_of_the_day(acme: World) -> None:
     off(acme, EVE, TODAY, TODAY)
 
     (more,) = run_jobs(acme, NINE + timedelta(minutes=2))
-    acme.database.write_now(
-        leave_requests.cancel, request.id, by=acme.acme.caller, now=acme.clock()
-    )
+    acme.write(leave_requests.cancel, request.id)
     (fewer,) = run_jobs(acme, NINE + timedelta(minutes=4))
 
     assert "Ada Lovelace" in more.text
@@ -300,12 +291,7 @@ def a_digest(world: World, **settings: object) -> ChannelDigest:
     world.link()
     channel = str(settings.get("channel", CHANNEL))
     world.slack.add_channel(channel, "who-is-out", is_member=True)
-    return world.database.write_now(
-        channel_digests.create,
-        {"channel": channel, **settings},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    return world.write(channel_digests.create, {"channel": channel, **settings})
 
 
 def test_a_weekly_digest_says_on_monday_who_is_out_on_which_days(world: World) -> None:
@@ -451,9 +437,7 @@ def test_a_digest_that_was_deleted_meanwhile_is_not_posted(world: World) -> None
     off(world, ADA, TODAY, TODAY)
     (key,) = world.database.write_now(digest_attempts.claim, now=NINE)
     claimed = world.database.write_now(digests.load, key, now=NINE)
-    world.database.write_now(
-        channel_digests.delete, digest.id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(channel_digests.delete, digest.id)
 
     assert claimed is not None
     assert not world.database.write_now(digest_attempts.begin, claimed, "sha")

@@ -129,9 +129,7 @@ def test_slack_does_not_reactivate_people_whom_an_admin_deactivated(world: World
     change(world, ADA, deleted=True)
     change(world, ADA, deleted=False)
     world.clock.advance(hours=1)
-    world.database.write_now(
-        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.deactivate, world.people[ADA].id)
 
     change(world, ADA, tz="Europe/Rome")
 

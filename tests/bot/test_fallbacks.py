@@ -39,15 +39,8 @@ def missing_words(message: dict[str, Any]) -> list[str]:
 def test_the_text_of_every_message_has_person_type_and_dates(world: World) -> None:
     world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
     request = world.a_request()
-    world.database.write_now(
-        organisation_settings.update,
-        {"digest_channel": CHANNEL},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
-    world.database.write_now(
-        leave_requests.edit, request.id, {"note": "new"}, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(organisation_settings.update, {"digest_channel": CHANNEL})
+    world.write(leave_requests.edit, request.id, {"note": "new"}, by=ADA)
     world.deliver()
     for day in range(3):
         world.clock.now = NINE + timedelta(days=day)

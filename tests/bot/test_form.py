@@ -180,7 +180,7 @@ def test_a_missing_note_is_reported_only_when_the_form_is_sent(world: World) -> 
 
 def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
     theirs = world.submit_over_rest(HEDY)
-    world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, theirs.id)
     line = "Hedy Lamarr: Mon 3 August to Wed 5 August 2026 (Annual leave)"
 
     form = typed(world, "3-7 aug annual")
@@ -523,9 +523,7 @@ def test_a_request_is_changed_from_its_message(world: World) -> None:
 def test_saving_without_a_change_sends_no_messages(world: World) -> None:
     request = world.submit_over_rest(end_date=FIRST_DAY, start_half_day="am")
     world.link()
-    world.database.write_now(
-        leave_requests.edit, request.id, {"note": "x"}, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.edit, request.id, {"note": "x"}, by=ADA)
     world.deliver()
     world.click(ADA, ids.EDIT, world.own_message(ADA))
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
@@ -551,9 +549,7 @@ def test_a_request_that_was_declined_meanwhile_is_not_changed(world: World) -> N
     message = world.slack.dm(ADA)[-1]
     world.click(ADA, ids.EDIT, message)
     form = world.slack.open_modal(ADA, ids.EDIT_FORM)
-    world.database.write_now(
-        decisions.decline, request.id, reason=None, by=world.caller(GRACE), now=world.clock()
-    )
+    world.write(decisions.decline, request.id, reason=None, by=GRACE)
 
     world.slack.pick(ADA, form, ids.LAST_DAY, ids.RECOUNT, "2026-08-04")
     world.slack.submit(ADA, form, {ids.LAST_DAY: "2026-08-04"})

@@ -37,9 +37,7 @@ def override(world: World, new: NewOverride) -> None:
     config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     (set_id,) = config.holiday_sets
     world.clock.advance(seconds=1)
-    world.database.write_now(
-        holiday_overrides.add, set_id, new, by=world.acme.caller, now=world.clock()
-    )
+    world.write(holiday_overrides.add, set_id, new)
 
 
 def form_for(world: World, typed: str) -> View:

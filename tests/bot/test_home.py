@@ -104,7 +104,7 @@ def test_home_says_how_many_are_out_today_and_names_them_in_the_table(world: Wor
     today = world.clock.now.date()
     sick = world.leave_type("sick")
     everyone = PageCursors(scope="org")
-    world.database.write_now(home_pages.save, everyone, by=world.caller(EVE), now=world.clock())
+    world.write(home_pages.save, everyone, by=EVE)
     nobody = opened(world, EVE).visible_text
     tomorrow = today + timedelta(days=1)
     world.submit_over_rest(HEDY, leave_type_id=sick, start_date=tomorrow, end_date=tomorrow)
@@ -161,9 +161,7 @@ def test_edit_opens_the_form_and_the_change_is_shown(world: World) -> None:
 
 def test_approved_leave_can_be_cancelled_and_changed(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    world.database.write_now(
-        decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
-    )
+    world.write(decisions.approve, request.id, by=GRACE)
 
     offered = {button.action_id: button.text for button in opened(world, ADA).buttons}
 
@@ -223,9 +221,7 @@ def test_an_approval_from_home_refreshes_every_card(world: World) -> None:
 def test_a_late_decision_shows_the_decider_and_the_current_state(world: World) -> None:
     request = world.submit_over_rest(ADA)
     stale = opened(world, GRACE)
-    world.database.write_now(
-        decisions.approve, request.id, by=world.caller(HEDY), now=world.clock()
-    )
+    world.write(decisions.approve, request.id, by=HEDY)
 
     world.slack.click_in_view(GRACE, stale, ids.HOME_APPROVE)
     world.settled()
@@ -254,9 +250,7 @@ def test_declining_a_decided_request_shows_the_decision_in_the_form(world: World
     home = opened(world, GRACE)
     world.slack.click_in_view(GRACE, home, ids.HOME_DECLINE)
     form = world.slack.open_modal(GRACE, ids.HOME_DECLINE_FORM)
-    world.database.write_now(
-        decisions.approve, request.id, by=world.caller(HEDY), now=world.clock()
-    )
+    world.write(decisions.approve, request.id, by=HEDY)
 
     world.slack.submit(GRACE, form, {ids.REASON: "Too late"})
     assert "Already approved by Hedy Lamarr." in world.slack.open_modal(GRACE).visible_text
@@ -379,9 +373,7 @@ def test_changes_made_elsewhere_refresh_an_open_home(world: World) -> None:
     world.deliver()
     assert "Awaiting a decision" in world.slack.home(ADA, "Mon 3 August").visible_text
 
-    world.database.write_now(
-        decisions.approve, request.id, by=world.caller(GRACE), now=world.clock()
-    )
+    world.write(decisions.approve, request.id, by=GRACE)
     world.deliver()
     world.settled()
     assert "Wed 5 August 2026, 3 days\nApproved" in world.slack.home(ADA).visible_text
@@ -511,9 +503,7 @@ def test_guests_bots_and_strangers_get_an_explanation(world: World, kind: dict[s
 def test_a_deactivated_user_sees_nothing(world: World) -> None:
     request = world.submit_over_rest(ADA)
     home = opened(world, ADA)
-    world.database.write_now(
-        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.deactivate, world.people[ADA].id)
 
     world.slack.click_in_view(ADA, home, ids.HOME_CANCEL, request.id)
     world.slack.open_home(ADA)

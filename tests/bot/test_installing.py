@@ -28,7 +28,15 @@ from storage.slack import slack_installations, slack_workspaces
 from tests.bot.browser import Browser, by_oauth, page_text
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World
-from tests.builders import NOW, Acme, a_person, a_request, a_slack_installation, a_slack_profile
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    a_slack_installation,
+    a_slack_profile,
+    audit_entries,
+)
 from tests.fakes.slack import LoopbackSlack
 from tests.refusals import overlapping
 
@@ -164,7 +172,7 @@ def test_the_token_is_stored_encrypted_and_is_not_in_the_audit_trail(world: Worl
         scopes=frozenset(),
         source="cli",
     )
-    entries = world.database.read_now(audit_log.entries, PageOf(limit=100), by=by).items
+    entries = audit_entries(world.database, by)
     assert "slack_installation.created" in [entry.action for entry in entries]
     assert token not in str(entries)
 

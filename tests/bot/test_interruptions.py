@@ -41,9 +41,7 @@ def fall_ill(world: World, **filled: Any) -> None:
 
 def fall_ill_over_rest(world: World, day: date) -> None:
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
-    world.database.write_now(
-        interrupting.interrupt, world.request().id, draft, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(interrupting.interrupt, world.request().id, draft, by=ADA)
     world.deliver()
 
 
@@ -115,13 +113,7 @@ def test_an_end_of_employment_gives_no_days_back(world: World) -> None:
     on_leave(world, day=2)
     fall_ill_over_rest(world, date(2026, 8, 4))
 
-    world.database.write_now(
-        people.update,
-        world.people[ADA].id,
-        {"end_date": date(2026, 7, 31)},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADA].id, {"end_date": date(2026, 7, 31)})
     world.deliver()
 
     because = "because your employment ends on Fri 31 July 2026."

@@ -11,14 +11,12 @@ from storage.admin import people
 from storage.base.values import User
 from storage.cli import people_file, people_import
 from storage.cli.people_import import Imported
-from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import audit_log
 from storage.leave import previews
 from storage.leave.drafts import Draft
 from storage.slack import account_links
 from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
-from tests.builders import a_person
+from tests.builders import a_person, audit_entries
 
 MONA = "UMONA"
 FILE = "email,first_name,last_name\nmona@example.com,Mona,Manager\n"
@@ -48,13 +46,7 @@ def imported(world: World) -> User:
 
 
 def manages(world: World, manager: User) -> None:
-    world.database.write_now(
-        people.update,
-        world.people[ADA].id,
-        {"manager_id": manager.id},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADA].id, {"manager_id": manager.id})
 
 
 def scheduler_runs(world: World) -> None:
@@ -173,9 +165,7 @@ def test_unlinking_a_pending_approver_gives_their_requests_to_others(world: Worl
     scheduler_runs(world)
     world.a_request()
 
-    world.database.write_now(
-        account_links.unlink, world.people[MONA].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(account_links.unlink, world.people[MONA].id)
     world.deliver()
 
     assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
@@ -207,9 +197,7 @@ def test_linking_by_the_directory_sync_is_audited_with_the_source_slack(world: W
 
     scheduler_runs(world)
 
-    entries = world.database.read_now(
-        audit_log.entries, PageOf(limit=10), by=world.acme.caller, subject_id=mona.id
-    ).items
+    entries = audit_entries(world.database, world.acme.caller, subject_id=mona.id)
     assert [(entry.action, entry.source) for entry in entries if entry.source == "slack"] == [
         ("user.linked_to_slack", "slack")
     ]

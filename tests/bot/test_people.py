@@ -149,9 +149,7 @@ def test_deactivated_and_archived_people_have_no_access(world: World, status: An
 def test_a_deactivated_user_cannot_submit_an_open_form(world: World) -> None:
     form = world.open_form(ADA)
     world.settled()
-    world.database.write_now(
-        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.deactivate, world.people[ADA].id)
 
     response = world.slack.submit(ADA, form, {ids.LEAVE_TYPE: world.leave_type("annual")})
 

@@ -114,9 +114,7 @@ def test_the_recorder_cancels_the_leave_from_the_objection(world: World) -> None
 def test_an_objection_to_cancelled_leave_is_refused(world: World) -> None:
     request = recorded(world)
     message = world.slack.dm(ADA)[-1]
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(GRACE), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=GRACE)
 
     world.click(ADA, ids.OBJECT, message)
 

@@ -221,13 +221,7 @@ def test_home_offers_recording_to_those_who_may(world: World) -> None:
         False,
     ]
     changes = {"approvers_may_record": False}
-    world.database.write_now(
-        leave_types.update,
-        world.leave_type("sick"),
-        changes,
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(leave_types.update, world.leave_type("sick"), changes)
 
     assert [on_home(world, who) for who in (BOSS, GRACE)] == [True, False]
 

@@ -134,9 +134,7 @@ def test_decided_and_cancelled_requests_send_no_reminders(world: World) -> None:
     world.deliver()
     run_jobs(world, TUESDAY)
     other = world.a_request(start_date="2026-09-07", end_date="2026-09-08")
-    world.database.write_now(
-        leave_requests.cancel, other.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, other.id, by=ADA)
     world.deliver()
 
     run_jobs(world, TUESDAY + timedelta(days=1))
@@ -149,7 +147,7 @@ def test_a_queued_reminder_of_a_decided_request_is_not_sent(world: World) -> Non
     request = world.a_request()
     world.clock.now = TUESDAY
     world.run(world.app.reminders.run)
-    world.database.write_now(decisions.approve, request.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, request.id)
 
     world.deliver()
 
@@ -164,9 +162,7 @@ def test_approvers_are_reminded_in_their_time_zone_and_on_their_working_days(wor
         HEDY: {"working_days": ["wednesday"]},
     }
     for who, change in changes.items():
-        world.database.write_now(
-            people.update, world.people[who].id, change, by=world.acme.caller, now=world.clock()
-        )
+        world.write(people.update, world.people[who].id, change)
     world.a_request()
 
     counts = []
@@ -234,9 +230,7 @@ def test_a_summary_omits_requests_that_await_other_approvers(world: World) -> No
         world.submit_over_rest("UALAN" if week == 0 else ADA, start_date=day, end_date=day)
     world.deliver()
     manager = {"manager_id": world.people[EVE].id}
-    world.database.write_now(
-        people.update, alan.id, manager, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people.update, alan.id, manager)
 
     run_jobs(world, TUESDAY)
 
@@ -374,13 +368,7 @@ def test_an_approver_who_got_the_card_meanwhile_gets_no_escalation(world: World)
 
 def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: World) -> None:
     people_update = {"manager_id": world.people[EVE].id}
-    world.database.write_now(
-        people.update,
-        world.people[ADA].id,
-        people_update,
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADA].id, people_update)
     request = world.a_request()
     assert [len(world.cards(who)) for who in (EVE, GRACE, HEDY)] == [1, 0, 0]
 
@@ -399,9 +387,7 @@ def test_the_escalation_reaches_the_next_level_and_only_for_that_request(world: 
     world.click(GRACE, ids.APPROVE, world.cards(GRACE)[0])
     assert world.ephemerals(GRACE) == []
     with pytest.raises(NotFound):
-        world.database.write_now(
-            decisions.approve, other.id, by=world.caller(GRACE), now=world.clock()
-        )
+        world.write(decisions.approve, other.id, by=GRACE)
     assert request.id != other.id
 
 

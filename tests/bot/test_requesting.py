@@ -206,7 +206,7 @@ def test_colleagues_off_then_are_shown_without_private_types(world: World) -> No
     world.a_request(HEDY, leave_type_id=world.leave_type("sick"), end_date="2026-08-03")
     world.submit_over_rest(EVE)
     theirs = world.submit_over_rest(GRACE)
-    world.database.write_now(decisions.approve, theirs.id, by=world.acme.caller, now=world.clock())
+    world.write(decisions.approve, theirs.id)
 
     world.a_request()
 

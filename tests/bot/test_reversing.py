@@ -114,9 +114,7 @@ def test_a_form_that_was_open_for_too_long_changes_nothing(world: World) -> None
 def test_the_later_removal_of_the_button_does_not_delay_a_cancellation(world: World) -> None:
     approved(world)
 
-    world.database.write_now(
-        leave_requests.cancel, world.request().id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, world.request().id, by=ADA)
     world.deliver()
 
     assert "Cancelled by Ada Lovelace, 1 June 2026, 10:00" in world.card(GRACE).visible_text
@@ -181,10 +179,4 @@ def test_a_former_approvers_card_names_the_remaining_approver(world: World) -> N
 
 
 def _demote(world: World, who: str) -> None:
-    world.database.write_now(
-        people.update,
-        world.people[who].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[who].id, {"role": "member"})

@@ -177,9 +177,7 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
 
 def test_a_deactivated_user_cannot_create_a_key(world: World) -> None:
     form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
-    world.database.write_now(
-        people_status.deactivate, world.people[ADA].id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people_status.deactivate, world.people[ADA].id)
 
     response = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
 
@@ -188,15 +186,14 @@ def test_a_deactivated_user_cannot_create_a_key(world: World) -> None:
 
 def test_many_keys_are_paginated(world: World) -> None:
     for number in range(25):
-        world.database.write_now(
+        world.write(
             api_keys.create_key,
             for_user=world.people[ADA].id,
             name=f"key {number}",
             scopes=["leave:read"],
             variant=1,
             expires_at=None,
-            by=world.caller(ADA),
-            now=world.clock(),
+            by=ADA,
         )
     first = settings(world, ADA, ids.KEYS)
     assert "key 24 " in first.visible_text
@@ -286,7 +283,7 @@ def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_
 
 
 def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
-    feed = world.database.write_now(feeds.create, "mine", by=world.caller(ADA), now=world.clock())
+    feed = world.write(feeds.create, "mine", by=ADA)
     modal = settings(world, EVE, ids.FEEDS)
     forged = {"actions": [{"action_id": ids.FEED_REMOVE, "value": feed.id, "type": "button"}]}
 

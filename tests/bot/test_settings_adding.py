@@ -43,13 +43,7 @@ def adding(world: World) -> View:
 
 
 def demote_the_admin(world: World) -> None:
-    world.database.write_now(
-        people.update,
-        world.people[ADMIN].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADMIN].id, {"role": "member"})
 
 
 def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
@@ -294,13 +288,7 @@ def test_admins_cannot_deactivate_an_owner(world: World, question: str) -> None:
 def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world: World) -> None:
     """Eve becomes an owner between the confirmation and its submission."""
     confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
-    world.database.write_now(
-        people.update,
-        world.people[EVE].id,
-        {"role": "owner"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[EVE].id, {"role": "owner"})
 
     response = world.slack.submit(ADMIN, confirmation)
 

@@ -133,13 +133,7 @@ def test_a_forged_button_opens_no_settings(world: World) -> None:
 
 def test_an_admin_demoted_meanwhile_saves_nothing(world: World) -> None:
     form = form_of(world)
-    world.database.write_now(
-        people.update,
-        world.people[ADMIN].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADMIN].id, {"role": "member"})
 
     response = world.slack.submit(ADMIN, form, {"role": "approver"})
 
@@ -222,15 +216,14 @@ def test_an_invalid_person_is_reported_at_its_field(
 
 
 def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> None:
-    world.database.write_now(
+    world.write(
         api_keys.create_key,
         for_user=world.people[ADA].id,
         name="ci",
         scopes=["leave:read"],
         variant=1,
         expires_at=None,
-        by=world.caller(ADA),
-        now=world.clock(),
+        by=ADA,
     )
     form = form_of(world)
 
@@ -303,13 +296,7 @@ def test_people_are_searched_with_a_bounded_number_of_options(world: World) -> N
 def test_members_find_no_people_in_settings(world: World) -> None:
     search = settings(world, ADMIN, ids.PEOPLE)
     assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"]
-    world.database.write_now(
-        people.update,
-        world.people[ADMIN].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADMIN].id, {"role": "member"})
 
     assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"] == []
 

@@ -55,9 +55,7 @@ def test_other_fields_of_a_planned_record_stay_as_planned(world: World) -> None:
     world.clock.advance(days=7)
     sales = a_department(world.database, world.acme, name="Sales")
     planned = {"working_days": THREE, "effective_from": date(2026, 7, 1)}
-    world.database.write_now(
-        people.update, world.people[ADA].id, planned, by=world.acme.caller, now=world.clock()
-    )
+    world.write(people.update, world.people[ADA].id, planned)
 
     moved = {"department_id": sales.id, "effective_from": "2026-08-01"}
     assert world.slack.submit(ADMIN, form_of(world), moved).errors == {}
@@ -106,13 +104,7 @@ def test_a_last_day_shows_its_plan_before_it_is_saved_and_the_person_is_told(
 
 
 def test_leave_after_the_last_day_is_refused_at_its_field(world: World) -> None:
-    world.database.write_now(
-        people.update,
-        world.people[ADA].id,
-        {"end_date": date(2026, 8, 4)},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADA].id, {"end_date": date(2026, 8, 4)})
 
     refused: Any = world.send_form(ADA)
 

@@ -154,7 +154,7 @@ def test_public_holidays_are_listed_by_date_and_changed_one_by_one(world: World)
 
 
 def test_a_feed_is_added_to_a_calendar_with_one_click(world: World) -> None:
-    token = world.database.write_now(personal_token, by=world.caller(ADA), now=world.clock())
+    token = world.write(personal_token, by=ADA)
 
     text = settings(world, ADA, ids.FEEDS).visible_text
 

@@ -314,7 +314,7 @@ def test_saving_an_unchanged_webhook_changes_nothing(world: World) -> None:
 def test_a_webhook_deleted_meanwhile_is_reported_in_its_form(world: World) -> None:
     form = form_of(world)
     (webhook,) = webhooks_of(world)
-    world.database.write_now(webhooks.delete, webhook.id, by=world.acme.caller, now=world.clock())
+    world.write(webhooks.delete, webhook.id)
 
     response = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
 
@@ -323,13 +323,7 @@ def test_a_webhook_deleted_meanwhile_is_reported_in_its_form(world: World) -> No
 
 def test_a_former_admin_cannot_change_a_webhooks_url(world: World) -> None:
     form = form_of(world)
-    world.database.write_now(
-        people.update,
-        world.people[ADMIN].id,
-        {"role": "member"},
-        by=world.acme.caller,
-        now=world.clock(),
-    )
+    world.write(people.update, world.people[ADMIN].id, {"role": "member"})
 
     response = world.slack.submit(ADMIN, form, {"url": URL + "/moved"})
 

@@ -19,9 +19,7 @@ def first_messages(world: World, who: str) -> list[Message]:
 
 
 def approve(world: World) -> None:
-    world.database.write_now(
-        decisions.approve, world.request().id, by=world.caller(GRACE), now=world.clock()
-    )
+    world.write(decisions.approve, world.request().id, by=GRACE)
 
 
 def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
@@ -35,9 +33,7 @@ def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
     world.deliver()
     world.click(GRACE, ids.AMENDMENT_APPROVE)
     world.deliver()
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id)
     world.deliver()
 
     (own,) = first_messages(world, ADA)
@@ -59,13 +55,7 @@ def test_a_request_is_one_message_for_its_whole_life(world: World) -> None:
 
 def test_a_decline_is_a_reply_with_its_reason_and_a_way_to_ask_again(world: World) -> None:
     request = world.a_request()
-    world.database.write_now(
-        decisions.decline,
-        request.id,
-        reason="Release week",
-        by=world.caller(GRACE),
-        now=world.clock(),
-    )
+    world.write(decisions.decline, request.id, reason="Release week", by=GRACE)
     world.deliver()
 
     own = world.own_message(ADA)
@@ -112,9 +102,7 @@ def test_news_about_a_deleted_message_is_a_new_message_with_a_thread_of_its_own(
     (own,) = world.slack.dm(ADA)
     assert own.text.startswith(APPROVED)
     assert [button.text for button in own.buttons] == ["Change", "Cancel leave", "I fell ill"]
-    world.database.write_now(
-        leave_requests.cancel, world.request().id, by=world.acme.caller, now=world.clock()
-    )
+    world.write(leave_requests.cancel, world.request().id)
     world.deliver()
     (news,) = world.replies(own)
     assert news.text.startswith("Olive Owner cancelled your request.")
@@ -167,9 +155,7 @@ def test_approvers_whose_card_was_deleted_read_news_in_a_new_message(world: Worl
     world.deliver()
     world.clock.advance(days=1)
     world.delete(world.card(GRACE))
-    world.database.write_now(
-        leave_requests.cancel, request.id, by=world.caller(ADA), now=world.clock()
-    )
+    world.write(leave_requests.cancel, request.id, by=ADA)
     world.deliver()
 
     (news,) = world.slack.dm(GRACE)
@@ -181,13 +167,7 @@ def test_a_change_of_leave_whose_card_was_deleted_is_asked_with_a_new_card(world
     approve(world)
     world.deliver()
     world.delete(world.card(GRACE))
-    world.database.write_now(
-        leave_requests.edit,
-        request.id,
-        {"end_date": date(2026, 8, 7)},
-        by=world.caller(ADA),
-        now=world.clock(),
-    )
+    world.write(leave_requests.edit, request.id, {"end_date": date(2026, 8, 7)}, by=ADA)
     world.deliver()
 
     (card,) = world.slack.dm(GRACE)

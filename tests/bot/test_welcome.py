@@ -60,7 +60,7 @@ def test_people_who_join_get_one_line_once(world: World) -> None:
 
 def test_people_whom_an_admin_added_get_it_when_they_first_use_slack(world: World) -> None:
     new = {"email": "pia@example.com", "first_name": "Pia", "last_name": "Pending"}
-    world.database.write_now(people.create, new, by=world.acme.caller, now=world.clock())
+    world.write(people.create, new)
     world.slack.add_person("UPIA", "pia@example.com", "Pia Pending", locale="de-DE")
 
     world.slack.command("UPIA", "/timeoff", "balance")

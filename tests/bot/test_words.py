@@ -26,9 +26,7 @@ def reply(world: World, text: str, who: str = ADA) -> Message:
 def approved(world: World, who: str, **fields: object) -> None:
     request = world.submit_over_rest(who, **fields)
     if request.status == "pending":
-        world.database.write_now(
-            decisions.approve, request.id, by=world.acme.caller, now=world.clock()
-        )
+        world.write(decisions.approve, request.id)
 
 
 def test_balance_shows_the_remaining_days_and_their_parts(world: World) -> None:

@@ -16,8 +16,7 @@ from storage.base.values import SCOPES, ApiKey, Caller, User, UserStatus
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import audit_log
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries, caller_for
 
 pytestmark = pytest.mark.shared_database
 
@@ -38,10 +37,7 @@ def changed(key: str, position: int) -> str:
 
 
 def actions_of(database: Database, by: Caller) -> list[str]:
-    return [
-        entry.action
-        for entry in database.read_now(audit_log.entries, PageOf(limit=100), by=by).items
-    ]
+    return [entry.action for entry in audit_entries(database, by)]
 
 
 def test_keys_are_of_one_length_and_carry_their_checksum() -> None:
@@ -105,7 +101,7 @@ def test_neither_the_row_nor_the_audit_trail_holds_the_secret(database: Database
     acme = an_organisation(database)
     key, secret = a_key(database, acme.caller, acme.owner)
 
-    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
 
     assert secret.startswith(key.prefix)
     assert len(key.prefix) < 24

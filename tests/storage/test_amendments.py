@@ -29,21 +29,23 @@ from storage.base.values import Amendment, Caller, LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests, leave_types, ledgers, previews
 from storage.leave.amendments import amendment_rows, counted_amendments
 from storage.leave.changes import amendment_steps
 from storage.leave.drafts import Draft
 from storage.leave.interruptions import interrupting
 from storage.leave.lists import caller_leave
-from storage.webhooks import delivery_log, webhooks
+from storage.webhooks import delivery_log
 from tests.builders import (
     NOW,
     Acme,
     a_leave_type,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
+    audit_entries,
     caller_for,
     type_id,
 )
@@ -92,9 +94,7 @@ class Case:
 
     def trail(self) -> list[AuditEntry]:
         """Newest first."""
-        return self.database.read_now(
-            audit_log.entries, PageOf(), by=self.acme.caller, subject_id=self.request.id
-        ).items
+        return audit_entries(self.database, self.acme.caller, subject_id=self.request.id)
 
     def remaining_half_days(self) -> int:
         balance = self.database.read_now(
@@ -506,9 +506,7 @@ def _end_with_an_earlier_release(
 
 def test_webhooks_hear_of_every_step_in_order(database: Database) -> None:
     case = a_case(database)
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, case.acme, url="https://example.com/hook")
     case.change(**LONGER)
     case.decline()
     case.change(**LONGER)
@@ -626,9 +624,7 @@ def test_of_two_steps_at_once_each_sees_the_other(
 def test_leave_with_an_open_amendment_loses_a_cover_who_is_archived(database: Database) -> None:
     case = a_case(database)
     hedy = a_person(database, case.acme, first_name="Hedy")
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, case.acme, url="https://example.com/hook")
     case.change(cover_user_id=hedy.id)
     amended = case.change(**LONGER)
 

@@ -13,7 +13,6 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit_log
 from storage.leave import decisions
 from storage.leave.lists import caller_leave
 from storage.slack import profile_sync
@@ -25,6 +24,7 @@ from tests.builders import (
     a_request,
     a_slack_profile,
     an_organisation,
+    audit_entries,
     caller_for,
 )
 
@@ -230,9 +230,7 @@ def test_pending_requests_go_to_a_manager_whose_account_becomes_known(database: 
     )
 
     assert [leave_request.id for leave_request in waiting.items] == [request.id]
-    entries = database.read_now(
-        audit_log.entries, PageOf(limit=10), by=acme.caller, action="leave_request.rerouted"
-    ).items
+    entries = audit_entries(database, acme.caller, action="leave_request.rerouted")
     assert [entry.subject_id for entry in entries] == [request.id]
 
 

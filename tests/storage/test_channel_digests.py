@@ -14,13 +14,13 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
-from storage.events import audit_log
 from tests.builders import (
     NOW,
     Acme,
     a_department,
     a_person,
     an_organisation,
+    audit_entries,
     caller_for,
 )
 
@@ -141,9 +141,7 @@ def test_changes_are_audited_with_what_differs(database: Database) -> None:
     assert (changed.frequency, changed.version) == ("weekly", 2)
     with pytest.raises(NotFound):
         database.read_now(channel_digests.get, digest.id, by=acme.caller)
-    entries = database.read_now(
-        audit_log.entries, PageOf(limit=10), by=acme.caller, subject_id=digest.id
-    ).items
+    entries = audit_entries(database, acme.caller, subject_id=digest.id)
     assert [entry.action for entry in entries] == [
         "digest.deleted",
         "digest.updated",
@@ -161,9 +159,7 @@ def test_a_deleted_department_takes_its_digests_with_it(database: Database) -> N
     database.write_now(department_removal.delete, labs.id, by=acme.caller, now=NOW)
 
     assert all_digests(database, acme) == [of_everyone]
-    (entry,) = database.read_now(
-        audit_log.entries, PageOf(limit=10), by=acme.caller, action="digest.deleted"
-    ).items
+    (entry,) = audit_entries(database, acme.caller, action="digest.deleted")
     assert entry.subject_id == of_labs.id
 
 

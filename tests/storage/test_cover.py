@@ -11,9 +11,7 @@ import pytest
 from storage.admin import people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
-from storage.db.pages import PageOf
 from storage.directory import people_changes
-from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests, previews
 from storage.leave.cover import choice, covered
 from storage.leave.drafts import Draft
@@ -25,6 +23,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    audit_entries,
     caller_for,
     dry_run,
     type_id,
@@ -87,9 +86,7 @@ def test_a_cover_is_stored_changed_and_cleared(database: Database) -> None:
     assert edit(database, acme, ada, request, note="Wedding").cover_user_id == hedy.id
     assert edit(database, acme, ada, request, cover_user_id=None).cover_user_id is None
 
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, subject_id=request.id
-    ).items
+    entries = audit_entries(database, acme.caller, subject_id=request.id)
     assert [
         (entry.changes["cover_user_id"]["before"], entry.changes["cover_user_id"]["after"])
         for entry in reversed(entries)
@@ -267,13 +264,9 @@ def test_archiving_a_cover_clears_pending_and_future_leave(database: Database) -
         after = as_it_is(database, acme, before)
         assert (after.cover_user_id, after.status) == (None, before.status)
         assert after.version == before.version + 1
-        (entry,) = database.read_now(
-            audit_log.entries,
-            PageOf(),
-            by=acme.caller,
-            subject_id=before.id,
-            action="leave_request.updated",
-        ).items
+        (entry,) = audit_entries(
+            database, acme.caller, subject_id=before.id, action="leave_request.updated"
+        )
         assert entry.changes["cover_user_id"] == {"before": grace.id, "after": None}
         assert entry.changes["why"]["after"] == "cover_archived"
 

@@ -24,7 +24,7 @@ from storage.db.pages import PageOf
 from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.decisions import NotYourApproval
-from tests.builders import NOW, a_person, a_request, an_organisation, caller_for
+from tests.builders import NOW, a_person, a_request, an_organisation, audit_entries, caller_for
 
 pytestmark = pytest.mark.shared_database
 
@@ -62,9 +62,7 @@ def test_an_approval_records_the_approver_and_the_time(database: Database) -> No
         NOW,
     )
     assert approved.version == request.version + 1
-    entry = database.read_now(
-        audit_log.entries, PageOf(limit=1), by=acme.caller, subject_id=request.id
-    ).items[0]
+    entry = audit_entries(database, acme.caller, subject_id=request.id)[0]
     assert (entry.action, entry.actor_id) == ("leave_request.approved", grace.id)
     assert entry.changes["status"] == {"before": "pending", "after": "approved"}
 
@@ -241,7 +239,5 @@ def test_of_decisions_at_once_the_later_ones_are_refused_with_the_status_of_the_
     stored = database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
     assert (decided, refused) == ([stored.status], [stored.status] * 7)
     assert stored.version == 2
-    decisions = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, subject_id=request.id
-    ).items
+    decisions = audit_entries(database, acme.caller, subject_id=request.id)
     assert len(decisions) == 2

@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.leave import decisions
 from storage.webhooks import (
     deliveries,
@@ -35,7 +35,7 @@ from storage.webhooks.retry_schedule import (
     retry_delay_seconds,
 )
 from tests import outside
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.builders import NOW, Acme, a_person, a_request, a_webhook, an_organisation, audit_entries
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import crossing, overlapping
 
@@ -57,7 +57,7 @@ def _rows() -> Any:
 def listening(database: Database, *urls: str) -> Acme:
     acme = an_organisation(database)
     for url in urls or ("https://example.com/hook",):
-        database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)
+        a_webhook(database, acme, url=url)
     return acme
 
 
@@ -359,13 +359,7 @@ def health(database_url: str) -> tuple[bool, object]:
 
 def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) -> None:
     acme = listening(database, "https://example.com/one", "https://example.com/two")
-    webhook, _ = database.write_now(
-        webhooks.create,
-        "https://example.com/three",
-        ["leave_request.cancelled"],
-        by=acme.caller,
-        now=NOW,
-    )
+    webhook = a_webhook(database, acme, "leave_request.cancelled", url="https://example.com/three")
 
     event_id = database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
 
@@ -377,9 +371,7 @@ def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) ->
 
 def test_a_disabled_webhook_cannot_be_pinged(database: Database) -> None:
     acme = an_organisation(database)
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, acme)
     database.write_now(webhooks.update, webhook.id, {"is_active": False}, by=acme.caller, now=NOW)
 
     with pytest.raises(requested_deliveries.WebhookDisabled):
@@ -431,7 +423,7 @@ def test_an_endpoint_is_disabled_after_120_hours_of_failures(database: Database)
         for kind in ("webhook_failing", "webhook_disabled")
         for user_id in (grace.id, acme.owner.id)
     }
-    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
     (entry,) = [entry for entry in entries if entry.action == "webhook.disabled"]
     assert (entry.source, entry.actor_id) == ("scheduler", None)
 

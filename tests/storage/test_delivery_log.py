@@ -14,7 +14,6 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.events import audit_log
 from storage.webhooks import (
     deliveries,
     delivery_log,
@@ -29,7 +28,7 @@ from storage.webhooks.delivery_pruning import Pruned
 from storage.webhooks.delivery_queue import Delivery
 from storage.webhooks.requested_deliveries import Redelivered, WebhookDisabled
 from tests import outcomes
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.builders import NOW, Acme, a_person, a_request, a_webhook, an_organisation, audit_entries
 from tests.outcomes import DELIVERED
 from tests.refusals import overlapping
 
@@ -39,9 +38,7 @@ A_MONTH = timedelta(days=31)
 
 def listening(database: Database, requests: int = 1) -> tuple[Acme, Webhook]:
     acme = an_organisation(database)
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, acme, url="https://example.com/hook")
     ada = a_person(database, acme)
     for number in range(requests):
         a_request(database, acme, ada, start_date=date(2026, 8, 3) + timedelta(weeks=number))
@@ -144,8 +141,7 @@ def test_a_redelivery_has_the_same_body_and_id(database: Database, first: Outcom
     (delivery,) = logged(database, acme, webhook)
     assert (delivery.status, len(delivery.attempts)) == ("delivered", 2)
     assert "webhook.redelivery_requested" in {
-        entry.action
-        for entry in database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+        entry.action for entry in audit_entries(database, acme.caller)
     }
 
 
@@ -253,13 +249,7 @@ def test_events_that_a_disabled_webhook_missed_are_sent_only_on_request(database
 
 def test_a_disabled_webhook_misses_only_events_that_it_subscribes_to(database: Database) -> None:
     acme = an_organisation(database)
-    webhook, _ = database.write_now(
-        webhooks.create,
-        "https://example.com/hook",
-        ["leave_request.cancelled"],
-        by=acme.caller,
-        now=NOW,
-    )
+    webhook = a_webhook(database, acme, "leave_request.cancelled", url="https://example.com/hook")
     set_active(database, acme, webhook, is_active=False)
     a_request(database, acme, a_person(database, acme))
 

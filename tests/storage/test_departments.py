@@ -18,7 +18,15 @@ from storage.directory import department_rows, people_rows
 from storage.events import audit_log, organisation_config
 from storage.leave import ledgers
 from storage.rules.employment import records
-from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, dry_run
+from tests.builders import (
+    NOW,
+    a_department,
+    a_person,
+    an_organisation,
+    audit_entries,
+    caller_for,
+    dry_run,
+)
 from tests.refusals import codes_of, crossing
 
 pytestmark = pytest.mark.shared_database
@@ -56,7 +64,7 @@ def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
         database.read_now(organisation_config.of_organisation, acme.id).departments[department.id]
         == after
     )
-    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = audit_entries(database, acme.caller)[0]
     assert (newest.action, newest.subject_id) == ("department.updated", department.id)
     assert newest.changes == {
         "name": {"before": "Engineering", "after": "Research"},
@@ -173,7 +181,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     with pytest.raises(NotFound):
         database.read_now(department_rows.get, department.id, by=acme.caller)
     assert database.read_now(organisation_config.of_organisation, acme.id).departments == {}
-    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = audit_entries(database, acme.caller)[0]
     assert newest.action == "department.deleted"
     assert newest.changes["name"] == {"before": "Engineering", "after": None}
 

@@ -24,9 +24,8 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.tables import DigestRow
 from storage.events import notification_outbox
-from storage.webhooks import webhooks
 from tests import outside
-from tests.builders import NOW, a_request, an_organisation
+from tests.builders import NOW, a_request, a_webhook, an_organisation
 
 KEY, OTHER = new_secret_key(), new_secret_key()
 LATE, STUCK = NOW + timedelta(minutes=4), NOW + timedelta(hours=2)
@@ -205,7 +204,7 @@ def test_a_clock_is_compared_with_that_of_the_database_server(
 def with_everything_due(database: Database) -> None:
     """A webhook delivery, a message and a digest that are due at NOW."""
     acme = an_organisation(database)
-    database.write_now(webhooks.create, "https://example.com/hook", ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme, url="https://example.com/hook")
     a_request(database, acme, acme.owner)
     user_id = acme.owner.id
     database.write_now(notification_outbox.remind, acme.id, [], [user_id], now=NOW)
@@ -250,7 +249,7 @@ def test_a_healthy_endpoint_with_late_deliveries_needs_a_process_that_delivers(
     acme = an_organisation(database)
     for path in ("failing", "healthy"):
         url = f"https://example.com/{path}"
-        database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)
+        a_webhook(database, acme, url=url)
     a_request(database, acme, acme.owner)
     outside.run(database_url, "UPDATE webhooks SET failing_since_at = 1 WHERE url LIKE '%/failing'")
 

@@ -33,7 +33,6 @@ from storage.directory import approvers, holiday_sets, people_lists
 from storage.events import organisation_config
 from storage.leave import decisions, ledgers
 from storage.leave.lists import filtered_leave
-from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (
     NOW,
@@ -41,6 +40,7 @@ from tests.builders import (
     a_department,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
     caller_for,
     dry_run,
@@ -154,7 +154,7 @@ def a_scene(database: Database) -> Scene:
 
     database.write_now(link)
     url = "https://hooks.example.com/hiatus"
-    database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme, url=url)
     grace = a_person(database, acme, first_name="Grace")
     team = a_department(database, acme, manager_id=grace.id)
     ada = a_person(database, acme, department_id=team.id, manager_id=grace.id)

@@ -26,10 +26,9 @@ from storage.admin.holidays import holiday_set_removal
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
-from storage.db.pages import PageOf
 from storage.directory import holiday_sets, people_rows
 from storage.directory.employment import by_date
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_rows, ledgers
 from storage.rules import days, halves, spans
 from storage.rules.employment import records
@@ -40,6 +39,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    audit_entries,
     caller_for,
     dry_run,
 )
@@ -194,7 +194,7 @@ def test_a_department_that_takes_effect_moves_pending_leave_to_its_manager(
     take_effect(database, acme, ada, now=at(tomorrow))
 
     assert by_grace(now=at(tomorrow)).status == "approved"
-    entries = database.read_now(audit_log.entries, PageOf(limit=20), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
     moved = next(entry for entry in entries if entry.action == "user.updated")
     assert (moved.source, moved.actor_id) == ("scheduler", None)
     assert moved.changes == {"department_id": {"before": None, "after": sales.id}}
@@ -314,7 +314,7 @@ def test_a_record_is_added_moved_and_removed_with_leave_recounted_each_time(
 
     assert counts == ["33300", "33330", "33333"]
     assert person(database, acme, ada).employment is None
-    entries = database.read_now(audit_log.entries, PageOf(limit=20), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
     of_records = [entry for entry in entries if entry.action.startswith("employment_record.")]
     assert [entry.action for entry in of_records] == [
         "employment_record.deleted",

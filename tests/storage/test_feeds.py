@@ -16,12 +16,12 @@ from storage.base.errors import Forbidden, NotFound
 from storage.base.values import UserStatus
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit_log
 from tests.builders import (
     NOW,
     a_department,
     a_person,
     an_organisation,
+    audit_entries,
     caller_for,
     find_personal_token,
     owner_of_feed,
@@ -97,7 +97,7 @@ def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> N
     acme = an_organisation(database)
     later = NOW + timedelta(hours=1)
     token = database.write_now(personal_token, by=acme.caller, now=later)
-    entries = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
 
     with pytest.raises(NotFound):
         database.write_now(feeds.revoke, entries[0].subject_id, by=acme.caller, now=NOW)
@@ -214,7 +214,7 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
     database.write_now(personal_token, by=acme.caller, now=NOW)
     database.write_now(personal_feeds.regenerate, by=acme.caller, now=NOW)
 
-    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
 
     assert {entry.action for entry in entries if entry.subject_type == "calendar_feed"} == {
         "calendar_feed.created",

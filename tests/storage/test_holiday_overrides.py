@@ -18,8 +18,8 @@ from storage.base.values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets, public_holidays
-from storage.events import audit_log, organisation_config
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from storage.events import organisation_config
+from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries, caller_for
 from tests.refusals import at_once, codes_of, errors_of
 
 pytestmark = pytest.mark.shared_database
@@ -277,9 +277,10 @@ def test_overrides_are_audited(database: Database) -> None:
     france = own_set(database, acme, "FR").id
     database.write_now(holiday_set_removal.remove, france, by=acme.caller, now=NOW)
 
-    audit_entries = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
-
-    entries = {(entry.action, entry.subject_id): entry.changes for entry in audit_entries}
+    entries = {
+        (entry.action, entry.subject_id): entry.changes
+        for entry in audit_entries(database, acme.caller)
+    }
     assert entries["holiday_override.created", override.id] == {
         "country_code": {"before": None, "after": "FR"},
         "date": {"before": None, "after": "2026-06-10"},

@@ -17,20 +17,20 @@ from storage.base.errors import DaysNoLongerFit, InvalidInput
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests, leave_types, ledgers
 from storage.leave.drafts import Draft
 from storage.leave.interruptions import interrupting
 from storage.leave.interruptions.interrupting import Interrupted
 from storage.leave.lists import visible_leave
-from storage.webhooks import webhooks
 from tests.builders import (
     NOW,
     Acme,
     a_leave_type,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
+    audit_entries,
     caller_for,
     type_id,
 )
@@ -132,7 +132,7 @@ def a_case(database: Database) -> Case:
 
 
 def test_an_interruption_in_the_middle_splits_the_leave(database: Database, case: Case) -> None:
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=case.acme.caller, now=NOW)
+    a_webhook(database, case.acme)
 
     interrupted = case.interrupt(WEDNESDAY, note="Flu")
 
@@ -228,9 +228,7 @@ def test_a_cancelled_interruption_joins_the_leave_and_the_remainder_stays_separa
 
     assert case.shown() == ["annual 03 05 333", "annual 06 09 3300"]
     assert case.approved()[0].id == case.leave.id
-    trail = case.database.read_now(
-        audit_log.entries, PageOf(), by=case.acme.caller, subject_id=case.leave.id
-    ).items
+    trail = audit_entries(case.database, case.acme.caller, subject_id=case.leave.id)
     assert [(entry.action, entry.changes["why"]["after"]) for entry in trail[:2]] == [
         ("leave_request.updated", "interruption_cancelled"),
         ("leave_request.updated", "interrupted"),

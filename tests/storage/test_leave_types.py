@@ -13,9 +13,8 @@ from storage.base.errors import CodeTaken, InvalidInput, NameTaken
 from storage.base.ids import new_id
 from storage.base.values import LeaveType
 from storage.db.database import Database, Transaction
-from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_types
 from tests.builders import (
@@ -24,6 +23,7 @@ from tests.builders import (
     a_leave_type,
     a_person,
     an_organisation,
+    audit_entries,
     caller_for,
     type_id,
 )
@@ -221,7 +221,7 @@ def test_a_change_is_stored_and_audited(database: Database) -> None:
 
     assert after == replace(study, min_notice_days=7, updated_at=LATER, version=2)
     assert config_of(database, acme).leave_types[study.id] == after
-    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = audit_entries(database, acme.caller)[0]
     assert (newest.action, newest.changes) == (
         "leave_type.updated",
         {"min_notice_days": {"before": 0, "after": 7}},

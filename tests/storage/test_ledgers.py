@@ -12,7 +12,6 @@ from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFoun
 from storage.base.values import Adjustment, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit_log
 from storage.leave import adjustments, decisions, leave_requests, ledgers
 from storage.leave.ledgers import Balance
 from tests.builders import (
@@ -22,6 +21,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    audit_entries,
     caller_for,
 )
 from tests.refusals import codes_of, errors_of
@@ -225,9 +225,7 @@ def test_adjustments_are_listed_newest_first_and_audited(database: Database) -> 
     assert [*page.items, *rest.items] == [second, first]
     assert rest.next_cursor is None
     assert second.reason == "Wrong person"
-    (entry,) = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, subject_id=second.id
-    ).items
+    (entry,) = audit_entries(database, acme.caller, subject_id=second.id)
     assert entry.action == "allowance_adjustment.created"
     assert entry.changes["days"] == {"before": None, "after": -1.5}
     assert entry.changes["user_id"]["after"] == ada.id

@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import NotificationRow, OrganisationRow
 from storage.directory import approvers
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
@@ -28,6 +28,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    audit_entries,
     caller_for,
     dry_run,
     type_id,
@@ -124,9 +125,7 @@ def test_pending_leave_is_cancelled_and_audited_with_its_cause(database: Databas
 
     stored = as_it_is(database, acme, request)
     assert (stored.status, stored.cancelled_at) == ("cancelled", LATER)
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.cancelled"
-    ).items
+    entries = audit_entries(database, acme.caller, action="leave_request.cancelled")
     assert [(entry.subject_id, entry.changes["why"]["after"]) for entry in entries] == [
         (request.id, "user_archived")
     ]
@@ -177,9 +176,7 @@ def test_requests_are_reassigned_to_the_next_level(
     assert [approver.id for approver in now_approvers] == [hedy.id]
     # Grace's card loses its buttons, Hedy gets each.
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
-    ).items
+    entries = audit_entries(database, acme.caller, action="leave_request.rerouted")
     assert [(entry.subject_id, entry.changes) for entry in entries] == [
         (request.id, {"approvers": {"before": [grace.id], "after": [hedy.id]}})
     ]
@@ -236,9 +233,7 @@ def test_a_new_role_adds_an_approver_and_a_lost_role_removes_one(database: Datab
     assert rerouted_cards(database, acme) == {(request.id, acme.owner.id), (request.id, grace.id)}
     database.write_now(people.update, grace.id, {"role": "member"}, by=acme.caller, now=LATER)
 
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.rerouted"
-    ).items
+    entries = audit_entries(database, acme.caller, action="leave_request.rerouted")
     assert [entry.changes["approvers"] for entry in entries] == [
         {"before": [grace.id], "after": [acme.owner.id]},
         {"before": [acme.owner.id], "after": [grace.id]},

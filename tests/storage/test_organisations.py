@@ -13,9 +13,9 @@ from storage.base.values import Organisation, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.leave import leave_types
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries, caller_for
 
 LATER = NOW + timedelta(hours=1)
 NEW = NewOrganisation(
@@ -66,7 +66,7 @@ def test_a_new_organisation_has_the_five_types_in_order(database: Database) -> N
 def test_creating_an_organisation_is_audited(database: Database) -> None:
     acme = an_organisation(database)
 
-    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
 
     by_the_system = [entry.action for entry in entries if entry.actor_id is None]
     assert sorted(set(by_the_system)) == [
@@ -136,7 +136,7 @@ def test_settings_change_and_are_audited(database: Database) -> None:
     assert (after.name, after.working_days) == ("Acme Ltd", ("monday", "friday:am"))
     assert (after.default_leave_allowance_half_days, after.updated_at) == (61, LATER)
     assert database.read_now(organisations.get, by=acme.caller) == after
-    newest = database.read_now(audit_log.entries, PageOf(limit=1), by=acme.caller).items[0]
+    newest = audit_entries(database, acme.caller)[0]
     assert newest.action == "organisation.updated"
     assert newest.changes["name"] == {"before": "Acme", "after": "Acme Ltd"}
     assert newest.changes["carry_over"] == {"before": 0, "after": 5}

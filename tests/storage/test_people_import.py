@@ -20,9 +20,8 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, people_lists, people_rows
-from storage.events import audit_log
 from storage.rules.employment import records
-from tests.builders import NOW, Acme, a_department, a_person, an_organisation
+from tests.builders import NOW, Acme, a_department, a_person, an_organisation, audit_entries
 from tests.refusals import crossing
 from tests.storage.test_commands import ACME, Shell
 
@@ -84,10 +83,7 @@ def test_every_column_is_kept(database: Database) -> None:
 def test_each_person_and_department_is_audited_once(database: Database) -> None:
     acme = an_organisation(database)
     a_department(database, acme, name="Sales")
-    before = {
-        entry.id
-        for entry in database.read_now(audit_log.entries, PageOf(limit=9), by=acme.caller).items
-    }
+    before = {entry.id for entry in audit_entries(database, acme.caller)}
 
     bring_in(
         database,
@@ -95,7 +91,7 @@ def test_each_person_and_department_is_audited_once(database: Database) -> None:
         "email,first_name,last_name,department\na@x.ie,A,B,sales\nb@x.ie,A,B,Lab\n",
     )
 
-    entries = database.read_now(audit_log.entries, PageOf(limit=9), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
     new_entries = [entry for entry in entries if entry.id not in before]
     assert {(entry.source, entry.actor_id) for entry in new_entries} == {("cli", None)}
     assert sorted(entry.action for entry in new_entries) == [

@@ -22,12 +22,21 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
-from storage.events import audit_log, organisation_config
+from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
-from storage.webhooks import webhooks
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for, dry_run
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    a_webhook,
+    an_organisation,
+    audit_entries,
+    caller_for,
+    dry_run,
+)
 from tests.refusals import crossing, overlapping
 
 pytestmark = pytest.mark.shared_database
@@ -306,9 +315,7 @@ def test_the_cause_is_in_the_audit_trail(database: Database) -> None:
 
     a_holiday(database, acme, WEDNESDAY, half="am")
 
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, action="leave_request.recounted"
-    ).items
+    entries = audit_entries(database, acme.caller, action="leave_request.recounted")
     assert [(entry.subject_id, entry.actor_id) for entry in entries] == [
         (request.id, acme.owner.id)
     ]
@@ -330,13 +337,7 @@ def _bodies(organisation_id: Param[str], event_type: Param[str]) -> Any:
 
 def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) -> None:
     acme = an_organisation(database)
-    database.write_now(
-        webhooks.create,
-        "https://203.0.114.9/hook",
-        ["leave_request.updated"],
-        by=acme.caller,
-        now=NOW,
-    )
+    a_webhook(database, acme, "leave_request.updated", url="https://203.0.114.9/hook")
     ada = a_person(database, acme)
     request = approved(database, acme, ada, WEDNESDAY, WEDNESDAY)
 

@@ -16,7 +16,6 @@ from storage.base.errors import DomainError
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit_log
 from storage.leave import (
     decisions,
     leave_reading,
@@ -36,6 +35,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    audit_entries,
     caller_for,
     type_id,
 )
@@ -133,9 +133,7 @@ def test_recorded_leave_is_audited_with_the_recorder_and_the_reason(
 ) -> None:
     request = team.record(team.owner, code="annual", override_reason="  Their house burnt.  ")
 
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=team.owner, subject_id=request.id
-    ).items
+    entries = audit_entries(database, team.owner, subject_id=request.id)
     assert {(entry.action, entry.actor_id) for entry in entries} == {
         ("leave_request.approved", team.owner.user_id),
         ("leave_request.created", team.owner.user_id),
@@ -317,9 +315,7 @@ def test_an_objection_is_audited_once_and_changes_nothing(database: Database, te
         database.write_now(objections.send, request.id, by=by_ada, now=NOW)
 
     assert at_once(send, send) == ["already_objected"]
-    (entry,) = database.read_now(
-        audit_log.entries, PageOf(), by=team.owner, action="leave_request.objected"
-    ).items
+    (entry,) = audit_entries(database, team.owner, action="leave_request.objected")
     assert (entry.actor_id, entry.subject_id, entry.changes) == (team.ada.id, request.id, {})
     assert team.stored() == [request]
 

@@ -19,12 +19,20 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_rows
-from storage.events import audit_log
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import Decision, NotYourApproval
 from storage.rules.lifecycle import REVERSAL_WINDOW
-from storage.webhooks import delivery_log, webhooks
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation, caller_for
+from storage.webhooks import delivery_log
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    a_webhook,
+    an_organisation,
+    audit_entries,
+    caller_for,
+)
 
 pytestmark = pytest.mark.shared_database
 
@@ -70,7 +78,7 @@ def test_a_decision_is_reversed(database: Database, first: Decision, then: Decis
 
     assert (after.status, after.decided_at, after.decision_reason) == (then, LAST_MOMENT, None)
     assert (after.version, after.total_half_days) == (3, before.total_half_days)
-    (entry, *_) = database.read_now(audit_log.entries, PageOf(limit=10), by=case.acme.caller).items
+    (entry, *_) = audit_entries(database, case.acme.caller)
     assert entry.action == f"leave_request.{then}"
     assert entry.changes["status"] == {"before": first, "after": then}
     assert entry.changes["why"]["after"] == "decision_changed"
@@ -207,9 +215,7 @@ def test_of_two_concurrent_reversals_one_is_saved(database: Database) -> None:
 
 def test_webhooks_receive_a_reversal_as_a_decision(database: Database) -> None:
     case = a_case(database)
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/hook", ["*"], by=case.acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, case.acme, url="https://example.com/hook")
     decided(database, case, "approved")
     database.write_now(
         decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW

@@ -12,12 +12,20 @@ from storage.admin import channel_digests, departments, organisation_settings, p
 from storage.base.errors import InsufficientRole
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
-from storage.db.pages import PageOf
 from storage.events import audit_log, organisation_config
 from storage.leave import leave_types
 from storage.slack import setup_checklist
 from storage.slack.setup_checklist import NEW_FOR, Checklist
-from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    an_organisation,
+    audit_entries,
+    caller_for,
+    type_id,
+)
 
 pytestmark = pytest.mark.shared_database
 
@@ -86,7 +94,7 @@ def test_settings_that_are_right_already_are_checked_off_once(
         database.write_now(setup_checklist.check_off, step, by=acme.caller, now=NOW)
 
     assert steps(database, acme) == ("people", "digest", "feed")
-    entries = database.read_now(audit_log.entries, PageOf(limit=100), by=acme.caller).items
+    entries = audit_entries(database, acme.caller)
     actions = [entry.action for entry in entries if entry.action.startswith("setup_checklist.")]
     assert sorted(actions) == [
         "setup_checklist.country_checked",

@@ -22,7 +22,6 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NotificationRow
-from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
 from storage.leave.lists import caller_leave, filtered_leave
@@ -34,7 +33,9 @@ from tests.builders import (
     a_leave_type,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
+    audit_entries,
     caller_for,
     type_id,
 )
@@ -97,7 +98,7 @@ def test_weekends_holidays_and_unworked_halves_are_not_counted(database: Databas
 def test_a_type_that_needs_no_approval_is_approved_at_once(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme)
 
     request = a_request(database, acme, ada, code="sick")
 
@@ -118,9 +119,7 @@ def test_a_sole_owners_request_is_approved_at_once_with_the_reason_audited(
     request = a_request(database, acme, acme.owner)
 
     assert request.status == "approved"
-    entries = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, subject_id=request.id
-    ).items
+    entries = audit_entries(database, acme.caller, subject_id=request.id)
     assert [entry.action for entry in entries] == [
         "leave_request.approved",
         "leave_request.created",
@@ -131,13 +130,7 @@ def test_a_sole_owners_request_is_approved_at_once_with_the_reason_audited(
 def test_an_event_has_the_request_its_requester_and_its_type(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    database.write_now(
-        webhooks.create,
-        "https://example.com/",
-        ["leave_request.created"],
-        by=acme.caller,
-        now=NOW,
-    )
+    a_webhook(database, acme, "leave_request.created")
 
     request = a_request(database, acme, ada)
 
@@ -154,13 +147,7 @@ def test_an_event_has_the_request_its_requester_and_its_type(database: Database)
 def test_without_subscriptions_no_event_is_written(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    database.write_now(
-        webhooks.create,
-        "https://example.com/",
-        ["leave_request.cancelled"],
-        by=acme.caller,
-        now=NOW,
-    )
+    a_webhook(database, acme, "leave_request.cancelled")
 
     a_request(database, acme, ada)
 
@@ -170,7 +157,7 @@ def test_without_subscriptions_no_event_is_written(database: Database) -> None:
 def test_the_longest_texts_stay_under_the_event_limit(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme)
     request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
 
     database.write_now(
@@ -193,7 +180,7 @@ def test_an_amendment_with_the_longest_note_stays_under_the_event_limit(
     ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
     request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
     database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW)
+    a_webhook(database, acme)
 
     changes = {"end_date": date(2026, 8, 4), "note": "🙂" * MAX_NOTE_LENGTH}
     database.write_now(leave_requests.edit, request.id, changes, by=caller_for(acme, ada), now=NOW)
@@ -255,7 +242,7 @@ def test_an_error_names_the_field_and_changes_nothing(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    before = database.read_now(audit_log.entries, PageOf(), by=acme.caller).items
+    before = audit_entries(database, acme.caller)
 
     with pytest.raises(InvalidInput) as refused:
         database.write_now(
@@ -266,7 +253,7 @@ def test_an_error_names_the_field_and_changes_nothing(
         )
 
     assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
-    assert database.read_now(audit_log.entries, PageOf(), by=acme.caller).items == before
+    assert audit_entries(database, acme.caller) == before
     assert database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items == []
 
 
@@ -437,9 +424,7 @@ def test_concurrent_requests_neither_overlap_nor_overdraw(database: Database) ->
 def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    webhook, _ = database.write_now(
-        webhooks.create, "https://example.com/", ["*"], by=acme.caller, now=NOW
-    )
+    webhook = a_webhook(database, acme)
 
     def delete(tx: Transaction) -> None:
         webhooks.delete(tx, webhook.id, by=acme.caller, now=NOW)
