@@ -70,19 +70,23 @@ def legend(chart: Wallchart) -> str:
     meanings = [_type_meaning(leave_type) for leave_type in chart.leave_types]
     if any(off and off.is_pending for day in days for off in (day.morning, day.afternoon)):
         meanings.append(gettext("( ) pending"))
-    holidays = {(day.date, name) for day in days if (name := holiday_of(day))}
     meanings += [
-        f"{HOLIDAY} {words.short_day(day)}: {text.name(holiday)}"
-        for day, holiday in sorted(holidays)
+        f"{HOLIDAY} {words.short_day(day)}: {text.name(holiday)}" for day, holiday in holidays(days)
     ]
     return text.cut(" · ".join(meanings), text.MAX_SECTION)
 
 
-def holiday_of(day: Day) -> str | None:
-    """The name of the public holiday on a working day."""
-    if not day.worked or not day.holiday_name:
-        return None
-    return words.holiday(day.holiday_name, day.holiday_country, day.date)
+def holidays(days: Iterable[Day]) -> list[tuple[date, str]]:
+    """The public holidays on working days, by date.
+
+    Christmas Day has several German names, each country its own: only the first is shown.
+    """
+    shown: dict[tuple[date, str], str] = {}
+    for day in days:
+        if day.worked and day.holiday_name:
+            name = words.holiday(day.holiday_name, day.holiday_country, day.date)
+            shown.setdefault((day.date, day.holiday_name), name)
+    return sorted({(day, name) for (day, _), name in shown.items()})
 
 
 def lines(chart: Wallchart) -> list[str]:

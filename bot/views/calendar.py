@@ -41,8 +41,7 @@ def _day(day: date, chart: Wallchart) -> Block:
 def _lines(day: date, chart: Wallchart) -> Iterator[str]:
     """The public holidays of that day, and everyone who is off."""
     days = [(person, each) for person in chart.people for each in person.days if each.date == day]
-    names = {name for _, each in days if (name := calendar.holiday_of(each))}
-    for name in sorted(names):
+    for _, name in calendar.holidays(each for _, each in days):
         yield f"{calendar.HOLIDAY} {text.escaped_within(name, _MAX_HOLIDAY)}"
     for person, each in days:
         if each.morning is not None or each.afternoon is not None:

@@ -30,6 +30,10 @@ _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())
 
 ENGLISH: Final = Locale("en")
 
+# Countries whose names other countries share, for holidays with the same date and English name.
+# The first one counts.
+_SAME_HOLIDAYS: Final = {"de": ("DE-BY", "AT")}
+
 _ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")
 
 # The package of the library's countries imports all 250 modules: 9 MB and 0.15 s. Without its
@@ -42,7 +46,8 @@ if "holidays.countries" not in sys.modules:
 
 def warm_up() -> None:
     """Import at start what the countries share: the first request would take 12 ms longer."""
-    holidays_of("GB", 2000)
+    for language in _SAME_HOLIDAYS:
+        _translations("GB", 2000, language)
 
 
 def countries(locale: Locale = ENGLISH) -> tuple[str, ...]:
@@ -156,25 +161,34 @@ def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
 
 
 def translated(name: str, country_code: str | None, day: date, language: str) -> str:
-    """The name of a public holiday in a language (``de``), if the library has it.
+    """The name of a public holiday in a language (``de``) as far as it is known.
 
     Only the country's or region's own name for that day has a translation: what an organisation
     typed stays as it is.
     """
-    if country_code is None or language == ENGLISH.language:
-        return name
-    holiday = holidays_of(country_code, day.year).get(day)
-    if holiday is None or holiday.name != name:
+    if country_code is None or language == ENGLISH.language or _name_on(country_code, day) != name:
         return name
     return _translations(country_code, day.year, language).get(day, name)
 
 
 @cached("translated_holidays", 1_024)
 def _translations(code: str, year: int, language: str) -> Mapping[date, str]:
-    """The names of a year's public holidays, by date; empty if the library lacks the language."""
+    """The names of a year's public holidays, by date; of ``_SAME_HOLIDAYS`` if it has none."""
     known = _library_calendar(code.partition("-")[0]).supported_languages
     spelling = next((each for each in known if each.partition("_")[0] == language), None)
-    return {} if spelling is None else _library_names(code, year, spelling)
+    if spelling is not None:
+        return _library_names(code, year, spelling)
+    return {
+        day: name
+        for other in reversed(_SAME_HOLIDAYS.get(language, ()))
+        for day, name in _translations(other, year, language).items()
+        if _name_on(other, day) == _name_on(code, day)
+    }
+
+
+def _name_on(code: str, day: date) -> str | None:
+    holiday = holidays_of(code, day.year).get(day)
+    return None if holiday is None else holiday.name
 
 
 def _library_names(code: str, year: int, language: str) -> Mapping[date, str]:

@@ -8,13 +8,14 @@ from datetime import date
 import pytest
 
 from bot.base import ids
+from storage.admin import people
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.db.database import Database
 from storage.events import organisation_config
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import ADMIN
-from tests.bot.world import ADA, World
+from tests.bot.world import ADA, GRACE, World
 from tests.builders import a_person
 from tests.fakes.slack import LoopbackSlack, View
 
@@ -70,6 +71,24 @@ def test_the_calendar_names_public_holidays_in_german(bavaria: World) -> None:
     modal = bavaria.slack.open_modal(ADA)
     assert "*Do, 4. Juni*\n🎉 Fronleichnam" in modal.visible_text
     assert "*Mo, 8. Juni*\n🎉 Good Friday" in modal.visible_text
+
+
+def test_a_public_holiday_of_two_countries_is_named_once(bavaria: World) -> None:
+    vienna = {"public_holiday_country_code": "AT-9"}
+    bavaria.database.write_now(
+        people.update,
+        bavaria.people[GRACE].id,
+        vienna,
+        by=bavaria.acme.caller,
+        now=bavaria.clock(),
+    )
+
+    bavaria.slack.command(ADA, "/timeoff", "kalender 2026-12-21")
+    bavaria.settled()
+
+    (message,) = bavaria.slack.ephemerals
+    assert "🎉 Fr, 25. Dezember: Erster Weihnachtstag" in message.visible_text
+    assert "Christtag" not in message.visible_text
 
 
 def test_the_message_about_recalculated_leave_names_the_public_holiday_in_german(
