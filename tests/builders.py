@@ -247,7 +247,6 @@ def _stored_secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Any:
 
 
 def owner_of_feed(database: Database, token: str) -> FeedOwner:
-    """The owner of the feed that the token opens."""
     owner = database.read_now(feed_owners.find_by_token, token)
     assert owner is not None
     return owner

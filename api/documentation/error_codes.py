@@ -32,7 +32,6 @@ class Code:
 
 
 def every_code() -> list[Code]:
-    """Every code in alphabetical order."""
     codes = [*_of_refusals(), *_of_form(), *_of_fields()]
     return sorted(codes, key=lambda row: (row.code, row.status))
 

@@ -182,7 +182,6 @@ class _Document:
         }
 
     def _response(self, operation: Operation) -> DocumentedResponse:
-        """The successful response of an operation."""
         shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
         return DocumentedResponse(
             status=operation.status,

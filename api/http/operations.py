@@ -30,7 +30,6 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
 def lock_organisation(tx: Transaction, context: RequestContext) -> None:
-    """Lock the organisation until the transaction ends."""
     locks.organisation(tx, context.caller.organisation_id)
 
 

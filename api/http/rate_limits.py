@@ -65,8 +65,6 @@ class Policy:
 
 
 class RateLimits:
-    """All limits of a process."""
-
     def __init__(
         self,
         per_key: str,

@@ -6,6 +6,7 @@ from typing import Final
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
+from api.routes.leave_requests import DRAFT_RULES
 from api.schemas import leave_records
 from api.schemas.leave_bodies import NewLeave
 from api.schemas.leave_records import LeaveListing, LeaveRecord, PagedLeaveListing
@@ -114,24 +115,7 @@ OPERATIONS = (
         scope="leave:write",
         status=201,
         refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
-        rules=(
-            "control_character",
-            "cover_archived",
-            "cover_inactive",
-            "cover_is_requester",
-            "cover_required",
-            "end_before_start",
-            "leave_type_archived",
-            "after_end_date",
-            "no_working_time",
-            "not_found",
-            "note_required",
-            "out_of_reach",
-            "too_little_notice",
-            "too_long",
-            "too_many_days",
-            "unknown_leave_type",
-        ),
+        rules=DRAFT_RULES,
         example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
     ),
     Operation(

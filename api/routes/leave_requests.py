@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
 from api.schemas import preview_records
@@ -110,16 +112,16 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
     )
 
 
-_RULES = (
+# Field codes of the rules for every draft.
+DRAFT_RULES: Final = (
+    "after_end_date",
     "control_character",
     "cover_archived",
     "cover_inactive",
     "cover_is_requester",
     "cover_required",
     "end_before_start",
-    "impossible_half_days",
     "leave_type_archived",
-    "after_end_date",
     "no_working_time",
     "not_found",
     "note_required",
@@ -127,6 +129,7 @@ _RULES = (
     "too_little_notice",
     "too_long",
     "too_many_days",
+    "unknown_leave_type",
 )
 
 _RECORDING_RULES = (
@@ -177,7 +180,7 @@ OPERATIONS = (
             errors.LeaveTypeNotRecordable,
             errors.OverrideNotAllowed,
         ),
-        rules=(*_RULES, *_RECORDING_RULES, "unknown_leave_type"),
+        rules=(*DRAFT_RULES, *_RECORDING_RULES, "impossible_half_days"),
         example={
             "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
             "start_date": "2026-08-03",
@@ -285,7 +288,7 @@ OPERATIONS = (
             errors.InsufficientAllowance,
             errors.DaysNoLongerFit,
         ),
-        rules=(*_RULES, "interruption_extended", "past_days", "unknown_leave_type"),
+        rules=(*DRAFT_RULES, "impossible_half_days", "interruption_extended", "past_days"),
         example={"end_date": "2026-08-06", "end_half_day": None},
     ),
     Operation(

@@ -27,7 +27,7 @@ _TEMPLATES: Final = Environment(
     trim_blocks=True,
 )
 
-# Names may have them: they are no controls.
+# Names may contain them: they are not control characters.
 _NOT_IN_XML: Final = {0xFFFE: None, 0xFFFF: None}
 
 
@@ -66,7 +66,7 @@ def page(
         caption=shown.caption,
         colours=colours,
         look=look,
-        drawn=_drawn_once(),
+        rendered=_rendered_once(),
         days=shown.days,
         people=shown.people,
         legend=[
@@ -133,22 +133,22 @@ def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: da
     return text.translate(_NOT_IN_XML).encode()
 
 
-def _drawn_once() -> Callable[[Iterable[Cell], Callable[[Cell], Markup]], Markup]:
-    """Draws rows, and each cell that looks different once: a page has six thousand.
+def _rendered_once() -> Callable[[Iterable[Cell], Callable[[Cell], Markup]], Markup]:
+    """Renders rows, and each cell that looks different only once: a page has six thousand.
 
     By identity, because cells that look alike are one object, and hashing their contents is slow.
     """
-    drawn: dict[int, Markup] = {}
+    rendered: dict[int, Markup] = {}
 
-    def draw(cells: Iterable[Cell], macro: Callable[[Cell], Markup]) -> Markup:
+    def render(cells: Iterable[Cell], macro: Callable[[Cell], Markup]) -> Markup:
         row: list[str] = []
         for cell in cells:
-            if id(cell) not in drawn:
-                drawn[id(cell)] = macro(cell)
-            row.append(drawn[id(cell)])
+            if id(cell) not in rendered:
+                rendered[id(cell)] = macro(cell)
+            row.append(rendered[id(cell)])
         return Markup("".join(row))
 
-    return draw
+    return render
 
 
 def _month_link(request: WallchartRequest, month: Month) -> str | None:

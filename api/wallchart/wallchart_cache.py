@@ -27,7 +27,7 @@ class Subject:
 
     owner: FeedOwner
     token: str
-    asked: WallchartRequest
+    request: WallchartRequest
     format: Format
     language: str
     today: date

@@ -73,8 +73,8 @@ class WallchartEndpoint:
         self._owners = SharedLookup(
             lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
         )
-        # Each drawing takes one processor and much memory.
-        self._drawing = asyncio.Semaphore(1)
+        # Each picture takes one processor and much memory.
+        self._rasterising = asyncio.Semaphore(1)
 
     async def respond(self, request: Request) -> Response:
         """Browsers get errors as a page. Raises NotFound, RateLimited and InvalidInput."""
@@ -93,7 +93,7 @@ class WallchartEndpoint:
         subject = Subject(
             owner=owner,
             token=token,
-            asked=wallchart_request(request.query_params, today),
+            request=wallchart_request(request.query_params, today),
             format=format_,
             language=language,
             today=today,
@@ -111,8 +111,8 @@ class WallchartEndpoint:
             "Content-Security-Policy": version.policy,
             "ETag": version.tag,
         }
-        known = tags_in(request.headers.raw, b"if-none-match")
-        if known is not None and known.match_weakly(version.tag.encode()):
+        tags = tags_in(request.headers.raw, b"if-none-match")
+        if tags is not None and tags.match_weakly(version.tag.encode()):
             return Response(status_code=304, headers=headers)
         contents = self._cache.contents(version)
         if contents is None:
@@ -126,7 +126,7 @@ class WallchartEndpoint:
 
     async def _encoded(self, rendered: Rendered, format_: Format, *, is_compressed: bool) -> bytes:
         if format_ == "png":
-            return await self._drawn(rendered.content)
+            return await self._rasterised(rendered.content)
         if is_compressed:
             return await run_in_threadpool(partial(gzip.compress, rendered.content, 5, mtime=0))
         return rendered.content
@@ -145,8 +145,8 @@ class WallchartEndpoint:
             await limits.feeds.hit(request.scope, secrets.fingerprint(token))
         return owner
 
-    async def _drawn(self, svg: bytes) -> bytes:
-        async with self._drawing:
+    async def _rasterised(self, svg: bytes) -> bytes:
+        async with self._rasterising:
             try:
                 return await run_in_threadpool(rasteriser.png, svg)
             except rasteriser.NotDrawn as error:
@@ -167,26 +167,26 @@ def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
     # Jinja2 takes memory, and many deployments have no wallchart.
     from api.wallchart import rendering
 
-    owner, asked = subject.owner, subject.asked
+    owner, request = subject.owner, subject.request
     chart = wallchart.load(
         tx,
         organisation_id=owner.organisation_id,
         viewer_id=owner.user_id,
         viewer_department_id=owner.department_id,
-        scope=asked.scope,
-        department_id=asked.department_id,
-        first_day=asked.month.first_day,
-        day_count=asked.month.day_count,
-        page=asked.page,
+        scope=request.scope,
+        department_id=request.department_id,
+        first_day=request.month.first_day,
+        day_count=request.month.day_count,
+        page=request.page,
     )
-    if asked.department_id is not None and asked.department_id not in chart.config.departments:
+    if request.department_id is not None and request.department_id not in chart.config.departments:
         raise unknown_department()
     language, today = subject.language, subject.today
     if subject.format != "html":
-        picture = rendering.svg(chart, asked, language=language, today=today)
+        picture = rendering.svg(chart, request, language=language, today=today)
         return Rendered(content=picture, policy=_PICTURE_POLICY)
     page = rendering.page(
-        chart, asked, language=language, today=today, token=subject.token, style=_style()
+        chart, request, language=language, today=today, token=subject.token, style=_style()
     )
     return Rendered(content=page.html, policy=_PAGE_POLICY.format(f"'sha256-{page.style_hash}'"))
 

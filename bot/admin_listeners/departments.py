@@ -23,21 +23,18 @@ _SHOWN: Final = 40
 
 
 async def list_departments(interaction: Interaction) -> None:
-    """Open the list of departments."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _departments(interaction, by))
 
 
 async def more_departments(interaction: Interaction) -> None:
-    """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await modals.refresh(interaction, await _departments(interaction, by, interaction.value))
 
 
 async def new_department(interaction: Interaction) -> None:
-    """Open an empty form."""
     await interaction.ack()
     await modals.admin(interaction)
     await interaction.open(views.department(None, None))
@@ -55,7 +52,6 @@ async def act_on_department(interaction: Interaction) -> None:
 
 
 async def edit_department(interaction: Interaction) -> None:
-    """Open the form of one department."""
     await interaction.ack()
     by = await modals.admin(interaction)
 
@@ -90,7 +86,6 @@ async def save_department(interaction: Interaction) -> None:
 
 
 async def ask_deletion(interaction: Interaction) -> None:
-    """Ask to confirm the deletion of a department."""
     await interaction.ack()
     by = await modals.admin(interaction)
     department = await interaction.services.database.read(
@@ -100,7 +95,6 @@ async def ask_deletion(interaction: Interaction) -> None:
 
 
 async def delete_department(interaction: Interaction) -> None:
-    """Delete a department that no one belongs to."""
     by = await modals.admin(interaction)
     # Any number of archived people may have to be updated.
     await interaction.services.database.write_long(

@@ -23,28 +23,24 @@ _SHOWN: Final = 40
 
 
 async def list_digests(interaction: Interaction) -> None:
-    """Open the list of digests."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _digests(interaction, by))
 
 
 async def more_digests(interaction: Interaction) -> None:
-    """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await modals.refresh(interaction, await _digests(interaction, by, interaction.value))
 
 
 async def new_digest(interaction: Interaction) -> None:
-    """Open an empty form."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _form(interaction, by, None))
 
 
 async def edit_digest(interaction: Interaction) -> None:
-    """Open the form of one digest."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _form(interaction, by, interaction.value))

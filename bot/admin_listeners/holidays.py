@@ -33,7 +33,6 @@ _OVERRIDES_SHOWN: Final = 30
 
 
 async def list_sets(interaction: Interaction) -> None:
-    """Open the list of countries."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _sets(interaction, by))
@@ -54,7 +53,6 @@ async def new_set(interaction: Interaction) -> None:
 
 
 async def add_set(interaction: Interaction) -> None:
-    """Add a country or region."""
     by = await modals.admin(interaction)
     code = Form(interaction).chosen("country_code") or ""
     added = await modals.run_once(

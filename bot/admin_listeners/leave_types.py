@@ -21,21 +21,18 @@ _TYPES_SHOWN: Final = 40
 
 
 async def list_leave_types(interaction: Interaction) -> None:
-    """Open the list of leave types."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _leave_types(interaction, by))
 
 
 async def more_leave_types(interaction: Interaction) -> None:
-    """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await modals.refresh(interaction, await _leave_types(interaction, by, interaction.value))
 
 
 async def new_leave_type(interaction: Interaction) -> None:
-    """Open an empty form."""
     await interaction.ack()
     await modals.admin(interaction)
     await interaction.open(views.leave_type(None))
@@ -55,7 +52,6 @@ async def act_on_leave_type(interaction: Interaction) -> None:
 
 
 async def edit_leave_type(interaction: Interaction) -> None:
-    """Open the form of one type."""
     await interaction.ack()
     by = await modals.admin(interaction)
     leave_type = await interaction.services.database.read(leave_types.get, interaction.value, by=by)
@@ -89,7 +85,6 @@ async def save_leave_type(interaction: Interaction) -> None:
 
 
 async def ask_archiving(interaction: Interaction) -> None:
-    """Ask to confirm that a type is archived."""
     await interaction.ack()
     by = await modals.admin(interaction)
     leave_type = await interaction.services.database.read(leave_types.get, interaction.value, by=by)
@@ -107,7 +102,6 @@ async def archive_leave_type(interaction: Interaction) -> None:
 
 
 async def restore_leave_type(interaction: Interaction) -> None:
-    """Restore an archived type."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.services.database.write(

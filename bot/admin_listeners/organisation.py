@@ -38,7 +38,6 @@ async def organisation(interaction: Interaction) -> None:
 
 
 async def save_organisation(interaction: Interaction) -> None:
-    """Save the form's values."""
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:

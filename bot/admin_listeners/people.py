@@ -64,7 +64,6 @@ async def act_on_person(interaction: Interaction) -> None:
 
 
 async def person_balance(interaction: Interaction) -> None:
-    """Open a person's balance."""
     await interaction.ack()
     by = await modals.admin(interaction)
     user_id = interaction.value
@@ -127,7 +126,6 @@ async def person(interaction: Interaction) -> None:
 
 
 async def save_person(interaction: Interaction) -> None:
-    """Save the form's values."""
     by, form = await modals.admin(interaction), Form(interaction)
 
     def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:

@@ -29,21 +29,18 @@ _SHOWN: Final = 40
 
 
 async def list_webhooks(interaction: Interaction) -> None:
-    """Open the list of endpoints."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _webhooks(interaction, by))
 
 
 async def more_webhooks(interaction: Interaction) -> None:
-    """Show the next part of the list."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await modals.refresh(interaction, await _webhooks(interaction, by, interaction.value))
 
 
 async def new_webhook(interaction: Interaction) -> None:
-    """Open the form that adds an endpoint."""
     await interaction.ack()
     await modals.admin(interaction)
     await interaction.open(views.form())
@@ -64,7 +61,6 @@ async def add_webhook(interaction: Interaction) -> None:
 
 
 async def open_webhook(interaction: Interaction) -> None:
-    """Open one endpoint."""
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.open(await _webhook(interaction, by, interaction.value))

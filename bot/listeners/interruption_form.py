@@ -28,7 +28,6 @@ from storage.rules import lifecycle, spans
 
 
 async def open_form(interaction: Interaction) -> None:
-    """Open the form of the clicked leave."""
     await interaction.ack()
     by = await identity.caller(interaction)
     try:

@@ -55,7 +55,6 @@ class Sending:
         return response
 
     def shortcut(self, user_id: str, callback_id: str, **how: Unpack[How]) -> Answer:
-        """Runs a global shortcut."""
         team_id = how.get("team_id", self.team_id)
         payload = payloads.shortcut(self._workspace, team_id, user_id, callback_id)
         return self._delivery.deliver("interactive", payload, how)

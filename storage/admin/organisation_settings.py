@@ -180,7 +180,6 @@ def _check_working_hours(settings: Checked) -> None:
 
 
 def _settings(tx: Transaction, organisation_id: str) -> Checked:
-    """The current settings by name."""
     row = tx.first(_settings_of, organisation_id=organisation_id)
     if row is None:
         raise NotFound("organisation")

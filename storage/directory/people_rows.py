@@ -178,29 +178,20 @@ def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Sele
 @compiled
 def active_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
     """Ids of the organisation's active owners."""
-    return (
-        UserRow.select(UserRow.id)
-        .where(
-            UserRow.organisation_id == organisation_id,
-            UserRow.role == "owner",
-            UserRow.status == "active",
-        )
-        .limit(limit)
-    )
+    return _active_owners(organisation_id).limit(limit)
 
 
 @compiled
 def staying_owners(organisation_id: Param[str], limit: Param[int]) -> Select:
     """Ids of the organisation's active owners whose employment does not end."""
-    return (
-        UserRow.select(UserRow.id)
-        .where(
-            UserRow.organisation_id == organisation_id,
-            UserRow.role == "owner",
-            UserRow.status == "active",
-            UserRow.end_date.is_null(),
-        )
-        .limit(limit)
+    return _active_owners(organisation_id).where(UserRow.end_date.is_null()).limit(limit)
+
+
+def _active_owners(organisation_id: Param[str]) -> Select:
+    return UserRow.select(UserRow.id).where(
+        UserRow.organisation_id == organisation_id,
+        UserRow.role == "owner",
+        UserRow.status == "active",
     )
 
 

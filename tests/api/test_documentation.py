@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from structlog.testing import capture_logs
 
 from api.documentation import documentation, openapi
 from api.service import app
@@ -130,14 +129,6 @@ def test_compressed_and_plain_pages_have_different_tags(client: Client) -> None:
     assert plain.headers["Vary"] == compressed.headers["Vary"] == "Accept-Encoding"
 
 
-def test_a_page_accepts_only_reads(client: Client) -> None:
-    refused = client.post("/docs")
-    head = client.request("HEAD", "/docs")
-
-    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
-    assert head.status_code == 200
-
-
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("page", PAGES)
 def test_a_slash_at_the_end_leads_to_the_page(client: Client, page: str, method: str) -> None:
@@ -166,17 +157,6 @@ def test_a_favicon_is_an_icon_of_two_sizes(client: Client) -> None:
 
     assert icon[:6] == b"\0\0\1\0\2\0"
     assert [icon[6], icon[22]] == [16, 32]
-
-
-def test_log_lines_have_the_route_and_no_query(client: Client) -> None:
-    paths = ["/docs", "/docs/", "/favicon.ico"]
-
-    with capture_logs() as entries:
-        for path in paths:
-            client.get(f"{path}?token=secret")
-
-    assert [entry["route"] for entry in entries] == paths
-    assert "secret" not in str(entries)
 
 
 def test_swagger_ui_is_the_version_that_its_package_names() -> None:

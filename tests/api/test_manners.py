@@ -24,7 +24,6 @@ def concrete(path: str) -> str:
 
 
 def methods_of(path: str) -> set[str]:
-    """The methods of a path."""
     methods = {operation.method for operation in app.OPERATIONS if operation.path == path}
     return {*methods, "OPTIONS", *({"HEAD"} if "GET" in methods else ())}
 

@@ -169,9 +169,11 @@ def test_an_unchanged_page_answers_304(client: Client) -> None:
         assert again.headers["Vary"] == page.headers["Vary"]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [*PAGES, "/docs"])
 def test_a_page_accepts_only_reads(client: Client, path: str) -> None:
-    assert client.post(path).status_code == 405
+    refused = client.post(path)
+
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
     assert client.request("HEAD", path).status_code == 200
 
 
@@ -222,9 +224,11 @@ def test_the_periods_on_the_privacy_page_are_those_of_the_code(
 
 
 def test_log_lines_have_the_route_and_no_query(client: Client) -> None:
+    paths = [*PAGES, "/docs", "/docs/", "/favicon.ico"]
+
     with capture_logs() as entries:
-        for path in PAGES:
+        for path in paths:
             client.get(f"{path}?token=secret")
 
-    assert [entry["route"] for entry in entries] == PAGES
+    assert [entry["route"] for entry in entries] == paths
     assert "secret" not in str(entries)

@@ -25,8 +25,6 @@ _STOP_SECONDS = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """A running server."""
-
     port: int
     pid: int
 
@@ -62,7 +60,6 @@ def empty_database(engine: str, folder: Path, name: str) -> Iterator[str]:
 
 @contextmanager
 def bare(responses: Sequence[Ready], folder: Path) -> Iterator[Server]:
-    """The bare Starlette application."""
     file = folder / "bare.json"
     file.write_text(json.dumps([as_dict(response) for response in responses]))
     port = _free_port()
@@ -73,7 +70,6 @@ def bare(responses: Sequence[Ready], folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def receiver(folder: Path) -> Iterator[Server]:
-    """A receiver of webhooks."""
     port = _free_port()
     command = ["-m", "tests.bench.receiving", str(port)]
     with _running(command, {}, port, folder / "receiver.log") as server:

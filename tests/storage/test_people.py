@@ -23,7 +23,6 @@ from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit_log
 from storage.slack import account_links, join_policy
 from storage.slack.join_policy import NotAMember
 from tests import outside
@@ -67,10 +66,9 @@ def updated(database: Database, acme: Acme, user: User, **changes: Any) -> User:
 
 def actions_on(database: Database, acme: Acme, user: User) -> list[str]:
     """Sorted by name: entries of one millisecond have no order."""
-    page = database.read_now(
-        audit_log.entries, PageOf(limit=100), by=acme.caller, subject_id=user.id
+    return sorted(
+        entry.action for entry in audit_entries(database, acme.caller, subject_id=user.id)
     )
-    return sorted(entry.action for entry in page.items)
 
 
 def joined(database: Database, acme: Acme, **profile_fields: Any) -> User:

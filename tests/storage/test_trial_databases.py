@@ -100,7 +100,6 @@ _COLUMNS_POSTGRESQL = "SELECT table_name, column_name FROM information_schema.co
 
 
 def _rows(url: str, columns: dict[str, list[str]]) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of every table."""
     return {
         table: sorted(outside.rows(url, f"SELECT {', '.join(names)} FROM {table}"), key=repr)
         for table, names in columns.items()

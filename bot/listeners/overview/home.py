@@ -43,7 +43,6 @@ async def opened(interaction: Interaction) -> None:
 
 
 async def request_leave(interaction: Interaction) -> None:
-    """Open the form."""
     await request_form.open_form(interaction)
 
 
