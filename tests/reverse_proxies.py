@@ -35,6 +35,9 @@ PROGRAMS: Final = {
     for name in ("nginx", "caddy")
 }
 
+# Earlier ones cannot send a body to a second process (docs/proxy.md).
+CADDY_THAT_REPEATS: Final = (2, 11, 2)
+
 _START_SECONDS: Final = 30
 _STOP_SECONDS: Final = 30
 _NGINX: Final = """
@@ -157,6 +160,14 @@ _COMMANDS: Final[dict[str, Callable[[Proxy, Sequence[int]], list[str]]]] = {
     "nginx": _nginx,
     "caddy": _caddy,
 }
+
+
+def caddy_version() -> tuple[int, ...]:
+    """As in "2.6.2" from Debian, or "v2.11.4 h1:…"."""
+    printed = subprocess.run(
+        [_program("caddy"), "version"], capture_output=True, text=True, check=True
+    ).stdout
+    return tuple(int(part) for part in re.findall(r"\d+", printed.split()[0])[:3])
 
 
 def _program(name: str) -> str:

@@ -18,7 +18,7 @@ import pytest
 from api.http.rate_limits import FAILURE_LIMIT
 from tests import outside, reverse_proxies
 from tests.flows.running import Deployment
-from tests.reverse_proxies import NAME, Proxy
+from tests.reverse_proxies import CADDY_THAT_REPEATS, NAME, Proxy
 
 pytestmark = [
     pytest.mark.slow,
@@ -276,6 +276,9 @@ def test_a_process_that_is_back_is_used_at_once(name: str, folder: Path) -> None
 def test_the_only_process_that_is_left_gets_every_request(
     name: str, method: str, folder: Path
 ) -> None:
+    body = b"{}" if method in ("POST", "PATCH") else None
+    if name == "caddy" and body and reverse_proxies.caddy_version() < CADDY_THAT_REPEATS:
+        pytest.skip("this Caddy cannot send a body to a second process; 2.11.2 and newer can")
     with ExitStack() as stack:
         upstreams = [stack.enter_context(closing(Upstream(OK))) for _ in range(4)]
         ports = [upstream.port for upstream in upstreams]
@@ -283,7 +286,7 @@ def test_the_only_process_that_is_left_gets_every_request(
         http = stack.enter_context(proxy.client())
         for upstream in upstreams[:3]:
             upstream.close()
-        statuses = [http.request(method, "/docs").status_code for _ in range(8)]
+        statuses = [http.request(method, "/docs", content=body).status_code for _ in range(8)]
 
     assert statuses == [200] * 8
     assert len(upstreams[3].methods) == 8
