@@ -37,7 +37,7 @@ from storage.db.tables import WebhookRow
 from storage.directory import people_changes
 from storage.directory.slack_matching import SlackProfile
 from storage.events import audit_log, organisation_config
-from storage.leave import leave_requests, leave_types
+from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack.workspace_matching import NewInstallation
 from storage.webhooks import webhook_secrets, webhooks
@@ -203,6 +203,27 @@ def a_request(
     return database.write_now(
         leave_requests.submit, by=caller_for(acme, user), draft=draft, now=now
     )
+
+
+def approved_leave(
+    database: Database,
+    acme: Acme,
+    user: User,
+    start_date: date = date(2026, 8, 3),
+    end_date: date | None = None,
+    **more: Any,
+) -> LeaveRequest:
+    """As ``a_request``, approved by the owner if it needs a decision."""
+    request = a_request(database, acme, user, start_date=start_date, end_date=end_date, **more)
+    if request.status != "pending":
+        return request
+    now = more.get("now", NOW)
+    return database.write_now(decisions.approve, request.id, by=acme.caller, now=now)
+
+
+def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
+    """The request as it is stored now."""
+    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
 
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:

@@ -25,6 +25,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    approved_leave,
     caller_for,
     personal_token,
     type_id,
@@ -83,8 +84,7 @@ def world(database: Database) -> Iterator[World]:
     department = a_department(database, acme)
     ada = a_person(database, acme, department_id=department.id)
     grace = a_person(database, acme, first_name="Grace", department_id=department.id)
-    approved = a_request(database, acme, ada, start_date=date(2026, 8, 3), note="to the coast")
-    approved = database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
+    approved = approved_leave(database, acme, ada, start_date=date(2026, 8, 3), note="to the coast")
     pending = a_request(database, acme, ada, start_date=date(2026, 8, 10))
     clock = Clock()
     clock.now = NOW + HOUR
@@ -214,10 +214,6 @@ def renames_person(world: World) -> None:
 
 def moves_person(world: World) -> None:
     world.write(people.update, world.ada.id, {"department_id": None})
-
-
-def moves_clock_of_person(world: World) -> None:
-    world.write(people.update, world.grace.id, {"timezone": "Asia/Tokyo"})
 
 
 def renames_type(world: World) -> None:

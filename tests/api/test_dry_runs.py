@@ -10,9 +10,8 @@ from jsonschema import Draft202012Validator
 
 from api.service import app
 from storage.db.database import Database
-from storage.leave import decisions
 from tests.api.conftest import Client, a_key
-from tests.builders import NOW, Acme, a_department, a_person, a_request, type_id
+from tests.builders import Acme, a_department, a_person, a_request, approved_leave, type_id
 from tests.storage.test_dry_runs import CHANGES
 from tests.storage.test_recalculation import FRIDAY, MONDAY
 
@@ -141,8 +140,7 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
     france = client.post(SETS, key, json={"country_code": "FR"}).headers["Location"]
     body = {"date": "2026-08-05", "name": "Market day"}
     override_id = client.post(f"{SETS}/{set_id}/overrides", key, json=body).json()["id"]
-    request = a_request(database, acme, ada, start_date=MONDAY)
-    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    approved_leave(database, acme, ada, start_date=MONDAY)
     employment = f"{API}/users/{a_person(database, acme).id}/employment"
     from_august = {"valid_from": "2026-08-01", "working_days": ["tuesday"]}
     record = client.post(employment, key, json=from_august).headers["Location"]

@@ -86,11 +86,10 @@ class Screens:
         *messages: dict[str, Any],
         modal: dict[str, Any] | None = None,
         home: dict[str, Any] | None = None,
-        channel: tuple[dict[str, Any], ...] = (),
     ) -> None:
         """What every person sees from now on."""
         self._version += 1
-        channels = [{"id": "C1", "name": "general", "messages": list(channel)}]
+        channels = [{"id": "C1", "name": "general", "messages": []}]
         screen = {"messages": list(messages), "modal": modal, "home": home, "channels": channels}
         self._state = {
             "version": self._version,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -24,127 +23,61 @@ from storage.base.errors import (
     OverlappingLeave,
     OwnRequest,
 )
-from storage.base.event_values import AuditEntry
-from storage.base.values import Amendment, Caller, LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, leave_requests, leave_types, ledgers, previews
+from storage.leave import decisions, leave_requests, leave_types, previews
 from storage.leave.amendments import amendment_rows, counted_amendments
 from storage.leave.changes import amendment_steps
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
 from storage.leave.lists import caller_leave
 from storage.webhooks import delivery_log
 from tests.builders import (
     NOW,
-    Acme,
     a_leave_type,
     a_person,
     a_request,
     a_webhook,
     an_organisation,
-    audit_entries,
     caller_for,
     type_id,
 )
+from tests.storage.approved_leave import MONDAY, Case, a_case
 
 pytestmark = pytest.mark.shared_database
 
-MONDAY, THURSDAY, FRIDAY = date(2026, 8, 3), date(2026, 8, 6), date(2026, 8, 7)
+THURSDAY, FRIDAY = date(2026, 8, 6), date(2026, 8, 7)
 NEXT_MONDAY = date(2026, 8, 10)
 LONGER: dict[str, Any] = {"end_date": NEXT_MONDAY}
 MOVED: dict[str, Any] = {"start_date": NEXT_MONDAY, "end_date": date(2026, 8, 14)}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
-    """Ada's approved week in August; Grace, her manager, approved it."""
-
-    database: Database
-    acme: Acme
-    ada: User
-    by: Caller
-    grace: Caller
-    request: LeaveRequest
-
-    def change(self, *, by: Caller | None = None, now: datetime = NOW, **to: Any) -> LeaveRequest:
-        return self.database.write_now(
-            leave_requests.edit, self.request.id, to, by=by or self.by, now=now
-        )
-
-    def approve(self, now: datetime = NOW) -> LeaveRequest:
-        return self.database.write_now(decisions.approve, self.request.id, by=self.grace, now=now)
-
-    def decline(self, reason: str | None = None) -> LeaveRequest:
-        return self.database.write_now(
-            decisions.decline, self.request.id, reason=reason, by=self.grace, now=NOW
-        )
-
-    def current(self) -> LeaveRequest:
-        return self.database.read_now(
-            leave_reading.get, self.request.id, by=self.acme.caller, now=NOW
-        )
-
-    def amendment(self, request: LeaveRequest) -> Amendment:
-        found = self.database.read_now(amendment_rows.find, self.acme.id, str(request.amendment_id))
-        assert found is not None
-        return found
-
-    def trail(self) -> list[AuditEntry]:
-        """Newest first."""
-        return audit_entries(self.database, self.acme.caller, subject_id=self.request.id)
-
-    def remaining_half_days(self) -> int:
-        balance = self.database.read_now(
-            ledgers.balance, self.ada.id, on=MONDAY, by=self.by, now=NOW
-        )
-        return balance.remaining_half_days
-
-
-def a_case(database: Database) -> Case:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace")
-    ada = a_person(database, acme, manager_id=grace.id)
-    request = a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
-    boss = caller_for(acme, grace)
-    request = database.write_now(decisions.approve, request.id, by=boss, now=NOW)
-    return Case(
-        database=database,
-        acme=acme,
-        ada=ada,
-        by=caller_for(acme, ada),
-        grace=boss,
-        request=request,
-    )
-
-
 def test_leave_is_not_lengthened_over_days_off_of_other_leave(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     saturday = FRIDAY + timedelta(days=1)
     a_request(database, case.acme, case.ada, start_date=saturday, end_date=NEXT_MONDAY)
 
     with pytest.raises(OverlappingLeave):
         case.change(end_date=saturday)
 
-    assert case.current() == case.request
+    assert case.current() == case.leave
 
 
 def test_a_change_that_gives_days_back_applies_at_once(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
 
     shorter = case.change(end_date=THURSDAY)
 
     assert (shorter.status, shorter.end_date, shorter.total_half_days) == ("approved", THURSDAY, 8)
-    assert (shorter.version, shorter.decided_by) == (3, case.request.decided_by)
-    assert shorter.decided_at == case.request.decided_at
+    assert (shorter.version, shorter.decided_by) == (3, case.leave.decided_by)
+    assert shorter.decided_at == case.leave.decided_at
     assert case.current() == shorter
     assert case.trail()[0].action == "leave_request.updated"
 
 
 def test_other_days_become_an_amendment_that_reserves_nothing(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     remaining = case.remaining_half_days()
 
     amended = case.change(**MOVED, note="Later")
@@ -167,7 +100,7 @@ def test_other_days_become_an_amendment_that_reserves_nothing(database: Database
 
 
 def test_an_approved_amendment_is_applied(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amendment = case.amendment(case.change(**LONGER))
 
     longer = case.approve(now=NOW + timedelta(hours=1))
@@ -175,8 +108,8 @@ def test_an_approved_amendment_is_applied(database: Database) -> None:
     assert (longer.end_date, longer.total_half_days, longer.status) == (NEXT_MONDAY, 12, "approved")
     assert (longer.amendment_id, longer.version) == (None, 4)
     assert (longer.decided_by, longer.decided_at) == (
-        case.request.decided_by,
-        case.request.decided_at,
+        case.leave.decided_by,
+        case.leave.decided_at,
     )
     ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
     assert ended is not None
@@ -187,7 +120,7 @@ def test_an_approved_amendment_is_applied(database: Database) -> None:
 
 
 def test_a_declined_amendment_leaves_the_leave_as_it_is(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amendment = case.amendment(case.change(**LONGER))
 
     kept = case.decline("Too many are away.")
@@ -208,50 +141,46 @@ def test_a_declined_amendment_leaves_the_leave_as_it_is(database: Database) -> N
 def test_after_a_decision_on_an_amendment_no_decision_can_be_reversed(
     database: Database, decision: str
 ) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     case.change(**LONGER)
     case.approve() if decision == "approve" else case.decline()
 
     with pytest.raises(InvalidTransition):
-        database.write_now(
-            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
-        )
+        case.write(decisions.change_decision, case.leave.id, "declined", by=case.grace)
 
-    case.change(end_date=case.request.end_date + timedelta(days=7))
-    database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+    case.change(end_date=case.leave.end_date + timedelta(days=7))
+    case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
     with pytest.raises(InvalidTransition):
-        database.write_now(
-            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
-        )
+        case.write(decisions.change_decision, case.leave.id, "declined", by=case.grace)
 
 
 def test_its_owner_withdraws_an_amendment(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     case.change(**LONGER)
 
     with pytest.raises(InsufficientRole):
-        database.write_now(amendment_steps.withdraw, case.request.id, by=case.grace, now=NOW)
-    kept = database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+        case.write(amendment_steps.withdraw, case.leave.id, by=case.grace)
+    kept = case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
 
     assert (kept.end_date, kept.amendment_id, kept.version) == (FRIDAY, None, 4)
     with pytest.raises(NotFound):
-        database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+        case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
 
 
 def test_a_second_amendment_replaces_the_first_which_is_then_stale(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     first = case.amendment(case.change(**LONGER))
     second = case.amendment(case.change(**MOVED))
 
     with pytest.raises(AmendmentEnded, match="replaced"):
-        database.write_now(decisions.approve_amendment, first.id, by=case.grace, now=NOW)
-    moved = database.write_now(decisions.approve_amendment, second.id, by=case.grace, now=NOW)
+        case.write(decisions.approve_amendment, first.id, by=case.grace)
+    moved = case.write(decisions.approve_amendment, second.id, by=case.grace)
 
     assert (moved.start_date, moved.total_half_days) == (NEXT_MONDAY, 10)
 
 
 def test_a_change_of_nothing_and_a_repeated_amendment_change_nothing(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amended = case.change(**LONGER)
     trail = case.trail()
 
@@ -263,26 +192,17 @@ def test_a_change_of_nothing_and_a_repeated_amendment_change_nothing(database: D
 
 @pytest.mark.parametrize("step", ["note", "cancel", "admin", "reverse", "archive", "interrupt"])
 def test_every_other_step_ends_an_open_amendment(database: Database, step: str) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amendment = case.amendment(case.change(**LONGER))
-    ill = Draft(
-        leave_type_id=type_id(database, case.acme, "sick"), start_date=FRIDAY, end_date=FRIDAY
-    )
     steps: dict[str, Callable[[], object]] = {
         "note": lambda: case.change(note="By train"),
-        "cancel": lambda: database.write_now(
-            leave_requests.cancel, case.request.id, by=case.by, now=NOW
-        ),
+        "cancel": case.cancel,
         "admin": lambda: case.change(by=case.acme.caller, start_date=date(2026, 8, 4)),
-        "reverse": lambda: database.write_now(
-            decisions.change_decision, case.request.id, "declined", by=case.grace, now=NOW
+        "reverse": lambda: case.write(
+            decisions.change_decision, case.leave.id, "declined", by=case.grace
         ),
-        "interrupt": lambda: database.write_now(
-            interrupting.interrupt, case.request.id, ill, by=case.by, now=NOW
-        ),
-        "archive": lambda: database.write_now(
-            people_status.archive, case.ada.id, by=case.acme.caller, now=NOW
-        ),
+        "interrupt": lambda: case.interrupt(FRIDAY),
+        "archive": lambda: case.write(people_status.archive, case.ada.id),
     }
 
     steps[step]()
@@ -297,39 +217,31 @@ def test_every_other_step_ends_an_open_amendment(database: Database, step: str) 
 
 
 def test_archiving_ends_an_amendment_of_leave_that_ends_that_day(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     case.change(**LONGER)
     on_friday = datetime(2026, 8, 7, 12, tzinfo=UTC)
 
-    database.write_now(people_status.archive, case.ada.id, by=case.acme.caller, now=on_friday)
+    case.write(people_status.archive, case.ada.id, now=on_friday)
 
     left = case.current()
     assert (left.status, left.end_date, left.amendment_id) == ("approved", FRIDAY, None)
 
 
 def test_approving_checks_overlap_allowance_and_notice_again(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amended = case.change(**LONGER)
     other = a_request(database, case.acme, case.ada, start_date=NEXT_MONDAY)
 
     with pytest.raises(OverlappingLeave):
         case.approve()
-    database.write_now(leave_requests.cancel, other.id, by=case.by, now=NOW)
+    case.write(leave_requests.cancel, other.id, by=case.by)
     lower = {"leave_allowance_half_days": 10}
-    database.write_now(people.update, case.ada.id, lower, by=case.acme.caller, now=NOW)
+    case.write(people.update, case.ada.id, lower)
     with pytest.raises(InsufficientAllowance):
         case.approve()
-    database.write_now(
-        people.update,
-        case.ada.id,
-        {"leave_allowance_half_days": 12},
-        by=case.acme.caller,
-        now=NOW,
-    )
+    case.write(people.update, case.ada.id, {"leave_allowance_half_days": 12})
     annual = type_id(database, case.acme)
-    database.write_now(
-        leave_types.update, annual, {"min_notice_days": 90}, by=case.acme.caller, now=NOW
-    )
+    case.write(leave_types.update, annual, {"min_notice_days": 90})
     with pytest.raises(InvalidInput) as refusal:
         case.approve()
     assert refusal.value.code == "too_little_notice"
@@ -337,7 +249,7 @@ def test_approving_checks_overlap_allowance_and_notice_again(database: Database)
 
 
 def test_an_amendment_of_days_that_have_passed_is_refused(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amended = case.change(**MOVED)
 
     with pytest.raises(InvalidInput) as refusal:
@@ -351,7 +263,7 @@ def test_an_amendment_of_days_that_have_passed_is_refused(database: Database) ->
 def test_shortening_is_possible_although_the_rules_have_become_stricter(
     database: Database,
 ) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     annual = type_id(database, case.acme)
     stricter = {
         "min_notice_days": 365,
@@ -359,9 +271,9 @@ def test_shortening_is_possible_although_the_rules_have_become_stricter(
         "requires_note": True,
         "is_archived": True,
     }
-    database.write_now(leave_types.update, annual, stricter, by=case.acme.caller, now=NOW)
+    case.write(leave_types.update, annual, stricter)
     none_left = {"leave_allowance_half_days": 0}
-    database.write_now(people.update, case.ada.id, none_left, by=case.acme.caller, now=NOW)
+    case.write(people.update, case.ada.id, none_left)
 
     assert case.change(end_date=THURSDAY).total_half_days == 8
     with pytest.raises(InvalidInput) as refusal:
@@ -399,7 +311,7 @@ def test_a_sole_owner_changes_their_leave_at_once(database: Database) -> None:
 
 
 def test_another_type_needs_approval_and_the_allowance_of_its_own(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     unpaid = type_id(database, case.acme, "unpaid")
     remaining = case.remaining_half_days()
 
@@ -411,22 +323,20 @@ def test_another_type_needs_approval_and_the_allowance_of_its_own(database: Data
 
 
 def test_a_type_whose_changes_need_approval(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     annual = type_id(database, case.acme)
-    database.write_now(
-        leave_types.update, annual, {"changes_need_approval": True}, by=case.acme.caller, now=NOW
-    )
+    case.write(leave_types.update, annual, {"changes_need_approval": True})
 
     assert case.change(note="By train").amendment_id is None
     assert case.change(end_date=THURSDAY).amendment_id is not None
 
 
 def test_a_proposed_type_is_archived_not_deleted(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     study = a_leave_type(database, case.acme)
     case.change(leave_type_id=study.id)
 
-    archived = database.write_now(leave_types.delete, study.id, by=case.acme.caller, now=NOW)
+    archived = case.write(leave_types.delete, study.id)
 
     assert archived is not None
     with pytest.raises(InvalidInput) as refusal:
@@ -437,17 +347,15 @@ def test_a_proposed_type_is_archived_not_deleted(database: Database) -> None:
 def test_an_amendment_follows_changes_of_holidays_and_keeps_past_counts(
     database: Database,
 ) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     amended = case.change(**LONGER)
     config = database.read_now(organisation_config.of_organisation, case.acme.id)
     (set_id,) = [holiday_set.id for holiday_set in config.holiday_sets.values()]
     for day in (FRIDAY, NEXT_MONDAY):
-        database.write_now(
+        case.write(
             holiday_overrides.add,
             set_id,
             NewOverride(date=day, name="Founders' day", is_holiday=True, half=None),
-            by=case.acme.caller,
-            now=NOW,
         )
 
     recounted = case.current()
@@ -460,7 +368,7 @@ def test_an_amendment_follows_changes_of_holidays_and_keeps_past_counts(
 
 
 def test_approvers_list_amendments_among_their_requests(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     pending = a_request(database, case.acme, case.ada, start_date=date(2026, 9, 7))
     case.change(**LONGER)
 
@@ -476,7 +384,7 @@ def test_approvers_list_amendments_among_their_requests(database: Database) -> N
     )
 
     assert [[request.id for request in page.items] for page in (*pages, rest)] == [
-        [case.request.id],
+        [case.leave.id],
         [],
         [pending.id],
     ]
@@ -486,10 +394,10 @@ def test_approvers_list_amendments_among_their_requests(database: Database) -> N
 def test_leave_that_an_earlier_release_ended_awaits_no_decision(
     database: Database, status: str
 ) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     case.change(**LONGER)
 
-    database.write_now(_end_with_an_earlier_release, case.acme.id, case.request.id, status)
+    database.write_now(_end_with_an_earlier_release, case.acme.id, case.leave.id, status)
 
     page = database.read_now(caller_leave.assigned, PageOf(), by=case.grace, now=NOW)
     assert page.items == []
@@ -505,12 +413,12 @@ def _end_with_an_earlier_release(
 
 
 def test_webhooks_hear_of_every_step_in_order(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     webhook = a_webhook(database, case.acme, url="https://example.com/hook")
     case.change(**LONGER)
     case.decline()
     case.change(**LONGER)
-    database.write_now(amendment_steps.withdraw, case.request.id, by=case.by, now=NOW)
+    case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
     case.change(**LONGER)
     case.approve()
     case.change(end_date=THURSDAY)
@@ -530,16 +438,16 @@ def test_webhooks_hear_of_every_step_in_order(database: Database) -> None:
 
 
 def test_a_preview_says_the_effect_that_the_change_then_has(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
 
     def preview(**to: Any) -> previews.Preview:
         fields: dict[str, Any] = {
-            "leave_type_id": case.request.leave_type_id,
+            "leave_type_id": case.leave.leave_type_id,
             "start_date": MONDAY,
             "end_date": FRIDAY,
         } | to
         return database.read_now(
-            previews.preview, by=case.by, draft=Draft(**fields), now=NOW, replaces=case.request.id
+            previews.preview, by=case.by, draft=Draft(**fields), now=NOW, replaces=case.leave.id
         )
 
     shorter, longer, same = preview(end_date=THURSDAY), preview(**LONGER), preview()
@@ -558,12 +466,8 @@ Step = Callable[[Case], object]
 STEPS: dict[str, Step] = {
     "longer": lambda case: case.change(**LONGER),
     "moved": lambda case: case.change(**MOVED),
-    "cancel": lambda case: case.database.write_now(
-        leave_requests.cancel, case.request.id, by=case.by, now=NOW
-    ),
-    "withdraw": lambda case: case.database.write_now(
-        amendment_steps.withdraw, case.request.id, by=case.by, now=NOW
-    ),
+    "cancel": lambda case: case.cancel(),
+    "withdraw": lambda case: case.write(amendment_steps.withdraw, case.leave.id, by=case.by),
     "approve": lambda case: case.approve(),
     "decline": lambda case: case.decline(),
 }
@@ -582,7 +486,7 @@ STEPS: dict[str, Step] = {
 def test_of_two_steps_at_once_each_sees_the_other(
     database: Database, begins_with: str, steps: tuple[str, str]
 ) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     if begins_with:
         STEPS[begins_with](case)
     begin = threading.Barrier(2)
@@ -622,13 +526,13 @@ def test_of_two_steps_at_once_each_sees_the_other(
 
 
 def test_leave_with_an_open_amendment_loses_a_cover_who_is_archived(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     hedy = a_person(database, case.acme, first_name="Hedy")
     webhook = a_webhook(database, case.acme, url="https://example.com/hook")
     case.change(cover_user_id=hedy.id)
     amended = case.change(**LONGER)
 
-    database.write_now(people_status.archive, hedy.id, by=case.acme.caller, now=NOW)
+    case.write(people_status.archive, hedy.id)
 
     current = case.current()
     assert (current.cover_user_id, current.amendment_id) == (None, amended.amendment_id)
@@ -639,7 +543,7 @@ def test_leave_with_an_open_amendment_loses_a_cover_who_is_archived(database: Da
 
 
 def test_another_cover_is_not_part_of_an_amendment(database: Database) -> None:
-    case = a_case(database)
+    case = a_case(database, FRIDAY)
     hedy = a_person(database, case.acme, first_name="Hedy")
 
     amended = case.change(**LONGER, cover_user_id=hedy.id)

@@ -12,7 +12,7 @@ from storage.admin import people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import people_changes
-from storage.leave import decisions, leave_reading, leave_requests, previews
+from storage.leave import decisions, leave_requests, previews
 from storage.leave.cover import choice, covered
 from storage.leave.drafts import Draft
 from tests.builders import (
@@ -23,6 +23,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    as_it_is,
     audit_entries,
     caller_for,
     dry_run,
@@ -39,10 +40,6 @@ LATER = NOW + timedelta(hours=1)
 
 def grace_of(database: Database, acme: Acme, **fields: Any) -> User:
     return a_person(database, acme, first_name="Grace", last_name="Hopper", **fields)
-
-
-def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
-    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
 
 
 def approve(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:

@@ -18,7 +18,6 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
 from storage.events import organisation_config
-from storage.leave import decisions
 from storage.webhooks import (
     deliveries,
     delivery_log,
@@ -35,7 +34,16 @@ from storage.webhooks.retry_schedule import (
     retry_delay_seconds,
 )
 from tests import outside
-from tests.builders import NOW, Acme, a_person, a_request, a_webhook, an_organisation, audit_entries
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    a_webhook,
+    an_organisation,
+    approved_leave,
+    audit_entries,
+)
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import crossing, overlapping
 
@@ -211,8 +219,7 @@ def test_an_event_waits_for_the_first_attempt_of_the_requests_previous_event(
     database: Database,
 ) -> None:
     acme = listening(database)
-    request = a_request(database, acme, a_person(database, acme))
-    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    approved_leave(database, acme, a_person(database, acme))
 
     (created,) = claimed(database)
     assert b'"leave_request.created"' in created.body

@@ -11,13 +11,13 @@ from storage.base.event_values import Webhook
 from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
-from storage.leave import decisions, leave_requests
+from storage.leave import leave_requests
 from storage.webhooks import deliveries, delivery_backlog, delivery_queue, webhooks
 from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_backlog import Backlog
 from storage.webhooks.delivery_queue import Delivery
 from tests.backlog import park
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation
+from tests.builders import NOW, Acme, a_person, a_request, an_organisation, approved_leave
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import in_threads
 
@@ -144,8 +144,7 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
 def test_events_of_a_request_are_claimed_in_order(database: Database) -> None:
     acme = an_organisation(database)
     listening(database, acme, 2)
-    request = a_request(database, acme, a_person(database, acme))
-    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    request = approved_leave(database, acme, a_person(database, acme))
     database.write_now(leave_requests.cancel, request.id, by=acme.caller, now=NOW)
 
     event_types = []

@@ -31,7 +31,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
 from storage.directory import approvers, holiday_sets, people_lists
 from storage.events import organisation_config
-from storage.leave import decisions, ledgers
+from storage.leave import ledgers
 from storage.leave.lists import filtered_leave
 from tests import outside
 from tests.builders import (
@@ -42,6 +42,7 @@ from tests.builders import (
     a_request,
     a_webhook,
     an_organisation,
+    approved_leave,
     caller_for,
     dry_run,
 )
@@ -161,10 +162,9 @@ def a_scene(database: Database) -> Scene:
     sam = a_person(database, acme, first_name="Sam", department_id=team.id)
     for user in (ada, sam, grace):
         a_request(database, acme, user, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
-        winter = a_request(
+        approved_leave(
             database, acme, user, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8)
         )
-        database.write_now(decisions.approve, winter.id, by=acme.caller, now=NOW)
     by = caller_for(acme, grace)
     database.write_now(feeds.create, None, by=by, now=NOW)
     database.write_now(

@@ -24,12 +24,12 @@ from storage.admin.employment import dated_records, due
 from storage.admin.employment.due import DuePerson
 from storage.admin.holidays import holiday_set_removal
 from storage.base.errors import DomainError, InsufficientRole, NotFound
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.directory import holiday_sets, people_rows
 from storage.directory.employment import by_date
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, leave_rows, ledgers
+from storage.leave import decisions, leave_rows, ledgers
 from storage.rules import days, halves, spans
 from storage.rules.employment import records
 from tests.builders import (
@@ -39,6 +39,8 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    approved_leave,
+    as_it_is,
     audit_entries,
     caller_for,
     dry_run,
@@ -65,19 +67,8 @@ def begins(user: User) -> list[date | None]:
     return [record.valid_from for record in records.of_user(user)]
 
 
-def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
-    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
-
-
 def person(database: Database, acme: Acme, user: User) -> User:
     return database.read_now(people_rows.get, user.id, by=acme.caller)
-
-
-def approved(
-    database: Database, acme: Acme, user: User, start: date, end: date, **more: Any
-) -> LeaveRequest:
-    request = a_request(database, acme, user, start_date=start, end_date=end, **more)
-    return database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
 
 def remaining(database: Database, acme: Acme, user: User, on: date = TODAY) -> float:
@@ -103,7 +94,7 @@ def test_without_a_date_a_change_counts_from_today(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     # Thursday before and after the change.
-    across = approved(database, acme, ada, date(2026, 5, 28), date(2026, 6, 4))
+    across = approved_leave(database, acme, ada, date(2026, 5, 28), date(2026, 6, 4))
 
     after = changed(database, acme, ada, working_days=THREE)
 
@@ -114,7 +105,7 @@ def test_without_a_date_a_change_counts_from_today(database: Database) -> None:
 def test_a_change_dated_back_recounts_past_days_from_then_on(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    april = approved(database, acme, ada, date(2026, 4, 23), date(2026, 4, 30))
+    april = approved_leave(database, acme, ada, date(2026, 4, 23), date(2026, 4, 30))
 
     after = changed(database, acme, ada, working_days=THREE, effective_from=date(2026, 4, 27))
 
@@ -131,8 +122,8 @@ def test_holidays_that_changed_since_leave_past_days_outside_the_dated_change_al
     acme = an_organisation(database)
     ada = a_person(database, acme)
     # Good Friday, a working day in France, to the Wednesday after Easter.
-    easter = approved(database, acme, ada, date(2026, 4, 2), date(2026, 4, 8))
-    may = approved(database, acme, ada, date(2026, 5, 4), date(2026, 5, 8))
+    easter = approved_leave(database, acme, ada, date(2026, 4, 2), date(2026, 4, 8))
+    may = approved_leave(database, acme, ada, date(2026, 5, 4), date(2026, 5, 8))
     database.write_now(
         organisation_settings.update, {"country_code": "FR"}, by=acme.caller, now=NOW
     )
@@ -150,7 +141,7 @@ def test_a_change_in_the_future_is_shown_when_it_takes_effect(database: Database
     acme = an_organisation(database)
     ada = a_person(database, acme)
     july = date(2026, 7, 1)
-    across = approved(database, acme, ada, date(2026, 6, 29), date(2026, 7, 3))
+    across = approved_leave(database, acme, ada, date(2026, 6, 29), date(2026, 7, 3))
 
     planned = changed(database, acme, ada, working_days=THREE, effective_from=july)
 
@@ -250,7 +241,9 @@ def test_from_five_days_to_three_in_june_in_every_kind_of_leave_year(
     )
     ada = a_person(database, acme, start_date=start)
     # Tuesday afternoon to Friday of the next week; 25 May is a bank holiday.
-    across = approved(database, acme, ada, date(2026, 5, 26), date(2026, 6, 5), start_half_day="pm")
+    across = approved_leave(
+        database, acme, ada, date(2026, 5, 26), date(2026, 6, 5), start_half_day="pm"
+    )
     change = {"working_days": THREE, "leave_allowance_half_days": 30}
 
     changed(database, acme, ada, **change, effective_from=TODAY)
@@ -265,7 +258,7 @@ def test_from_five_days_to_three_in_june_in_every_kind_of_leave_year(
 def test_a_dry_run_of_a_dated_change_shows_leave_and_balance(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=50)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, date(2026, 7, 6), date(2026, 7, 10))
+    week = approved_leave(database, acme, ada, date(2026, 7, 6), date(2026, 7, 10))
     changes = {"working_days": THREE, "effective_from": date(2026, 7, 8)}
 
     effects = dry_run(database, people.update, ada.id, changes, by=acme.caller, now=LATER)
@@ -301,7 +294,7 @@ def test_a_record_is_added_moved_and_removed_with_leave_recounted_each_time(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, date(2026, 5, 18), date(2026, 5, 22))
+    week = approved_leave(database, acme, ada, date(2026, 5, 18), date(2026, 5, 22))
     counts = []
 
     record = added(database, acme, ada, date(2026, 5, 21), working_days=THREE)
@@ -414,12 +407,12 @@ def test_a_last_day_cancels_and_shortens_leave_and_reduces_the_allowance(
 ) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=50)
     ada = a_person(database, acme)
-    before = approved(database, acme, ada, date(2026, 7, 6), date(2026, 7, 7))
-    crossing = approved(database, acme, ada, date(2026, 9, 28), date(2026, 10, 2))
+    before = approved_leave(database, acme, ada, date(2026, 7, 6), date(2026, 7, 7))
+    crossing = approved_leave(database, acme, ada, date(2026, 9, 28), date(2026, 10, 2))
     pending = a_request(
         database, acme, ada, start_date=date(2026, 9, 21), end_date=date(2026, 9, 25)
     )
-    later = approved(database, acme, ada, date(2026, 12, 7), date(2026, 12, 11))
+    later = approved_leave(database, acme, ada, date(2026, 12, 7), date(2026, 12, 11))
     end = date(2026, 9, 30)
 
     plan = dry_run(database, people.update, ada.id, {"end_date": end}, by=acme.caller, now=LATER)

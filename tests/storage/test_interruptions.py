@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -14,121 +14,33 @@ from hypothesis import strategies as st
 
 from storage.admin import people
 from storage.base.errors import DaysNoLongerFit, InvalidInput
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.values import LeaveRequest
 from storage.db.database import Database
-from storage.db.pages import PageOf
-from storage.leave import decisions, leave_reading, leave_requests, leave_types, ledgers
-from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
-from storage.leave.interruptions.interrupting import Interrupted
-from storage.leave.lists import visible_leave
+from storage.leave import decisions, leave_types
 from tests.builders import (
     NOW,
-    Acme,
     a_leave_type,
     a_person,
     a_request,
     a_webhook,
     an_organisation,
+    approved_leave,
     audit_entries,
     caller_for,
     type_id,
 )
 from tests.refusals import at_once, codes_of, errors_of
+from tests.storage.approved_leave import MONDAY, Case, a_case
 from tests.storage.test_submit import everything
 
-MONDAY = date(2026, 8, 3)
 TUESDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY = (MONDAY + timedelta(days=n) for n in range(1, 6))
 # The last day of Ada's leave.
 SUNDAY: Final = date(2026, 8, 9)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
-    """Ada is on approved annual leave, Monday to Sunday; Grace, her approver, approved it."""
-
-    database: Database
-    acme: Acme
-    ada: User
-    by: Caller
-    grace: Caller
-    leave: LeaveRequest
-
-    def interrupt(
-        self,
-        first_day: date,
-        last_day: date | None = None,
-        *,
-        code: str = "sick",
-        of: LeaveRequest | None = None,
-        by: Caller | None = None,
-        **more: Any,
-    ) -> Interrupted:
-        draft = Draft(
-            leave_type_id=more.pop("leave_type_id", None)
-            or type_id(self.database, self.acme, code),
-            start_date=first_day,
-            end_date=last_day or first_day,
-            **more,
-        )
-        return self.database.write_now(
-            interrupting.interrupt, (of or self.leave).id, draft, by=by or self.by, now=NOW
-        )
-
-    def cancel(self, request: LeaveRequest, by: Caller | None = None) -> LeaveRequest:
-        return self.database.write_now(leave_requests.cancel, request.id, by=by or self.by, now=NOW)
-
-    def change(self, request: LeaveRequest, **to: Any) -> LeaveRequest:
-        return self.database.write_now(leave_requests.edit, request.id, to, by=self.by, now=NOW)
-
-    def current(self, request: LeaveRequest) -> LeaveRequest:
-        return self.database.read_now(leave_reading.get, request.id, by=self.by, now=NOW)
-
-    def approved(self) -> list[LeaveRequest]:
-        """Ada's approved leave, by first day and half."""
-        page = self.database.read_now(
-            visible_leave.page, PageOf(limit=100), by=self.by, now=NOW, status="approved"
-        )
-        return sorted(
-            page.items, key=lambda request: (request.start_date, request.start_half_day or "")
-        )
-
-    def shown(self) -> list[str]:
-        """``annual 03 04 33``: type, days of August and counted halves of approved leave."""
-        codes = {type_id(self.database, self.acme, code): code for code in ("annual", "sick")}
-        return [
-            f"{codes[request.leave_type_id]} {request.start_date:%d} {request.end_date:%d} "
-            f"{request.counted_halves}"
-            for request in self.approved()
-        ]
-
-    def remaining_half_days(self) -> int:
-        balance = self.database.read_now(
-            ledgers.balance, self.ada.id, on=MONDAY, by=self.by, now=NOW
-        )
-        return balance.remaining_half_days
-
-
 @pytest.fixture
 def case(database: Database) -> Case:
-    return a_case(database)
-
-
-def a_case(database: Database) -> Case:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace", role="approver")
-    ada = a_person(database, acme, manager_id=grace.id)
-    leave = a_request(database, acme, ada, start_date=MONDAY, end_date=SUNDAY)
-    boss = caller_for(acme, grace)
-    leave = database.write_now(decisions.approve, leave.id, by=boss, now=NOW)
-    return Case(
-        database=database,
-        acme=acme,
-        ada=ada,
-        by=caller_for(acme, ada),
-        grace=boss,
-        leave=leave,
-    )
+    return a_case(database, SUNDAY)
 
 
 def test_an_interruption_in_the_middle_splits_the_leave(database: Database, case: Case) -> None:
@@ -264,7 +176,7 @@ def test_days_never_join_other_leave_that_adjoins(case: Case) -> None:
     before = a_request(
         case.database, case.acme, case.ada, start_date=date(2026, 7, 31), end_date=date(2026, 8, 2)
     )
-    case.database.write_now(decisions.approve, before.id, by=case.grace, now=NOW)
+    case.write(decisions.approve, before.id, by=case.grace)
     interruption = case.interrupt(MONDAY, FRIDAY).interruption
 
     case.cancel(interruption)
@@ -298,12 +210,8 @@ def test_a_shortened_interruption_gives_back_what_it_gives_up(case: Case) -> Non
 
 
 def test_refusals_name_the_field_and_change_nothing(case: Case) -> None:
-    case.database.write_now(
-        leave_types.update,
-        type_id(case.database, case.acme, "sick"),
-        {"requires_note": True},
-        by=case.acme.caller,
-        now=NOW,
+    case.write(
+        leave_types.update, type_id(case.database, case.acme, "sick"), {"requires_note": True}
     )
     before = MONDAY - timedelta(days=1)
     never = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
@@ -338,7 +246,7 @@ def test_a_half_outside_the_leave_is_refused_at_the_half(case: Case) -> None:
         start_date=date(2026, 9, 7),
         start_half_day="pm",
     )
-    case.database.write_now(decisions.approve, afternoon.id, by=case.grace, now=NOW)
+    case.write(decisions.approve, afternoon.id, by=case.grace)
 
     assert errors_of(lambda: case.interrupt(date(2026, 9, 7), of=afternoon)) == [
         ("/start_half_day", "outside_leave")
@@ -375,9 +283,7 @@ def test_approvers_interrupt_with_types_that_they_may_record(
         lambda: case.interrupt(MONDAY, code="care", by=case.grace),
     ) == ["not_found", "not_found", "leave_type_not_recordable"]
     # A former approver still sees the leave.
-    database.write_now(
-        people.update, case.ada.id, {"manager_id": hedy.id}, by=case.acme.caller, now=NOW
-    )
+    case.write(people.update, case.ada.id, {"manager_id": hedy.id})
     assert codes_of(lambda: case.interrupt(MONDAY, by=case.grace)) == ["insufficient_role"]
 
     interruption = case.interrupt(MONDAY, by=by_hedy).interruption
@@ -395,17 +301,13 @@ def test_an_interruption_is_cancelled_not_reversed(case: Case) -> None:
     interruption = case.interrupt(MONDAY, by=case.grace).interruption
 
     assert codes_of(
-        lambda: case.database.write_now(
-            decisions.change_decision, interruption.id, "declined", by=case.grace, now=NOW
-        )
+        lambda: case.write(decisions.change_decision, interruption.id, "declined", by=case.grace)
     ) == ["invalid_transition"]
 
 
 def test_leave_declined_since_gets_nothing_back(case: Case) -> None:
     interruption = case.interrupt(MONDAY).interruption
-    case.database.write_now(
-        decisions.change_decision, case.leave.id, "declined", by=case.grace, now=NOW
-    )
+    case.write(decisions.change_decision, case.leave.id, "declined", by=case.grace)
 
     case.cancel(interruption)
 
@@ -450,7 +352,7 @@ def test_a_type_that_deducts_needs_allowance_only_in_place_of_one_that_does_not(
         start_date=date(2026, 9, 7),
         end_date=date(2026, 11, 6),
     )
-    database.write_now(decisions.approve, unpaid.id, by=case.grace, now=NOW)
+    case.write(decisions.approve, unpaid.id, by=case.grace)
 
     assert codes_of(
         lambda: case.interrupt(unpaid.start_date, unpaid.end_date, leave_type_id=care.id, of=unpaid)
@@ -469,9 +371,7 @@ def test_an_open_amendment_ends_with_an_interruption(case: Case) -> None:
     assert interrupted.remainder is not None
     assert interrupted.remainder.amendment_id is None
     assert codes_of(
-        lambda: case.database.write_now(
-            decisions.approve_amendment, str(amended.amendment_id), by=case.grace, now=NOW
-        )
+        lambda: case.write(decisions.approve_amendment, str(amended.amendment_id), by=case.grace)
     ) == ["amendment_ended"]
 
 
@@ -511,10 +411,9 @@ def test_no_sequence_of_steps_loses_or_doubles_a_half(case: Case) -> None:
     @given(steps=st.lists(step, min_size=3, max_size=6))
     def every_half_is_booked_once(steps: list[tuple[str, int, int, int]]) -> None:
         bob = a_person(case.database, case.acme)
-        leave = a_request(
+        leave = approved_leave(
             case.database, case.acme, bob, code="annual", start_date=MONDAY, end_date=SUNDAY
         )
-        case.database.write_now(decisions.approve, leave.id, by=case.acme.caller, now=NOW)
         bobs = replace(case, ada=bob, by=caller_for(case.acme, bob), leave=leave)
         for action, which, first, last in steps:
             approved = bobs.approved()

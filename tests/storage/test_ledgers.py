@@ -12,7 +12,7 @@ from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFoun
 from storage.base.values import Adjustment, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import adjustments, decisions, leave_requests, ledgers
+from storage.leave import adjustments, leave_requests, ledgers
 from storage.leave.ledgers import Balance
 from tests.builders import (
     NOW,
@@ -21,6 +21,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    approved_leave,
     audit_entries,
     caller_for,
 )
@@ -54,8 +55,7 @@ def test_a_ledgers_lines_add_up_to_what_remains(database: Database) -> None:
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id, start_date=date(2026, 7, 1))
     waiting = a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 4))
-    approved = a_request(database, acme, ada, start_date=date(2026, 9, 1), start_half_day="pm")
-    database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
+    approved = approved_leave(database, acme, ada, start_date=date(2026, 9, 1), start_half_day="pm")
     a_request(database, acme, ada, start_date=date(2026, 9, 3), code="sick")
     added = an_adjustment(database, acme, ada)
 

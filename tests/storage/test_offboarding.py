@@ -18,7 +18,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import NotificationRow, OrganisationRow
 from storage.directory import approvers
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
 from tests.builders import (
@@ -28,6 +28,8 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    approved_leave,
+    as_it_is,
     audit_entries,
     caller_for,
     dry_run,
@@ -42,15 +44,6 @@ ON_WEDNESDAY = datetime(2026, 8, 5, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
 
 
-def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
-    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
-
-
-def approved(database: Database, acme: Acme, user: User, **fields: Any) -> LeaveRequest:
-    request = a_request(database, acme, user, **fields)
-    return database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
-
-
 def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) -> None:
     database.write_now(people_status.archive, user.id, by=acme.caller, now=now)
 
@@ -58,7 +51,9 @@ def archived(database: Database, acme: Acme, user: User, now: datetime = LATER) 
 def test_current_leave_of_an_archived_person_ends_today(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, start_date=MONDAY, end_date=FRIDAY, end_half_day="am")
+    week = approved_leave(
+        database, acme, ada, start_date=MONDAY, end_date=FRIDAY, end_half_day="am"
+    )
 
     archived(database, acme, ada, now=ON_WEDNESDAY)
 
@@ -71,7 +66,7 @@ def test_current_leave_of_an_archived_person_ends_today(database: Database) -> N
 def test_leave_that_began_today_keeps_its_whole_day(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    request = approved(
+    request = approved_leave(
         database, acme, ada, start_date=WEDNESDAY, end_date=FRIDAY, start_half_day="am"
     )
 
@@ -97,7 +92,7 @@ def test_archiving_a_person_ends_or_cancels_approved_leave(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    request = approved(database, acme, ada, start_date=start, end_date=end)
+    request = approved_leave(database, acme, ada, start_date=start, end_date=end)
 
     archived(database, acme, ada, now=ON_WEDNESDAY)
 
@@ -109,7 +104,9 @@ def test_archiving_a_person_ends_or_cancels_approved_leave(
 def test_running_leave_without_past_working_days_is_cancelled(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    request = approved(database, acme, ada, start_date=date(2026, 8, 1), end_date=date(2026, 8, 4))
+    request = approved_leave(
+        database, acme, ada, start_date=date(2026, 8, 1), end_date=date(2026, 8, 4)
+    )
 
     archived(database, acme, ada, now=datetime(2026, 8, 2, 12, tzinfo=UTC))
 
@@ -309,8 +306,8 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
     a_department(database, acme, manager_id=grace.id)
     ada = a_person(database, acme, manager_id=grace.id)
     a_request(database, acme, ada)
-    approved(database, acme, grace, start_date=MONDAY, end_date=FRIDAY)
-    approved(database, acme, grace, start_date=date(2026, 9, 7))
+    approved_leave(database, acme, grace, start_date=MONDAY, end_date=FRIDAY)
+    approved_leave(database, acme, grace, start_date=date(2026, 9, 7))
     a_request(database, acme, grace, start_date=date(2026, 9, 14))
     by = caller_for(acme, grace)
     database.write_now(feeds.create, None, by=by, now=NOW)

@@ -15,7 +15,7 @@ import pytest
 from storage.admin import organisation_settings, people
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
-from storage.base.values import Caller, LeaveRequest, User
+from storage.base.values import Caller, LeaveRequest
 from storage.db import locks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
@@ -23,7 +23,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
 from tests.builders import (
@@ -33,6 +33,8 @@ from tests.builders import (
     a_request,
     a_webhook,
     an_organisation,
+    approved_leave,
+    as_it_is,
     audit_entries,
     caller_for,
     dry_run,
@@ -70,22 +72,10 @@ def a_holiday(
     return database.write_now(lambda tx: add(tx, new=new, by=acme.caller, now=now)).id
 
 
-def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequest:
-    return database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
-
-
-def approved(
-    database: Database, acme: Acme, user: User, start: date, end: date, **more: Any
-) -> LeaveRequest:
-    request = a_request(database, acme, user, start_date=start, end_date=end, **more)
-    now = more.get("now", NOW)
-    return database.write_now(decisions.approve, request.id, by=acme.caller, now=now)
-
-
 def test_a_new_holiday_gives_a_day_back(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    week = approved_leave(database, acme, ada, MONDAY, FRIDAY)
     other = a_request(database, acme, ada, start_date=date(2026, 9, 7))
 
     a_holiday(database, acme, WEDNESDAY)
@@ -130,7 +120,7 @@ def test_only_people_of_the_holiday_set_are_affected(database: Database) -> None
 def test_other_working_days_recalculate_a_persons_leave(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    week = approved_leave(database, acme, ada, MONDAY, FRIDAY)
     change = {"working_days": ["monday", "tuesday", "friday:am"]}
 
     database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
@@ -184,7 +174,7 @@ def test_the_organisations_country_counts_for_those_without_their_own(database: 
 def test_changes_of_other_fields_recalculate_nothing(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    week = approved_leave(database, acme, ada, MONDAY, FRIDAY)
 
     # The same working days, now set for the person.
     change = {"working_days": ["monday", "tuesday", "wednesday", "thursday", "friday"]}
@@ -216,7 +206,7 @@ def test_cancelled_and_declined_leave_keeps_its_count(database: Database, end: s
 def test_past_days_of_running_leave_keep_their_count(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    week = approved(database, acme, ada, MONDAY, FRIDAY)
+    week = approved_leave(database, acme, ada, MONDAY, FRIDAY)
     on_wednesday = datetime(2026, 8, 5, 12, tzinfo=UTC)
     change = {"working_days": ["tuesday", "thursday"]}
 
@@ -227,7 +217,7 @@ def test_past_days_of_running_leave_keep_their_count(database: Database) -> None
 
 def test_a_holiday_that_is_past_changes_nothing(database: Database) -> None:
     acme = an_organisation(database)
-    week = approved(database, acme, a_person(database, acme), MONDAY, FRIDAY)
+    week = approved_leave(database, acme, a_person(database, acme), MONDAY, FRIDAY)
 
     a_holiday(database, acme, WEDNESDAY, now=datetime(2026, 8, 6, 12, tzinfo=UTC))
 
@@ -257,7 +247,7 @@ def test_odd_days_of_the_calendar_are_days_like_others(database: Database, day: 
     database.write_now(holiday_sets.add, "JP", by=acme.caller, now=NOW)
     ada = a_person(database, acme, leave_allowance_half_days=200)
     start, end = day - timedelta(days=2), day + timedelta(days=2)
-    request = approved(database, acme, ada, start, end)
+    request = approved_leave(database, acme, ada, start, end)
 
     a_holiday(database, acme, day, half="pm", is_holiday=True)
 
@@ -289,7 +279,7 @@ def test_half_days_of_a_request_stay_halves(database: Database) -> None:
 
 def test_leave_without_counted_days_stays(database: Database) -> None:
     acme = an_organisation(database)
-    request = approved(database, acme, a_person(database, acme), WEDNESDAY, WEDNESDAY)
+    request = approved_leave(database, acme, a_person(database, acme), WEDNESDAY, WEDNESDAY)
 
     a_holiday(database, acme, WEDNESDAY)
 
@@ -301,7 +291,7 @@ def test_leave_that_overdraws_the_allowance_stays(database: Database) -> None:
     acme = an_organisation(database)
     four_days = ["monday", "tuesday", "wednesday", "thursday"]
     ada = a_person(database, acme, leave_allowance_half_days=8, working_days=four_days)
-    request = approved(database, acme, ada, MONDAY, FRIDAY)
+    request = approved_leave(database, acme, ada, MONDAY, FRIDAY)
 
     database.write_now(people.update, ada.id, {"working_days": None}, by=acme.caller, now=LATER)
 
@@ -339,7 +329,7 @@ def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) ->
     acme = an_organisation(database)
     a_webhook(database, acme, "leave_request.updated", url="https://203.0.114.9/hook")
     ada = a_person(database, acme)
-    request = approved(database, acme, ada, WEDNESDAY, WEDNESDAY)
+    request = approved_leave(database, acme, ada, WEDNESDAY, WEDNESDAY)
 
     a_holiday(database, acme, WEDNESDAY)
 

@@ -7,15 +7,14 @@ from datetime import date
 from storage.db.database import Database, Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import decisions, request_balances
-from tests.builders import NOW, a_person, a_request, an_organisation
+from storage.leave import request_balances
+from tests.builders import a_person, a_request, an_organisation, approved_leave
 
 
 def test_many_requests_have_the_balances_of_each(database: Database) -> None:
     acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=3)
     ada, amir, zoe = (a_person(database, acme, first_name=name) for name in ("Ada", "Amir", "Zoe"))
-    earlier = a_request(database, acme, ada, start_date=date(2026, 7, 6))
-    database.write_now(decisions.approve, earlier.id, by=acme.caller, now=NOW)
+    approved_leave(database, acme, ada, start_date=date(2026, 7, 6))
     requests = [
         a_request(database, acme, ada),
         a_request(database, acme, ada, start_date=date(2026, 12, 28), end_date=date(2027, 1, 8)),

@@ -35,6 +35,7 @@ from tests.builders import (
     a_request,
     a_webhook,
     an_organisation,
+    approved_leave,
     audit_entries,
     caller_for,
     type_id,
@@ -178,8 +179,7 @@ def test_an_amendment_with_the_longest_note_stays_under_the_event_limit(
 ) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme, first_name="😀" * 200, last_name="😀" * 200, email="a@x.org")
-    request = a_request(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
-    database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
+    request = approved_leave(database, acme, ada, note="😀" * MAX_NOTE_LENGTH)
     a_webhook(database, acme)
 
     changes = {"end_date": date(2026, 8, 4), "note": "🙂" * MAX_NOTE_LENGTH}

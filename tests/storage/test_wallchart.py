@@ -25,6 +25,7 @@ from tests.builders import (
     a_person,
     a_request,
     an_organisation,
+    approved_leave,
     caller_for,
 )
 from tests.plans import plans_of, reads_a_whole_table
@@ -70,17 +71,11 @@ def halves(chart: Wallchart, user: User) -> dict[int, tuple[str | None, str | No
     }
 
 
-def approved(database: Database, acme: Acme, user: User, **leave: Any) -> None:
-    request = a_request(database, acme, user, **leave)
-    if request.status == "pending":
-        database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
-
-
 def test_leave_is_shown_on_the_days_that_count(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
     # From Thursday to the morning of the Tuesday after the weekend.
-    approved(
+    approved_leave(
         database,
         acme,
         ada,
@@ -101,8 +96,8 @@ def test_leave_is_shown_on_the_days_that_count(database: Database) -> None:
 def test_two_types_share_a_day(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
-    approved(database, acme, ada, start_half_day="am")
-    approved(database, acme, ada, start_half_day="pm", code="sick")
+    approved_leave(database, acme, ada, start_half_day="am")
+    approved_leave(database, acme, ada, start_half_day="pm", code="sick")
 
     chart = chart_of(database, acme, ada)
 
@@ -112,7 +107,7 @@ def test_two_types_share_a_day(database: Database) -> None:
 def test_a_private_type_of_others_is_away(database: Database) -> None:
     acme = an_organisation(database)
     ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy")
-    approved(database, acme, ada, code="sick")
+    approved_leave(database, acme, ada, code="sick")
 
     own, others = chart_of(database, acme, ada), chart_of(database, acme, hedy)
 
@@ -264,7 +259,7 @@ def test_a_page_is_read_in_few_queries_by_indexes(database: Database, database_u
     department = a_department(database, acme)
     users = [a_person(database, acme, department_id=department.id) for _ in range(12)]
     for user in users:
-        approved(database, acme, user)
+        approved_leave(database, acme, user)
     viewer = caller_for(acme, users[0])
     database.read_now(organisation_config.of_organisation, acme.id)
 
