@@ -209,8 +209,13 @@ def probing(server: Server) -> Iterator[list[Probe]]:
         thread.join()
 
 
-def wait_for(is_so: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + GIVE_UP_SECONDS
+def wait_for(is_so: Callable[[], bool]) -> float:
+    """The last moment at which it was not yet so, or that of the call."""
+    not_yet_at = looked_at = time.monotonic()
+    ends_at = looked_at + GIVE_UP_SECONDS
     while not is_so():
         assert time.monotonic() < ends_at
+        not_yet_at = looked_at
         time.sleep(0.02)
+        looked_at = time.monotonic()
+    return not_yet_at

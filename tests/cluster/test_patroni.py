@@ -36,8 +36,7 @@ def test_a_primary_that_freezes_is_replaced_comes_back_as_a_standby_and_takes_ov
             drill.wait_for_load()
             with first.frozen():
                 drill.outage_began()
-                drills.wait_for(second.is_primary)
-                drill.wait_until_recovered(time.monotonic())
+                drill.wait_until_recovered(drills.wait_for(second.is_primary))
             # Patroni rewinds it.
             drills.wait_for(first.is_synchronous_standby)
             second.switch_over(first)
@@ -56,6 +55,5 @@ def test_a_primary_that_is_lost_with_its_machine_is_replaced(
             drill.wait_for_load()
             first.kill()
             drill.outage_began()
-            drills.wait_for(second.is_primary)
-            drill.wait_until_recovered(time.monotonic())
+            drill.wait_until_recovered(drills.wait_for(second.is_primary))
         drill.check(second.node.local_url)
