@@ -25,28 +25,20 @@ def take_response(api: WebApi, response_id: str, body: Payload) -> tuple[int, Pa
     with workspace.changed:
         issued = workspace.responses.get(response_id)
         user_id, channel = (issued.user_id, issued.channel) if issued else ("", "")
+        status: int = 200
+        answer: Payload | str = "ok"
         try:
             _respond(api, workspace.use_response(response_id), body)
-            status, text = 200, "ok"
         except SlackRefusal as refusal:
-            error = {"ok": False, "error": refusal.code} | refusal.fields
-            post = ResponsePost(
-                response_id=response_id,
-                user_id=user_id,
-                channel=channel,
-                body=body,
-                status=refusal.status,
-            )
-            workspace.response_posts.append(post)
-            workspace.note_change()
-            return refusal.status, error
+            status = refusal.status
+            answer = {"ok": False, "error": refusal.code} | refusal.fields
         workspace.response_posts.append(
             ResponsePost(
                 response_id=response_id, user_id=user_id, channel=channel, body=body, status=status
             )
         )
         workspace.note_change()
-        return status, text
+        return status, answer
 
 
 def _respond(api: WebApi, address: ResponseAddress, body: Payload) -> None:

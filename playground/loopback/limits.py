@@ -105,12 +105,12 @@ def _sdk_problems_of_view(view: Payload) -> list[str]:
     return []
 
 
-def _problems_of_blocks(blocks: list[Payload], surface: str, most: int) -> list[str]:
+def _problems_of_blocks(blocks: list[Payload], surface: str, limit: int) -> list[str]:
     if not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in blocks):
         return ["blocks: each must be an object with a type"]
     problems = []
-    if len(blocks) > most:
-        problems.append(f"blocks: {len(blocks)}, at most {most}")
+    if len(blocks) > limit:
+        problems.append(f"blocks: {len(blocks)}, at most {limit}")
     block_ids = Counter(block["block_id"] for block in blocks if block.get("block_id"))
     problems += [f"block_id {name!r} is used {n} times" for name, n in block_ids.items() if n > 1]
     for number, block in enumerate(blocks):
@@ -212,9 +212,9 @@ def _problems_by_kind(kind: str, block: Payload, where: str) -> list[str]:
 
 def _problems_of_card(card: Payload, where: str) -> list[str]:
     problems = []
-    for key, most in (("title", 150), ("subtitle", 150), ("body", 200)):
+    for key, limit in (("title", 150), ("subtitle", 150), ("body", 200)):
         if card.get(key) is not None:
-            problems += _mrkdwn(card[key], f"{where}.{key}", most)
+            problems += _mrkdwn(card[key], f"{where}.{key}", limit)
     if card.get("actions") is not None:
         problems += _count(card["actions"], f"{where}.actions", 3)
     strays = {str(element.get("type")) for element in elements_of(card)} - {"button"}
@@ -255,15 +255,15 @@ def _problems_of_button(button: Payload, where: str) -> list[str]:
 
 def _problems_of_confirm(confirm: Payload, where: str) -> list[str]:
     problems = []
-    for key, most in (("title", 100), ("confirm", 30), ("deny", 30)):
-        problems += _plain(confirm.get(key), f"{where}.{key}", most)
+    for key, limit in (("title", 100), ("confirm", 30), ("deny", 30)):
+        problems += _plain(confirm.get(key), f"{where}.{key}", limit)
     return problems + _text(confirm.get("text"), f"{where}.text", 300)
 
 
 def _problems_of_options(element: Payload, kind: str, where: str) -> list[str]:
-    most = {"radio_buttons": 10, "checkboxes": 10, "overflow": 5}.get(kind)
+    limit = {"radio_buttons": 10, "checkboxes": 10, "overflow": 5}.get(kind)
     is_static = kind in {"static_select", "multi_static_select"}
-    if most is None and not is_static:
+    if limit is None and not is_static:
         return []
     problems = []
     if element.get("option_groups") is not None:
@@ -272,7 +272,7 @@ def _problems_of_options(element: Payload, kind: str, where: str) -> list[str]:
             problems += _plain(group.get("label"), f"{where}.label", 75)
             problems += _count(group.get("options"), f"{where}.options", 100)
     else:
-        problems += _count(element.get("options"), f"{where}.options", most or 100)
+        problems += _count(element.get("options"), f"{where}.options", limit or 100)
     for option in options_of(element):
         if kind in {"radio_buttons", "checkboxes"}:
             problems += _text(option.get("text"), f"{where} option text", 75)
@@ -296,46 +296,46 @@ def _problems_of_initial_value(element: Payload, kind: str, where: str) -> list[
     if day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", str(day)):
         problems.append(f"{where}.initial_date: {day!r} is not YYYY-MM-DD")
     if kind == "plain_text_input":
-        most = element.get("max_length", 3000)
-        if not 1 <= most <= 3000 or not 0 <= element.get("min_length", 0) <= most:
+        limit = element.get("max_length", 3000)
+        if not 1 <= limit <= 3000 or not 0 <= element.get("min_length", 0) <= limit:
             problems.append(f"{where}: min_length and max_length within 3000")
-        problems += _length(element.get("initial_value"), f"{where}.initial_value", most)
+        problems += _length(element.get("initial_value"), f"{where}.initial_value", limit)
     return problems
 
 
-def _count(things: object, where: str, most: int) -> list[str]:
-    if not isinstance(things, list) or not 1 <= len(things) <= most:
+def _count(things: object, where: str, limit: int) -> list[str]:
+    if not isinstance(things, list) or not 1 <= len(things) <= limit:
         number = len(things) if isinstance(things, list) else "none"
-        return [f"{where}: {number}, needs 1 to {most}"]
+        return [f"{where}: {number}, needs 1 to {limit}"]
     return []
 
 
-def _length(text: object, where: str, most: int, *, required: bool = False) -> list[str]:
+def _length(text: object, where: str, limit: int, *, required: bool = False) -> list[str]:
     if text is None and not required:
         return []
     if not isinstance(text, str):
         return [f"{where}: must be a string, not {text!r}"]
     if required and not text:
         return [f"{where}: empty"]
-    return [f"{where}: {len(text)} characters, at most {most}"] if len(text) > most else []
+    return [f"{where}: {len(text)} characters, at most {limit}"] if len(text) > limit else []
 
 
-def _text(thing: object, where: str, most: int) -> list[str]:
+def _text(thing: object, where: str, limit: int) -> list[str]:
     if not isinstance(thing, dict) or thing.get("type") not in {"plain_text", "mrkdwn"}:
         return [f"{where}: must be a text object"]
     allowed = {"type", "text", "emoji"} if thing["type"] == "plain_text" else {"type", "text"}
     allowed |= {"verbatim"} if thing["type"] == "mrkdwn" else set()
     problems = [f"{where}.{key}: unknown" for key in sorted(set(thing) - allowed)]
-    return problems + _length(thing.get("text"), where, most, required=True)
+    return problems + _length(thing.get("text"), where, limit, required=True)
 
 
-def _mrkdwn(thing: object, where: str, most: int) -> list[str]:
+def _mrkdwn(thing: object, where: str, limit: int) -> list[str]:
     if isinstance(thing, dict) and thing.get("type") == "plain_text":
         return [f"{where}: must be mrkdwn"]
-    return _text(thing, where, most)
+    return _text(thing, where, limit)
 
 
-def _plain(thing: object, where: str, most: int) -> list[str]:
+def _plain(thing: object, where: str, limit: int) -> list[str]:
     if isinstance(thing, dict) and thing.get("type") == "mrkdwn":
         return [f"{where}: must be plain_text"]
-    return _text(thing, where, most)
+    return _text(thing, where, limit)

@@ -80,7 +80,7 @@ class Workspace:
         self.version = 0
 
     def note_change(self) -> None:
-        """Wakes the threads that wait for a change."""
+        """Notify the threads that wait for a change."""
         with self.changed:
             self.version += 1
             self.changed.notify_all()

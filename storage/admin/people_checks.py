@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from storage.base.errors import Conflict, InsufficientRole, InvalidInput, LastOwner
 from storage.base.values import Caller, Role, User
+from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import department_rows, managers, people_rows
 from storage.rules import roles
@@ -26,6 +27,15 @@ def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None
     target_role = None if user is None else user.role
     if not roles.may_manage(by.role, target_role, new_role):
         raise InsufficientRole(roles.role_needed_to_manage(target_role, new_role))
+
+
+def lock_to_manage(tx: Transaction, user_id: str, *, by: Caller) -> User:
+    """The person, after locking them and the organisation. Raises NotFound or InsufficientRole."""
+    roles.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
+    check_may_manage(by, user)
+    return user
 
 
 def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:

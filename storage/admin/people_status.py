@@ -15,13 +15,11 @@ from storage.base.errors import (
     EmailTaken,
 )
 from storage.base.values import Caller, Reassignment, User
-from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.changes import released_cover
-from storage.rules import roles
 from storage.rules.employment import records
 
 
@@ -125,10 +123,7 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     Their keys and feeds work again, and they get the cards of requests assigned to them. Raises
     NotFound, InsufficientRole, UserPending or UserArchived.
     """
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people_checks.check_may_manage(by, user)
+    user = people_checks.lock_to_manage(tx, user_id, by=by)
     if user.status == "archived":
         raise people_checks.UserArchived
     if user.status == "pending":
@@ -151,10 +146,7 @@ def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User
     linked to another person. Raises NotFound, InsufficientRole (only an owner restores an
     owner), or EmailTaken while another person has the address; then nothing has changed.
     """
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people_checks.check_may_manage(by, user)
+    user = people_checks.lock_to_manage(tx, user_id, by=by)
     if user.status != "archived":
         return user
     if people_rows.has_email(tx, by.organisation_id, user.email):
@@ -187,10 +179,7 @@ def _returned(
 
 def _locked_to_stop(tx: Transaction, user_id: str, *, by: Caller) -> User:
     """The person, locked, after checking that ``by`` may archive or deactivate them."""
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people_checks.check_may_manage(by, user)
+    user = people_checks.lock_to_manage(tx, user_id, by=by)
     # Before CannotArchiveSelf: the last owner needs the more specific reason.
     people_checks.check_owner_remains(tx, user, by=by)
     if user.id == by.user_id:

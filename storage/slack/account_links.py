@@ -116,10 +116,7 @@ def unlink(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
     The account can no longer act for the person, and gets none of their messages. Raises
     NotFound, InsufficientRole (only an owner unlinks an owner) or UserArchived.
     """
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people_checks.check_may_manage(by, user)
+    user = people_checks.lock_to_manage(tx, user_id, by=by)
     if user.status == "archived":
         raise people_checks.UserArchived
     if user.slack_user_id is None:

@@ -6,6 +6,7 @@ import threading
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import httpx
@@ -24,6 +25,7 @@ from storage.db.tables import IdempotencyKeyRow
 from storage.events import audit_log
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
+from tests.refusals import at_once
 
 pytestmark = pytest.mark.both_engines
 
@@ -238,19 +240,13 @@ def test_one_of_many_concurrent_requests_is_executed(
     client: Client, database: Database, acme: Acme, key: str
 ) -> None:
     responses: list[httpx.Response] = []
-    barrier = threading.Barrier(8)
+    clients = [Client(application(database)) for _ in range(8)]
 
-    def send() -> None:
-        own = Client(application(database))
-        barrier.wait(30)
-        responses.append(own.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY))
-        own.close()
+    def send(client: Client) -> None:
+        responses.append(client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY))
+        client.close()
 
-    threads = [threading.Thread(target=send) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(send, client) for client in clients))
 
     assert names(client, key) == ["Research"]
     bodies = {response.content for response in responses if response.status_code == 201}

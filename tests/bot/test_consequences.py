@@ -17,7 +17,6 @@ from storage.db.database import Database
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import (
-    ADMIN,
     admin,
     form_of,
     organisation,
@@ -26,7 +25,7 @@ from tests.bot.test_settings_admin import (
     week_of,
 )
 from tests.bot.test_settings_rest import overrides_of
-from tests.bot.world import ADA, EVE, FIRST_DAY, HEDY, World
+from tests.bot.world import ADA, ADMIN, EVE, FIRST_DAY, HEDY, World
 from tests.builders import a_department, a_person, a_request
 from tests.fakes.slack import View
 

@@ -14,8 +14,7 @@ from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.db.database import Database
 from storage.events import organisation_config
 from tests.bot.test_settings_access import click, settings
-from tests.bot.test_settings_admin import ADMIN
-from tests.bot.world import ADA, GRACE, World
+from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_person
 from tests.fakes.slack import LoopbackSlack, View
 

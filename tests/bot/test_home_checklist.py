@@ -6,19 +6,15 @@ import pytest
 
 from bot.base import ids
 from tests.bot.test_settings_access import click
-from tests.bot.world import ADA, World
-from tests.builders import a_person
+from tests.bot.world import ADA, ADMIN, World
 from tests.fakes.slack import View
 
-ADMIN = "UADMIN"
 TITLE = "Set up Hiatus"
 
 
 @pytest.fixture(autouse=True)
 def _admin(world: World) -> None:
-    anna = a_person(world.database, world.acme, first_name="Anna", role="admin")
-    world.people[ADMIN] = anna
-    world.slack.add_person(ADMIN, anna.email, anna.name)
+    world.add_admin()
 
 
 def home_of(world: World, who: str) -> View:

@@ -22,8 +22,8 @@ from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave
 from tests.bot.test_settings_access import click, settings
-from tests.bot.test_settings_admin import ADMIN, admin, person, search_result
-from tests.bot.world import FIRST_DAY, World
+from tests.bot.test_settings_admin import admin, person, search_result
+from tests.bot.world import ADMIN, FIRST_DAY, World
 from tests.builders import caller_for
 from tests.fakes.slack import Answer, View
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -18,7 +17,7 @@ from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
 from tests.builders import a_person, a_request, an_organisation
 from tests.damage import DAMAGES, damaged
-from tests.refusals import overlapping
+from tests.refusals import at_once, overlapping
 
 # ``World`` begins on Monday 1 June 2026, 10:00 in London; work begins at 08:00 UTC.
 TUESDAY = datetime(2026, 6, 2, 8, tzinfo=UTC)
@@ -256,17 +255,11 @@ def test_a_reminder_that_slack_refuses_temporarily_is_retried(world: World) -> N
 def test_two_processes_send_one_reminder(world: World) -> None:
     world.a_request()
     world.clock.now = TUESDAY
-    barrier = threading.Barrier(4)
 
     def load() -> None:
-        barrier.wait()
         world.database.write_now(reminder_checks.run, world.acme.id, now=TUESDAY)
 
-    threads = [threading.Thread(target=load) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    assert at_once(*[load] * 4) == []
     world.deliver()
 
     assert [reminded(world, who) for who in (GRACE, HEDY)] == [1, 1]

@@ -13,8 +13,8 @@ from storage.base.values import User
 from storage.db.pages import PageOf
 from storage.directory import people_lists, people_search
 from tests.bot.test_settings_access import as_sent, click, settings
-from tests.bot.test_settings_admin import ADMIN, admin, form_of, person, search_result
-from tests.bot.world import ADA, EVE, GRACE, World
+from tests.bot.test_settings_admin import admin, form_of, person, search_result
+from tests.bot.world import ADA, ADMIN, EVE, GRACE, World
 from tests.builders import a_department, a_person, a_request, personal_token
 from tests.fakes.slack import View
 

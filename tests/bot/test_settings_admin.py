@@ -18,20 +18,14 @@ from storage.directory import department_rows, people_rows, public_holidays
 from storage.events import organisation_config
 from storage.leave import leave_types
 from tests.bot.test_settings_access import as_sent, choose, click, settings
-from tests.bot.world import ADA, EVE, GRACE, World
+from tests.bot.world import ADA, ADMIN, EVE, GRACE, World
 from tests.builders import a_department, a_person
 from tests.fakes.slack import View
-
-ADMIN = "UADMIN"
 
 
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
-    """Anna, an admin with a Slack account."""
-    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
-    world.people[ADMIN] = anna
-    world.slack.add_person(ADMIN, anna.email, anna.name)
-    return anna
+    return world.add_admin()
 
 
 def person(world: World, who: str) -> User:

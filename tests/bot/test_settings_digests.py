@@ -10,19 +10,15 @@ from storage.base.values import ChannelDigest, User
 from storage.db.pages import PageOf
 from tests.bot.test_digest import NINE, TODAY, off, run_jobs
 from tests.bot.test_settings_access import as_sent, click, settings
-from tests.bot.world import ADA, World
-from tests.builders import a_person
+from tests.bot.world import ADA, ADMIN, World
 
-ADMIN = "UADMIN"
 CHANNEL = "CWHOISOUT"
 
 
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
     """Anna, an admin with a Slack account, and a channel."""
-    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
-    world.people[ADMIN] = anna
-    world.slack.add_person(ADMIN, anna.email, anna.name)
+    anna = world.add_admin()
     world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
     return anna
 

@@ -9,8 +9,8 @@ from bot.base import ids
 from storage.admin import people
 from storage.rules.employment import records
 from tests.bot.test_consequences import confirm, confirmation_of
-from tests.bot.test_settings_admin import ADMIN, admin, form_of, person, week_of
-from tests.bot.world import ADA, World
+from tests.bot.test_settings_admin import admin, form_of, person, week_of
+from tests.bot.world import ADA, ADMIN, World
 from tests.builders import a_department
 from tests.fakes.slack import View
 

@@ -13,20 +13,14 @@ from storage.base.values import User
 from storage.leave import ledgers
 from tests.bot import test_settings_access
 from tests.bot.test_settings_access import click, settings
-from tests.bot.world import ADA, GRACE, World
-from tests.builders import a_leave_type, a_person, a_request, personal_token
+from tests.bot.world import ADA, ADMIN, GRACE, World
+from tests.builders import a_leave_type, a_request, personal_token
 from tests.fakes.slack import View
-
-ADMIN = "UADMIN"
 
 
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
-    """Anna, an admin with a Slack account."""
-    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
-    world.people[ADMIN] = anna
-    world.slack.add_person(ADMIN, anna.email, anna.name)
-    return anna
+    return world.add_admin()
 
 
 def choose(world: World, view: View, who: str, choice: str) -> View:

@@ -20,11 +20,10 @@ from storage.db.pages import PageOf
 from storage.events import admin_notifications, organisation_config
 from storage.webhooks import webhooks
 from tests.bot.test_settings_access import as_sent, click, settings
-from tests.bot.world import ADA, World
-from tests.builders import a_person, signing_secrets
+from tests.bot.world import ADA, ADMIN, World
+from tests.builders import signing_secrets
 from tests.fakes.slack import View
 
-ADMIN = "UADMIN"
 # An address, so that no name has to be resolved.
 URL = "https://93.184.215.14/hook"
 SECRET = re.compile(r"whsec_[\w+/=]+")
@@ -33,9 +32,7 @@ SECRET = re.compile(r"whsec_[\w+/=]+")
 @pytest.fixture(autouse=True)
 def admin(world: World) -> User:
     """Anna, an admin with a Slack account."""
-    anna = a_person(world.database, world.acme, first_name="Anna", last_name="Admin", role="admin")
-    world.people[ADMIN] = anna
-    world.slack.add_person(ADMIN, anna.email, anna.name)
+    anna = world.add_admin()
     world.app.services.check_webhook_url = partial(resolve_and_check, allow_private=False)
     return anna
 

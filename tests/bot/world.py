@@ -40,6 +40,7 @@ from tests.fakes.slack import Answer, LoopbackSlack, Message, View
 T = TypeVar("T")
 
 ADA: Final = "UADA"
+ADMIN: Final = "UADMIN"
 GRACE: Final = "UGRACE"
 HEDY: Final = "UHEDY"
 EVE: Final = "UEVE"
@@ -150,6 +151,15 @@ class World:
             user = a_person(self.database, self.acme, **fields)
             self.people[slack_id] = user
             self.slack.add_person(slack_id, user.email, user.name, tz="Europe/London")
+
+    def add_admin(self) -> User:
+        """Anna, an admin, who is ``ADMIN`` in Slack."""
+        anna = a_person(
+            self.database, self.acme, first_name="Anna", last_name="Admin", role="admin"
+        )
+        self.people[ADMIN] = anna
+        self.slack.add_person(ADMIN, anna.email, anna.name)
+        return anna
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.errors import (
     AmendmentEnded,
-    DomainError,
     InsufficientAllowance,
     InsufficientRole,
     InvalidInput,
@@ -43,6 +42,7 @@ from tests.builders import (
     caller_for,
     type_id,
 )
+from tests.refusals import at_once
 from tests.storage.approved_leave import MONDAY, Case, a_case
 
 pytestmark = pytest.mark.shared_database
@@ -489,21 +489,8 @@ def test_of_two_steps_at_once_each_sees_the_other(
     case = a_case(database, FRIDAY)
     if begins_with:
         STEPS[begins_with](case)
-    begin = threading.Barrier(2)
-    refused: list[str] = []
 
-    def run(name: str) -> None:
-        begin.wait(30)
-        try:
-            STEPS[name](case)
-        except DomainError:
-            refused.append(name)
-
-    threads = [threading.Thread(target=run, args=(name,)) for name in steps]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    refused = at_once(*(partial(STEPS[name], case) for name in steps))
 
     trail = [entry.action.removeprefix("leave_request.") for entry in reversed(case.trail())]
     done = trail[3 if begins_with else 2 :]

@@ -34,6 +34,7 @@ from storage.db.sqlite import SqliteDatabase
 from storage.db.tables import HolidaySetRow, LeaseRow, UserRow
 from tests import outside
 from tests.builders import NOW, an_organisation
+from tests.refusals import in_threads
 
 KILLED = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hiatus'"
 
@@ -196,15 +197,11 @@ def test_each_of_two_hundred_concurrent_writes_has_its_own_outcome(
 
 
 def test_writes_from_several_threads_all_land(database: Database, database_url: str) -> None:
-    def write_ten(first: int) -> None:
-        for number in range(first, first + 10):
-            database.write_now(keep, str(number))
+    def write_ten(number: int) -> None:
+        for digit in range(10):
+            database.write_now(keep, str(10 * number + digit))
 
-    threads = [threading.Thread(target=write_ten, args=(first,)) for first in range(0, 80, 10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, write_ten)
 
     assert names_outside(database_url) == {str(number) for number in range(80)}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,6 +25,7 @@ from storage.events import audit_log
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.decisions import NotYourApproval
 from tests.builders import NOW, a_person, a_request, an_organisation, audit_entries, caller_for
+from tests.refusals import at_once
 
 pytestmark = pytest.mark.shared_database
 
@@ -215,26 +216,22 @@ def test_of_decisions_at_once_the_later_ones_are_refused_with_the_status_of_the_
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     request = a_request(database, acme, a_person(database, acme, manager_id=grace.id))
-    begin = threading.Barrier(8)
     decided: list[str] = []
     refused: list[str] = []
 
     def decide(step: Step, by: Caller) -> None:
-        begin.wait()
         try:
             decided.append(step(database, request.id, by).status)
         except InvalidTransition as error:
             refused.append(error.status)
 
-    threads = [
-        threading.Thread(target=decide, args=(step, by))
-        for step in (approve, decline)
-        for by in (acme.caller, caller_for(acme, grace)) * 2
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(
+        *(
+            partial(decide, step, by)
+            for step in (approve, decline)
+            for by in (acme.caller, caller_for(acme, grace)) * 2
+        )
+    )
 
     stored = database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW)
     assert (decided, refused) == ([stored.status], [stored.status] * 7)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -45,7 +44,7 @@ from tests.builders import (
     audit_entries,
 )
 from tests.outcomes import DELIVERED, FAILED
-from tests.refusals import crossing, overlapping
+from tests.refusals import crossing, in_threads, overlapping
 
 UNSIGNED = replace(DELIVERED, verdict="unsigned", status_code=None, error="secret_unreadable")
 GONE = replace(DELIVERED, verdict="gone", status_code=410, error="bad_status")
@@ -232,19 +231,13 @@ def test_an_event_waits_for_the_first_attempt_of_the_requests_previous_event(
 def test_concurrent_claims_never_share_a_delivery(database: Database) -> None:
     acme = listening(database, *(f"https://example.com/{number}" for number in range(40)))
     a_request(database, acme, a_person(database, acme))
-    begin = threading.Barrier(8)
     claimed_ids: list[str] = []
 
-    def take(name: str) -> None:
-        begin.wait()
-        while claims := claimed(database, limit=3, claim_id=f"{name}-{len(claimed_ids)}"):
+    def take(number: int) -> None:
+        while claims := claimed(database, limit=3, claim_id=f"{number}-{len(claimed_ids)}"):
             claimed_ids.extend(delivery.id for delivery in claims)
 
-    threads = [threading.Thread(target=take, args=(str(number),)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, take)
 
     assert len(claimed_ids) == len(set(claimed_ids)) == 40
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tests.builders import (
     personal_token,
     signing_secrets,
 )
+from tests.refusals import at_once
 
 ROOT = Path(__file__).parents[2]
 KEY, OTHER = new_secret_key(), new_secret_key()
@@ -142,24 +142,16 @@ def test_a_secret_rotated_after_its_key_was_lost_signs_alone(database_url: str) 
 def test_of_two_first_starts_at_once_only_one_decides_on_the_key(
     database_url: str, is_same_key: bool
 ) -> None:
-    begin = threading.Barrier(2)
     results: list[str] = []
 
     def start(key: str) -> None:
-        begin.wait()
         try:
             started(database_url, key)
             results.append("started")
         except SecretKeysUnusable:
             results.append("refused")
 
-    threads = [
-        threading.Thread(target=start, args=(key,)) for key in (KEY, KEY if is_same_key else OTHER)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(lambda: start(KEY), lambda: start(KEY if is_same_key else OTHER))
 
     assert sorted(results) == (["started"] * 2 if is_same_key else ["refused", "started"])
     assert outside.rows(database_url, "SELECT number FROM secret_canaries") == [(1,)]

@@ -17,12 +17,10 @@ from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, EmploymentRecord, User
-from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.leave import ledgers
-from storage.rules import holiday_calendar, roles, working_week
+from storage.rules import holiday_calendar, working_week
 from storage.rules.employment import records
 from storage.rules.employment.records import Records
 
@@ -189,10 +187,7 @@ def shown_from(user: User, record: EmploymentRecord) -> date | None:
 
 
 def _locked(tx: Transaction, user_id: str, *, by: Caller) -> User:
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    user = people_rows.get(tx, user_id, by=by, for_update=True)
-    people_checks.check_may_manage(by, user)
+    user = people_checks.lock_to_manage(tx, user_id, by=by)
     if user.status == "archived":
         raise people_checks.UserArchived
     return user
