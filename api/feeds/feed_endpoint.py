@@ -7,18 +7,14 @@ from typing import Final
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from api.base.shared_lookup import SharedLookup
 from api.feeds.feed_cache import FeedCache
 from api.feeds.feed_fetches import FeedFetches
 from api.feeds.feed_reads import FeedReads
 from api.feeds.feed_requests import FeedRequest, feed_request, tag_of
+from api.feeds.feed_tokens import FeedTokens
 from api.http.auth import header
 from api.http.conditions import http_date
 from api.http.handlers import Services
-from storage.access import feed_owners
-from storage.access.feed_owners import FeedOwner
-from storage.base import secrets
-from storage.base.errors import NotFound
 from storage.db.database import Transaction
 
 # Headers of the 200 and the 304 (RFC 9110, 15.4.5).
@@ -48,32 +44,15 @@ class FeedEndpoint:
         self._cache = FeedCache(services.base_url)
         self._fetches = FeedFetches(services.database)
         self._reads = FeedReads(services.database, services.clock)
-        self._owners = SharedLookup(
-            lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
-        )
+        self._tokens = FeedTokens(services, "calendar feed")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
-        owner = await self._owner(scope, token)
+        owner = await self._tokens.owner(scope, token)
         request = feed_request(scope, token, owner, self._services.clock())
         fingerprint, contents = await self._contents(request)
         await _send(scope["method"], request, fingerprint, contents, send)
         self._fetches.record(owner, header(scope["headers"], b"user-agent"), request.now)
-
-    async def _owner(self, scope: Scope, token: str) -> FeedOwner:
-        """Raises NotFound; RateLimited for too many requests of a feed or too many wrong tokens."""
-        limits = self._services.rate_limits
-        owner = None
-        # A malformed token costs no query.
-        if secrets.is_token(token):
-            owner = await self._owners.find(token)
-        if owner is None:
-            if limits is not None:
-                limits.record_failure(scope)
-            raise NotFound("calendar feed")
-        if limits is not None:
-            await limits.feeds.hit(scope, secrets.fingerprint(token))
-        return owner
 
     async def _contents(self, request: FeedRequest) -> tuple[str, bytes | None]:
         """The fingerprint, and the contents unless the client has them."""

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.base.content_negotiation import preferred, prefers_gzip, prefers_html
-from api.base.shared_lookup import SharedLookup
+from api.feeds.feed_tokens import FeedTokens
 from api.http.conditions import tags_in
 from api.http.errors import RateLimited
 from api.http.handlers import Services
@@ -24,10 +24,7 @@ from api.wallchart.wallchart_cache import Format, Rendered, Subject, WallchartCa
 from api.wallchart.wallchart_requests import unknown_department, wallchart_request
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
-from storage.access import feed_owners
-from storage.access.feed_owners import FeedOwner
 from storage.access.wallcharts import wallchart
-from storage.base import secrets
 from storage.base.clock import local_day
 from storage.base.errors import InvalidInput, NotFound
 from storage.db.database import Transaction
@@ -70,9 +67,7 @@ class WallchartEndpoint:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._cache = WallchartCache()
-        self._owners = SharedLookup(
-            lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
-        )
+        self._tokens = FeedTokens(services, "wallchart")
         # Each picture takes one processor and much memory.
         self._rasterising = asyncio.Semaphore(1)
 
@@ -88,7 +83,7 @@ class WallchartEndpoint:
 
     async def _respond(self, request: Request, language: str) -> Response:
         token, format_ = _token_and_format(request.path_params["token"])
-        owner = await self._owner(request, token)
+        owner = await self._tokens.owner(request.scope, token)
         today = local_day(self._services.clock(), owner.timezone)
         subject = Subject(
             owner=owner,
@@ -130,20 +125,6 @@ class WallchartEndpoint:
         if is_compressed:
             return await run_in_threadpool(partial(gzip.compress, rendered.content, 5, mtime=0))
         return rendered.content
-
-    async def _owner(self, request: Request, token: str) -> FeedOwner:
-        limits = self._services.rate_limits
-        owner = None
-        # A malformed token costs no query.
-        if secrets.is_token(token):
-            owner = await self._owners.find(token)
-        if owner is None:
-            if limits is not None:
-                limits.record_failure(request.scope)
-            raise NotFound("wallchart")
-        if limits is not None:
-            await limits.feeds.hit(request.scope, secrets.fingerprint(token))
-        return owner
 
     async def _rasterised(self, svg: bytes) -> bytes:
         async with self._rasterising:
