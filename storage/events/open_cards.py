@@ -93,14 +93,14 @@ def _listing(
     lists_leave = LeaveRequestRow.user_id.in_(listing) & (LeaveRequestRow.user_id != user_id)
     conditions = [
         lists_leave | (LeaveRequestRow.cover_user_id == user_id),
-        _is_asked_between(first_day, last_day),
+        _overlaps(first_day, last_day),
     ]
     return _cards(organisation_id, conditions).limit(limit)
 
 
-def _is_asked_between(first_day: Param[str], last_day: Param[str]) -> Expr:
+def _overlaps(first_day: Param[str], last_day: Param[str]) -> Expr:
     """Whether the request, or its amendment, is about days between two days."""
-    asked = (LeaveRequestRow.start_date <= last_day) & (LeaveRequestRow.end_date >= first_day)
+    request = (LeaveRequestRow.start_date <= last_day) & (LeaveRequestRow.end_date >= first_day)
     amendment = fn.EXISTS(
         AmendmentRow.select(AmendmentRow.id).where(
             AmendmentRow.organisation_id == LeaveRequestRow.organisation_id,
@@ -109,7 +109,7 @@ def _is_asked_between(first_day: Param[str], last_day: Param[str]) -> Expr:
             AmendmentRow.end_date >= first_day,
         )
     )
-    return asked | amendment
+    return request | amendment
 
 
 def _people_listing(

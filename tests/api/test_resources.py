@@ -224,7 +224,7 @@ def test_a_new_key_works_with_no_more_scopes_than_its_maker(
     assert client.get(f"{API}/leave-requests", response.json()["api_key"]).status_code == 401
 
 
-def test_the_audit_trail_tells_who_did_what_in_which_request(
+def test_the_audit_trail_shows_who_did_what_in_which_request(
     client: Client, database: Database
 ) -> None:
     acme = an_organisation(database)

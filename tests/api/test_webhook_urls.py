@@ -297,12 +297,12 @@ class Names(AbstractResolver):
     def __init__(self, addresses: dict[str, list[str]], delay_seconds: float = 0.0) -> None:
         self._addresses = addresses
         self._delay_seconds = delay_seconds
-        self.asked: list[str] = []
+        self.lookups: list[str] = []
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        self.asked.append(host)
+        self.lookups.append(host)
         await asyncio.sleep(self._delay_seconds)
         if host not in self._addresses:
             raise OSError("no such name")
@@ -366,7 +366,7 @@ def test_only_names_are_resolved_and_only_where_private_hosts_are_refused() -> N
 
     asyncio.run(check())
 
-    assert names.asked == []
+    assert names.lookups == []
 
 
 def test_a_malformed_url_is_refused_before_any_lookup() -> None:
@@ -375,7 +375,7 @@ def test_a_malformed_url_is_refused_before_any_lookup() -> None:
     with pytest.raises(InvalidInput):
         asyncio.run(resolve_and_check("http://a.example.com/", allow_private=False, resolver=names))
 
-    assert names.asked == []
+    assert names.lookups == []
 
 
 def test_the_system_resolver_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_every_page_links_to_the_others(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "given"),
+    ("accepted", "served"),
     [
         (None, "en-GB"),
         ("de-AT,de;q=0.9,en;q=0.8", "de"),
@@ -127,12 +127,12 @@ def test_every_page_links_to_the_others(client: Client, path: str) -> None:
 )
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_is_in_the_language_of_the_browser(
-    client: Client, path: str, asked: str | None, given: str
+    client: Client, path: str, accepted: str | None, served: str
 ) -> None:
-    page = client.get(path, headers={} if asked is None else {"Accept-Language": asked})
+    page = client.get(path, headers={} if accepted is None else {"Accept-Language": accepted})
 
-    assert f'<html lang="{given}">' in page.text
-    assert page.headers["Content-Language"] == given
+    assert f'<html lang="{served}">' in page.text
+    assert page.headers["Content-Language"] == served
     assert "Accept-Language" in page.headers["Vary"].split(", ")
     assert "Accept-Encoding" in page.headers["Vary"].split(", ")
 

@@ -132,7 +132,7 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
     )
 
 
-def test_a_declined_change_keeps_the_old_dates_and_tells_the_reason(world: World) -> None:
+def test_a_declined_change_keeps_the_old_dates_and_shows_the_reason(world: World) -> None:
     approved_leave(world)
     send_change(world, **LONGER)
 

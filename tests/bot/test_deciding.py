@@ -41,7 +41,7 @@ def test_an_approval_shows_on_every_card(world: World) -> None:
     assert world.audited("leave_request.approved") == 1
 
 
-def test_a_requesters_message_shows_a_decision_and_its_thread_tells_it(world: World) -> None:
+def test_a_requesters_message_and_its_thread_show_a_decision(world: World) -> None:
     world.a_request()
     (sent,) = world.slack.dm(ADA)
 

@@ -228,7 +228,7 @@ def test_the_later_of_two_quick_selections_is_shown(world: World) -> None:
         assert days[chosen(modal, ids.LAST_DAY)] in modal.visible_text
 
 
-def test_a_last_day_picked_before_the_form_shows_the_first_day_stands(world: World) -> None:
+def test_a_last_day_picked_before_the_form_shows_the_first_day_is_kept(world: World) -> None:
     form = typed(world, "3-5 aug annual")
     pick(world, form, start_date="2026-08-10")
     moved = world.slack.open_modal(ADA)
@@ -243,7 +243,7 @@ def test_a_last_day_picked_before_the_form_shows_the_first_day_stands(world: Wor
     assert world.request().end_date == date(2026, 8, 12)
 
 
-def test_a_last_day_picked_with_the_state_of_the_later_form_stands(world: World) -> None:
+def test_a_last_day_picked_with_the_state_of_the_later_form_is_kept(world: World) -> None:
     form = pick(world, typed(world, "3-5 aug annual"), start_date="2026-08-10")
     picked = {
         "type": "datepicker",
@@ -285,7 +285,7 @@ def test_both_days_stand_however_quickly_they_are_picked(world: World) -> None:
         assert "*3 days*" in form.visible_text
 
 
-def test_a_selection_after_one_that_another_process_showed_stands(world: World) -> None:
+def test_a_selection_after_one_that_another_process_showed_is_kept(world: World) -> None:
     form = typed(world, "3-5 aug annual")
     world.slack.fail_next("views.update", error="hash_conflict")
 

@@ -65,7 +65,7 @@ def test_the_reason_of_an_exception_is_shown(world: World) -> None:
     assert message.text.endswith("Reason for the exception: A *birth*.")
 
 
-def test_an_objection_tells_the_recorder_and_the_admins_once(world: World) -> None:
+def test_an_objection_notifies_the_recorder_and_the_admins_once(world: World) -> None:
     with_an_admin(world)
     request = recorded(world)
 

@@ -112,24 +112,24 @@ class Drill:
         assert min(self.recovered) < FIRST_SUCCESS_SECONDS
         assert max(self.recovered) < FIRST_SUCCESS_SECONDS + GRACE_SECONDS
         for probes in self.probes:
-            amid = {
+            during_outage = {
                 one.status
                 for one in probes
                 if self.began_at < one.sent_at and one.answered_at < self.promoted_at
             }
-            assert amid
-            assert 200 not in amid
+            assert during_outage
+            assert 200 not in during_outage
             assert {one.status for one in probes} <= {200, 503, NO_ANSWER}
             assert probes[-1].status == 200
         sys.stdout.write(self.report(longest))
 
     def report(self, longest: float) -> str:
-        amid = [one for one in self.load.sent if one.answered_at > self.began_at]
+        since_outage = [one for one in self.load.sent if one.answered_at > self.began_at]
         return "\n".join(
             (
                 f"requests {len(self.load.sent)}, acknowledged changes {2 * len(self.load.created)}"
                 f", webhook posts {len(self.receiver.requests)}",
-                f"since the outage: requests {len(amid)}, 503 {dict(self.load.codes)}",
+                f"since the outage: requests {len(since_outage)}, 503 {dict(self.load.codes)}",
                 f"outage until the promotion {self.promoted_at - self.began_at:.1f} s, then to the "
                 f"first change of each process {[round(one, 2) for one in self.recovered]} s, "
                 f"longest answer {longest:.1f} s; "

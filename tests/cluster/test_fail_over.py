@@ -13,7 +13,7 @@ from tests.replication import Namespace, Pair
 
 pytestmark = pytest.mark.slow
 
-# Longer than the time-out, so that requests and probes end amid it.
+# Longer than the time-out, so that requests and probes end during it.
 OUTAGE_SECONDS = 13
 # After the old primary can be reached again.
 AFTERMATH_SECONDS = 3

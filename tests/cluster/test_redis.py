@@ -153,7 +153,7 @@ def wait_until_missed_twice(processes: Processes) -> None:
 
 
 @pytest.mark.parametrize("outage", ["killed", "frozen"])
-def test_an_outage_of_redis_fails_no_request_and_limits_hold_again_afterwards(
+def test_an_outage_of_redis_fails_no_request_and_limits_apply_again_afterwards(
     outage: str, redis: RedisServer, postgres_url: str
 ) -> None:
     with running(postgres_url, redis.url()) as processes:

@@ -124,7 +124,7 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         assert secret not in server.logged()
 
 
-def test_a_decision_over_rest_redraws_the_card_and_tells_the_requester(
+def test_a_decision_over_rest_refreshes_the_card_and_notifies_the_requester(
     deployment: Deployment, slack: LoopbackSlack
 ) -> None:
     owner_key = deployment.init()["api_key"]

@@ -412,7 +412,7 @@ def _end_with_an_earlier_release(
     tx.update(LeaveRequestRow, {"status": status}, organisation_id=organisation_id, id=request_id)
 
 
-def test_webhooks_hear_of_every_step_in_order(database: Database) -> None:
+def test_webhooks_get_every_step_in_order(database: Database) -> None:
     case = a_case(database, FRIDAY)
     webhook = a_webhook(database, case.acme, url="https://example.com/hook")
     case.change(**LONGER)

@@ -24,7 +24,7 @@ def test_many_requests_have_the_colleagues_of_each(database: Database) -> None:
     zoe = a_person(database, acme, first_name="Zoe", department_id=sales.id)
     eve = a_person(database, acme, first_name="Eve", manager_id=zoe.id)
     dora = a_person(database, acme, first_name="Dora")
-    asked = [
+    requests = [
         a_request(database, acme, ada, start_half_day="am", end_half_day="am"),
         a_request(database, acme, ada, start_date=TUESDAY),
         a_request(database, acme, alan, start_half_day="pm", code="sick"),
@@ -34,7 +34,9 @@ def test_many_requests_have_the_colleagues_of_each(database: Database) -> None:
         a_request(database, acme, dora),
     ]
     people = {person.id: person for person in (head, ada, alan, zoe, eve, dora)}
-    pairs = {request.id: (people[request.user_id], spans.of_request(request)) for request in asked}
+    pairs = {
+        request.id: (people[request.user_id], spans.of_request(request)) for request in requests
+    }
 
     def both(tx: Transaction) -> None:
         recorder: Any = Recorder(tx)
@@ -45,7 +47,7 @@ def test_many_requests_have_the_colleagues_of_each(database: Database) -> None:
         }
         assert many == each
         assert len(recorder.queries) == 1
-        named = [[off.name.split()[0] for off in each[request.id].named] for request in asked]
+        named = [[off.name.split()[0] for off in each[request.id].named] for request in requests]
         assert named == [["Head"], [], ["Head"], ["Eve"], [], ["Ada", "Alan"], []]
 
     database.read_now(both)

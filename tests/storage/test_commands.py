@@ -108,7 +108,7 @@ def test_init_prints_one_object_whose_key_works(shell: Shell) -> None:
     assert (owner.first_name, owner.last_name, owner.status) == ("Ada", "King Lovelace", "active")
 
 
-def test_init_tells_people_the_key_too(shell: Shell) -> None:
+def test_init_prints_the_key_for_people_too(shell: Shell) -> None:
     result = shell.run(*ACME)
 
     assert result.exit_code == 0

@@ -236,7 +236,7 @@ def current_balances(database: Database, effects: Effects, acme: Acme) -> list[i
 
 
 @pytest.mark.parametrize("which", CHANGES, ids=" ".join)
-def test_a_dry_run_tells_what_the_change_does_and_leaves_no_trace(
+def test_a_dry_run_predicts_the_change_and_stores_nothing(
     database: Database, database_url: str, which: tuple[str, str]
 ) -> None:
     scene = a_scene(database)

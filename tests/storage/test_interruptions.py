@@ -315,7 +315,7 @@ def test_leave_declined_since_gets_nothing_back(case: Case) -> None:
     assert case.remaining_half_days() == 50
 
 
-def test_days_that_were_used_otherwise_do_not_come_back(case: Case) -> None:
+def test_days_that_were_used_otherwise_are_not_given_back(case: Case) -> None:
     interruption = case.interrupt(MONDAY, TUESDAY).interruption
     far = date(2026, 9, 7)
     # 44 half-days are left, and 43 used.

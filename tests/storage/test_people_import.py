@@ -169,7 +169,7 @@ def test_every_wrong_cell_of_every_line_is_reported() -> None:
     ]
 
 
-def test_an_address_stands_once_in_a_file() -> None:
+def test_an_address_is_in_a_file_once() -> None:
     text = "email\na@x.ie\nb@x.ie\nA@X.ie\n"
 
     assert faults(lambda: people_file.read(text.encode(), needed=["email"])) == [

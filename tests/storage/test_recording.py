@@ -277,11 +277,11 @@ def test_the_recorder_cancels_but_does_not_edit(database: Database, team: Team) 
 def test_of_a_request_and_a_record_at_once_one_gets_the_day(
     team: Team, is_recorded_twice: bool
 ) -> None:
-    def asked() -> LeaveRequest:
+    def record_or_request() -> LeaveRequest:
         by = team.owner if is_recorded_twice else caller_for(team.acme, team.ada)
         return team.record(by)
 
-    assert at_once(asked, lambda: team.record(team.grace)) == ["overlapping_leave"]
+    assert at_once(record_or_request, lambda: team.record(team.grace)) == ["overlapping_leave"]
     assert [request.status for request in team.stored()] == ["approved"]
 
 

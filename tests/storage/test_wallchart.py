@@ -237,7 +237,7 @@ def test_people_work_on_no_day_before_they_start(database: Database) -> None:
     assert [day.worked for day in person.days[:4]] == [NOTHING, NOTHING, WHOLE_DAY, WHOLE_DAY]
 
 
-def test_letters_are_unique_and_tell_nothing_of_private_types(database: Database) -> None:
+def test_letters_are_unique_and_reveal_nothing_of_private_types(database: Database) -> None:
     acme = an_organisation(database)
     before = database.read_now(organisation_config.of_organisation, acme.id).leave_types
     public = {key: value for key, value in before.items() if not value.is_private}
