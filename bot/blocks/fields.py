@@ -40,9 +40,11 @@ def text_input(value: str | None = None, longest: int = 200, placeholder: str = 
     element: Block = {"type": "plain_text_input", "max_length": longest}
     if value:
         element["initial_value"] = value[:longest]
-    if placeholder:
-        element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
-    return element
+    return element | _placeholder(placeholder)
+
+
+def _placeholder(shown: str) -> Block:
+    return {"placeholder": text.plain(shown, _MAX_PLACEHOLDER)} if shown else {}
 
 
 def number_input(value: float | None = None, *, least: int = 0, most: int) -> Block:
@@ -72,9 +74,7 @@ def select(options: Sequence[Option], chosen: str | None = None, placeholder: st
     initial = next((choice for choice in options if choice.value == chosen), None)
     if initial is not None:
         element["initial_option"] = option(initial)
-    if placeholder:
-        element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
-    return element
+    return element | _placeholder(placeholder)
 
 
 def multi_select(options: Sequence[Option], chosen: Sequence[str] = ()) -> Block:
@@ -114,9 +114,7 @@ def external_select(
     }
     if chosen is not None:
         element["initial_option"] = option(chosen)
-    if placeholder:
-        element["placeholder"] = text.plain(placeholder, _MAX_PLACEHOLDER)
-    return element
+    return element | _placeholder(placeholder)
 
 
 def translated(options: Sequence[Option]) -> list[Option]:

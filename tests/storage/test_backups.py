@@ -13,7 +13,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from click.testing import Result
 
 from storage.admin import organisations
 from storage.base.secrets import Secrets, new_secret_key
@@ -25,6 +24,7 @@ from storage.webhooks import webhooks
 from tests import outside
 from tests.backups import Place, empty_copy_of
 from tests.builders import NOW, Acme, an_organisation, signing_secrets
+from tests.storage.test_commands import refused
 
 
 class Saved:
@@ -72,12 +72,6 @@ def target(tmp_path: Path) -> Place:
     folder = tmp_path / "target"
     folder.mkdir()
     return Place(f"sqlite:///{folder}/restored.db", folder)
-
-
-def refused(result: Result, *parts: str) -> None:
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.count("\n") == 1
-    assert [part for part in parts if part not in result.stderr] == []
 
 
 def untouched(place: Place) -> bool:

@@ -11,16 +11,14 @@ import pytest
 from storage.access import api_keys, authentication, feeds
 from storage.admin import departments, people, people_status
 from storage.base.errors import Unauthenticated
-from storage.base.values import LeaveRequest, User
+from storage.base.values import User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
-from storage.db.pages import PageOf
 from storage.db.tables import NotificationRow, OrganisationRow
 from storage.directory import approvers
 from storage.events import organisation_config
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 from tests.builders import (
     NOW,
     Acme,
@@ -36,6 +34,7 @@ from tests.builders import (
     type_id,
 )
 from tests.refusals import overlapping
+from tests.storage.test_recalculation import everything
 
 pytestmark = pytest.mark.shared_database
 
@@ -347,11 +346,6 @@ def test_a_dry_run_returns_the_effects_of_the_change(database: Database, kind: s
     assert list(reassigned.after) == now_approvers
     with pytest.raises(Unauthenticated):
         database.read_now(authentication.authenticate, key, now=LATER)
-
-
-def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller)
-    return {request.id: request for request in page.items}
 
 
 # The dry run predicts what happens.
