@@ -171,6 +171,16 @@ def is_true(condition: Expr) -> Expr:
     return peewee.NodeList((condition, peewee.SQL("IS TRUE")), parens=True)
 
 
+def often_true(condition: Expr) -> Expr:
+    """A condition that is checked row by row, and that PostgreSQL takes half of the rows to meet.
+
+    For the filters of a list that is read in its order until the page is full. Of conditions like
+    `unindexed` ones, PostgreSQL takes one row in 200 to meet each. With two of them it expects not
+    to fill the page, and reads and sorts the organisation.
+    """
+    return peewee.Case(None, [(condition, peewee.SQL("TRUE"))])
+
+
 def server(engine: Engine) -> peewee.Node:
     """A column that identifies the server and changes with a fail-over; empty on SQLite.
 

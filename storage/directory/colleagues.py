@@ -12,7 +12,7 @@ from peewee import JOIN, SQL, Join, Select, fn
 
 from storage.base.values import HalfDay, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of_few, compiled, json_table
+from storage.db.compiled import Expr, Param, any_of_few, compiled, is_true, json_table
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
@@ -116,6 +116,8 @@ def _asked(request_id: str, user: User, span: spans.Span) -> dict[str, object]:
         "department_id": user.department_id,
         "first_day": span.start_date,
         "last_day": span.end_date,
+        "short_until": spans.latest_short_end(span.end_date),
+        "long_until": spans.latest_end(span.end_date),
     }
 
 
@@ -177,15 +179,33 @@ def _team_off(
 @compiled
 def _teams_off(organisation_id: Param[str], asked: Param[str], limit: Param[int]) -> Select:
     ids = ("request_id", "user_id", "department_id")
-    columns = {**dict.fromkeys(ids, "uuid"), "first_day": "date", "last_day": "date"}
+    days = ("first_day", "last_day", "short_until", "long_until")
+    columns = {**dict.fromkeys(ids, "uuid"), **dict.fromkeys(days, "date")}
     each = json_table(asked, "asked", columns)
-    request_id, user_id, department_id, first_day, last_day = map(each.column, columns)
-    # A cross join, or SQLite begins with all people of the organisation.
-    leave = LeaveRequestRow.select(*_SHOWN, request_id).from_(
-        Join(each, LeaveRequestRow, JOIN.CROSS)
+    request_id, user_id, department_id, first_day, last_day, short_until, long_until = map(
+        each.column, columns
     )
-    is_off = _is_off(organisation_id, user_id, department_id, first_day, last_day)
-    return rows.with_names(leave).where(is_off).limit(limit)
+    # A cross join, or SQLite begins with all people of the organisation.
+    leave = rows.with_names(
+        LeaveRequestRow.select(*_SHOWN, request_id).from_(Join(each, LeaveRequestRow, JOIN.CROSS))
+    )
+    end_date = LeaveRequestRow.end_date
+    # As `is_between`, but two queries: with OR, SQLite would read all leave.
+    ends_soon = leave.where(
+        _is_off(organisation_id, user_id, department_id, first_day, last_day),
+        end_date <= short_until,
+    )
+    ends_later = leave.where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        is_long(),
+        end_date > short_until,
+        end_date <= long_until,
+        LeaveRequestRow.start_date <= last_day,
+        is_true(LeaveRequestRow.user_id.in_(team(organisation_id, user_id, department_id))),
+        LeaveRequestRow.user_id != user_id,
+        is_true(LeaveRequestRow.status.in_(("pending", "approved"))),
+    )
+    return ends_soon.union_all(ends_later).limit(limit)
 
 
 def _is_off(
@@ -212,10 +232,14 @@ def is_between(first_day: Expr, last_day: Expr, short_until: Expr, long_until: E
     leave = LeaveRequestRow
     begins = leave.start_date <= last_day
     ends_soon = (leave.end_date >= first_day) & (leave.end_date <= short_until) & begins
-    # A literal and not a parameter, so that the partial index of long leave serves the condition.
-    is_long = fn.LENGTH(leave.counted_halves) > SQL(str(spans.LONG_SPAN_DAYS))
     ends_later = (leave.end_date > short_until) & (leave.end_date <= long_until) & begins
-    return ends_soon | (ends_later & is_long)
+    return ends_soon | (ends_later & is_long())
+
+
+def is_long() -> Expr:
+    """Whether leave has more days than `spans.LONG_SPAN_DAYS`; a partial index has these."""
+    # A literal and not a parameter, or the index does not serve the condition.
+    return fn.LENGTH(LeaveRequestRow.counted_halves) > SQL(str(spans.LONG_SPAN_DAYS))
 
 
 def team(

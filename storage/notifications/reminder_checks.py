@@ -276,6 +276,8 @@ def _set_next(organisation_id: Param[str], changes: Param[str]) -> Update:
         .from_(new)
         .where(
             ReminderRow.organisation_id == organisation_id,
+            # Redundant, or SQLite reads all reminders of the organisation.
+            ReminderRow.leave_request_id.in_(Select([new], [new.column("request_id")])),
             ReminderRow.leave_request_id == new.column("request_id"),
             ReminderRow.user_id == new.column("user_id"),
             ReminderRow.due_at == new.column("due_at"),

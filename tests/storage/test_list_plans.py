@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -17,8 +17,18 @@ from storage.directory import department_rows, holiday_sets, people_lists
 from storage.events import audit_log
 from storage.leave import leave_types
 from storage.leave.lists import caller_leave, filtered_leave, visible_leave
+from storage.notifications import reminder_checks, reminders
 from storage.webhooks import webhooks
-from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
+from tests.builders import (
+    NOW,
+    Acme,
+    a_department,
+    a_person,
+    a_request,
+    an_organisation,
+    caller_for,
+    type_id,
+)
 from tests.plans import plans_of, reads_a_whole_table
 
 pytestmark = pytest.mark.shared_database
@@ -149,3 +159,19 @@ def test_the_small_lists_are_found_by_an_index(
     for use_case, filters in lists:
         query_plan = plan(database, database_url, use_case, by=by, **filters)
         assert not reads_a_whole_table(query_plan), (use_case, query_plan)
+
+
+def test_reminders_are_rescheduled_by_their_keys(
+    database: Database, database_url: str, acme: Acme
+) -> None:
+    request = a_request(database, acme, a_person(database, acme))
+    database.write_now(reminders.start, acme.id, request.id, acme.owner.id, now=NOW)
+
+    due, rescheduled = plans_of(
+        database, database_url, reminder_checks.run, acme.id, now=NOW + timedelta(days=8)
+    )
+
+    assert "due_at" in due
+    if database.engine == "sqlite":
+        found = "SEARCH reminders USING INDEX sqlite_autoindex_reminders_1"
+        assert f"{found} (organisation_id=? AND leave_request_id=?" in rescheduled

@@ -15,14 +15,16 @@ from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled, compiled
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
+from storage.db.pages import PageOf
 from storage.leave import previews
 from storage.leave.drafts import Draft
+from storage.leave.lists import filtered_leave
 from tests import outside
 from tests.bench.growth.filling import Sizes, fill
 from tests.bench.growth.measuring import place
 from tests.bench.growth.operations import Place, operations
 from tests.builders import NOW, an_organisation, type_id
-from tests.plans import Recorder
+from tests.plans import Recorder, plans_of
 
 _SIZES: Final = Sizes(people=500, requests=20_000, organisations=100, small_requests=100)
 # psycopg prepares a statement after five runs.
@@ -102,6 +104,26 @@ def test_no_operation_reads_many_pages_of_a_large_organisation(large: Place) -> 
         if count > _MORE_PAGES.get(name, _MAX_PAGES)
     }
     assert too_many == {}
+
+
+@pytest.mark.slow
+def test_a_list_with_two_filters_that_many_rows_pass_is_read_in_its_order(
+    large: Place, postgres_url: str
+) -> None:
+    plan = plans_of(
+        large.database,
+        postgres_url,
+        filtered_leave.page,
+        PageOf(),
+        has_few_rows=False,
+        by=large.owner,
+        sort="-start_date",
+        status="approved",
+        leave_type_id=large.filled.leave_type_id,
+    )[-1]
+
+    assert "Index Scan Backward using leaverequestrow_organisation_id_start_date_id" in plan
+    assert "Sort" not in plan
 
 
 def _pages(database: Database) -> int:

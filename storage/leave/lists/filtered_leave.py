@@ -19,6 +19,7 @@ from storage.db.compiled import (
     any_of_few,
     compiled_per_engine,
     is_true,
+    often_true,
 )
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
@@ -207,7 +208,7 @@ def _page(
         return sorted_after(query, sort, after_key, after_id, few_on=engine).limit(limit)
     column = indexed_columns(engine, sort, path)
     query = query.where(
-        *_conditions(column, status, user_id, leave_type_id),
+        *_conditions(column, status, user_id, leave_type_id, is_in_order=path in ORDERS),
         *_is_member(organisation_id, department_id),
     )
     if path == "days" and short_until is not None:
@@ -261,14 +262,28 @@ def _periods_until(
     )
 
 
-def _conditions(column: Columns, status: Expr, user_id: Expr, leave_type_id: Expr) -> list[Expr]:
+def _conditions(
+    column: Columns,
+    status: Expr,
+    user_id: Expr,
+    leave_type_id: Expr,
+    *,
+    is_in_order: bool = False,
+) -> list[Expr]:
+    """``is_in_order``: the rows are read in the list's order."""
     leave = LeaveRequestRow
     pairs = (
         (leave.status, status),
         (leave.user_id, user_id),
         (leave.leave_type_id, leave_type_id),
     )
-    return [column(field) == param for field, param in pairs if param is not None]
+    return [
+        often_true(field == param)
+        if is_in_order and column(field) is not field
+        else column(field) == param
+        for field, param in pairs
+        if param is not None
+    ]
 
 
 def _overlaps(column: Columns, first_day: Expr, last_day: Expr) -> list[Expr]:
