@@ -142,7 +142,8 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
             return ctx.literal(f'jsonb_to_record(each.value) AS "{self.alias_name}" ({typed})')
         picked = ", ".join(f"value ->> '{name}' AS {name}" for name in self.columns)
         ctx.literal(f"(SELECT {picked} FROM json_each(").sql(self.param)
-        return ctx.literal(f')) AS "{self.alias_name}"')
+        # With a limit SQLite takes the values out of the JSON once, and not at each comparison.
+        return ctx.literal(f') LIMIT -1) AS "{self.alias_name}"')
 
 
 def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
