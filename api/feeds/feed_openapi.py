@@ -38,6 +38,14 @@ _EXAMPLE: Final = "\r\n".join(
     ]
 )
 
+_TOKEN: Final = {
+    "name": "token",
+    "in": "path",
+    "required": True,
+    "description": "The feed's token.",
+    "schema": {"type": "string"},
+    "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
+}
 _SCOPE: Final = {
     "name": "scope",
     "in": "query",
@@ -61,14 +69,7 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "tags": ["Calendar feeds"],
             "security": [],
             "parameters": [
-                {
-                    "name": "token",
-                    "in": "path",
-                    "required": True,
-                    "description": "The feed's token; `.ics` may follow it.",
-                    "schema": {"type": "string"},
-                    "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
-                },
+                {**_TOKEN, "description": "The feed's token; `.ics` may follow it."},
                 _SCOPE,
                 {
                     "name": "If-None-Match",
@@ -112,14 +113,7 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "tags": ["Calendar feeds"],
             "security": [],
             "parameters": [
-                {
-                    "name": "token",
-                    "in": "path",
-                    "required": True,
-                    "description": "The feed's token.",
-                    "schema": {"type": "string"},
-                    "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
-                },
+                _TOKEN,
                 _SCOPE,
             ],
             "responses": {

@@ -13,6 +13,7 @@ from bot.blocks import text
 
 _MAX_SPOKEN: Final = 75
 _MAX_ALERT: Final = 200
+_NO_URLS: Final[Mapping[str, str]] = {}
 
 AlertLevel = Literal["info", "warning", "error"]
 
@@ -71,20 +72,19 @@ def menu(
     action_id: str,
     options: Sequence[tuple[str, str]],
     about: str,
-    urls: Mapping[str, str] | None = None,
+    urls: Mapping[str, str] = _NO_URLS,
 ) -> Block:
     """An overflow menu. The options are labels with what to do with ``about``, the id of a row.
 
     ``Interaction.choice`` has what to do, ``Interaction.value`` the id. ``urls`` are the addresses
     that Slack opens for some of the choices; it reports those choices as well.
     """
-    shown: list[Block] = [
-        {"text": text.plain(label, text.MAX_OPTION), "value": f"{choice} {about}"}
-        for label, choice in options
-    ]
-    for option, (_, choice) in zip(shown, options, strict=True):
-        if urls and choice in urls:
+    shown: list[Block] = []
+    for label, choice in options:
+        option: Block = {"text": text.plain(label, text.MAX_OPTION), "value": f"{choice} {about}"}
+        if choice in urls:
             option["url"] = urls[choice]
+        shown.append(option)
     return {"type": "overflow", "action_id": action_id, "options": shown}
 
 

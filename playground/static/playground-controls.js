@@ -91,12 +91,13 @@ function button(block, of, scene) {
 function overflow(block, of, scene) {
   const menu = element("details", { class: "overflow" });
   const items = of.options.map((option) => {
-    const item = isLink(option)
+    const opensHome = (option.url || "").startsWith("slack://");
+    const item = option.url && !opensHome
       ? element("a", { class: "item", href: option.url, target: "_blank", rel: "noopener noreferrer" }, plainOf(option.text))
       : element("button", { type: "button", class: "item" }, plainOf(option.text));
     item.addEventListener("click", async () => {
       menu.open = false;
-      if (option.url && !isLink(option)) {
+      if (opensHome) {
         scene.openHome();
       }
       if (!of.confirm || (await scene.confirm(of.confirm))) {
@@ -114,11 +115,6 @@ function overflow(block, of, scene) {
     }
   });
   return menu;
-}
-
-// Whether the option leads out of Slack; the other addresses open the app's Home tab.
-function isLink(option) {
-  return option.url && !option.url.startsWith("slack://");
 }
 
 function select(block, of, scene, how) {

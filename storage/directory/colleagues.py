@@ -190,20 +190,15 @@ def _teams_off(organisation_id: Param[str], asked: Param[str], limit: Param[int]
         LeaveRequestRow.select(*_SHOWN, request_id).from_(Join(each, LeaveRequestRow, JOIN.CROSS))
     )
     end_date = LeaveRequestRow.end_date
+    is_off = _is_off(organisation_id, user_id, department_id, first_day, last_day)
     # As `is_between`, but two queries: with OR, SQLite would read all leave.
-    ends_soon = leave.where(
-        _is_off(organisation_id, user_id, department_id, first_day, last_day),
-        end_date <= short_until,
-    )
+    ends_soon = leave.where(is_off, end_date <= short_until)
     ends_later = leave.where(
         LeaveRequestRow.organisation_id == organisation_id,
         is_long(),
         end_date > short_until,
         end_date <= long_until,
-        LeaveRequestRow.start_date <= last_day,
-        is_true(LeaveRequestRow.user_id.in_(team(organisation_id, user_id, department_id))),
-        LeaveRequestRow.user_id != user_id,
-        is_true(LeaveRequestRow.status.in_(("pending", "approved"))),
+        is_true(is_off),
     )
     return ends_soon.union_all(ends_later).limit(limit)
 

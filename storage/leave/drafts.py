@@ -73,9 +73,8 @@ def assess(
 ) -> Assessment:
     """The counted draft. ``replaces`` is the request that it edits.
 
-    ``is_override`` ignores the allowance and the type's notice, length
-    and note rules. Raises the error of the first broken rule: InvalidInput, OverlappingLeave or
-    InsufficientAllowance.
+    ``is_override`` ignores the allowance and the type's notice, length and note rules. Raises the
+    error of the first broken rule: InvalidInput, OverlappingLeave or InsufficientAllowance.
     """
     span, leave_type = _span_and_type(config, draft, today, replaces)
     return _check_rules(
@@ -107,8 +106,8 @@ def examine(
     """As ``assess``, with the errors of all broken rules; ``assess`` raises the first.
 
     ``replaces`` may also be approved leave, which is checked for what the draft adds;
-    ``is_by_admin`` as in ``check_rules_of_change``.
-    The assessment is None if the dates or the type are invalid: then nothing can be counted.
+    ``is_by_admin`` as in ``check_rules_of_change``. The assessment is None if the dates or the type
+    are invalid: then nothing can be counted.
     """
     try:
         span, leave_type = _span_and_type(config, draft, today, replaces)

@@ -24,6 +24,7 @@ from tests.builders import (
     a_department,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
 )
 
@@ -75,9 +76,7 @@ def acme(database: Database, database_url: str) -> Acme:
     ada = a_person(database, acme)
     a_department(database, acme)
     by = acme.caller
-    webhook, _ = database.write_now(
-        webhooks.create, url="https://example.com/hook", events=["*"], by=by, now=NOW
-    )
+    webhook = a_webhook(database, acme)
     request = a_request(database, acme, ada)
     database.write_now(decisions.approve, request.id, by=by, now=NOW)
     database.write_now(
@@ -125,9 +124,7 @@ def test_ids_of_another_organisation_are_refused(
 ) -> None:
     other = an_organisation(database, name="Bolt")
     ada = a_person(database, other)
-    database.write_now(
-        webhooks.create, url="https://example.com/hook", events=["*"], by=other.caller, now=NOW
-    )
+    a_webhook(database, other)
     a_request(database, other, ada)
     accepted = []
     for table, column, parent in REFERENCES:

@@ -17,16 +17,22 @@ from storage.webhooks.deliveries import Outcome
 from storage.webhooks.delivery_backlog import Backlog
 from storage.webhooks.delivery_queue import Delivery
 from tests.backlog import park
-from tests.builders import NOW, Acme, a_person, a_request, an_organisation, approved_leave
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    a_webhook,
+    an_organisation,
+    approved_leave,
+)
 from tests.outcomes import DELIVERED, FAILED
 from tests.refusals import in_threads
 
 
 def listening(database: Database, acme: Acme, count: int = 1) -> list[Webhook]:
     urls = [f"https://example.com/{number}" for number in range(count)]
-    return [
-        database.write_now(webhooks.create, url, ["*"], by=acme.caller, now=NOW)[0] for url in urls
-    ]
+    return [a_webhook(database, acme, url=url) for url in urls]
 
 
 def requests(database: Database, acme: Acme, count: int) -> None:

@@ -27,13 +27,13 @@ from storage.leave import (
 from storage.leave.drafts import Draft
 from storage.leave.lists import visible_leave
 from storage.leave.recorded import objections, recording
-from storage.webhooks import webhooks
 from tests.builders import (
     NOW,
     Acme,
     a_leave_type,
     a_person,
     a_request,
+    a_webhook,
     an_organisation,
     audit_entries,
     caller_for,
@@ -104,7 +104,7 @@ def a_team(database: Database) -> Team:
 def test_an_approver_records_sick_leave_that_is_approved_at_once(
     database: Database, team: Team
 ) -> None:
-    database.write_now(webhooks.create, "https://example.com/", ["*"], by=team.owner, now=NOW)
+    a_webhook(database, team.acme)
 
     request = team.record(team.grace, start_date=date(2026, 5, 27), end_date=date(2026, 5, 29))
 
