@@ -30,9 +30,27 @@ _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())
 
 ENGLISH: Final = Locale("en")
 
-# Countries whose names other countries share, for holidays with the same date and English name.
-# The first one counts.
-_SAME_HOLIDAYS: Final = {"de": ("DE-BY", "AT")}
+# By English name: the names of holidays that many countries have, for those without names of their
+# own in the language. With a month and a day, only then: elsewhere the name means something else.
+_SHARED_NAMES: Final[Mapping[str, Mapping[str, tuple[str, tuple[int, int] | None]]]] = {
+    "de": {
+        "All Saints' Day": ("Allerheiligen", None),
+        "Ascension Day": ("Christi Himmelfahrt", None),
+        "Assumption Day": ("Mariä Himmelfahrt", None),
+        "Christmas Day": ("Erster Weihnachtstag", (12, 25)),
+        "Corpus Christi": ("Fronleichnam", None),
+        "Easter Monday": ("Ostermontag", None),
+        "Epiphany": ("Heilige Drei Könige", (1, 6)),
+        "Good Friday": ("Karfreitag", None),
+        "Immaculate Conception": ("Mariä Empfängnis", None),
+        "Labor Day": ("Erster Mai", (5, 1)),
+        "New Year's Day": ("Neujahr", None),
+        "Pentecost Monday": ("Pfingstmontag", None),
+        "Reformation Day": ("Reformationstag", None),
+        "Saint Stephen's Day": ("Stephanstag", None),
+        "Second Day of Christmas": ("Zweiter Weihnachtstag", None),
+    }
+}
 
 _ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")
 
@@ -45,9 +63,8 @@ if "holidays.countries" not in sys.modules:
 
 
 def warm_up() -> None:
-    """Import at start what the countries share: the first request would take 12 ms longer."""
-    for language in _SAME_HOLIDAYS:
-        _translations("GB", 2000, language)
+    """Import at start what the countries share: the first request would take 4 ms longer."""
+    import holidays.groups  # noqa: F401
 
 
 def countries(locale: Locale = ENGLISH) -> tuple[str, ...]:
@@ -173,16 +190,17 @@ def translated(name: str, country_code: str | None, day: date, language: str) ->
 
 @cached("translated_holidays", 1_024)
 def _translations(code: str, year: int, language: str) -> Mapping[date, str]:
-    """The names of a year's public holidays, by date; of ``_SAME_HOLIDAYS`` if it has none."""
+    """The names of a year's public holidays, by date, as far as they are known."""
     known = _library_calendar(code.partition("-")[0]).supported_languages
     spelling = next((each for each in known if each.partition("_")[0] == language), None)
     if spelling is not None:
         return _library_names(code, year, spelling)
+    shared = _SHARED_NAMES.get(language, {})
+    names = ((day, shared.get(holiday.name)) for day, holiday in holidays_of(code, year).items())
     return {
-        day: name
-        for other in reversed(_SAME_HOLIDAYS.get(language, ()))
-        for day, name in _translations(other, year, language).items()
-        if _name_on(other, day) == _name_on(code, day)
+        day: named[0]
+        for day, named in names
+        if named is not None and named[1] in (None, (day.month, day.day))
     }
 
 
