@@ -220,10 +220,11 @@ def import_later(*, with_slack: bool) -> None:
     with exempt_from_collection():
         holiday_calendar.warm_up()
         if with_slack:
-            import bot.service.app  # noqa: F401
             from bot.base import language
 
+            # First, so that the imports reuse the memory in which a catalogue is parsed.
             language.warm_up()
+            import bot.service.app  # noqa: F401
 
 
 def bot_command(env: Mapping[str, str]) -> click.Command:

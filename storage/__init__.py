@@ -29,7 +29,7 @@ def import_without(*optional: str, libraries: Sequence[str]) -> None:
 
 # Without psycopg, a process on SQLite saves 10 MB of memory and 0.1 s at start. Peewee uses it only
 # for the migrations, which bring their own adapter.
-import_without("psycopg", libraries=["peewee", "playhouse.migrate"])
+import_without("psycopg", libraries=["peewee"])
 # Both are installed for development only, and take 5 MB and 0.05 s. Tracebacks of rich are never
 # shown, and nothing runs in greenlets.
 import_without("rich", "greenlet", libraries=["structlog"])

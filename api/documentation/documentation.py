@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.documentation import error_page
 from api.website.pages import (
     FAVICON,
     ICON,
@@ -85,6 +84,9 @@ def _reference() -> Asset:
 
 @lru_cache(maxsize=1)
 def _errors() -> Asset:
+    # Imported here: few servers are asked for it.
+    from api.documentation import error_page
+
     back = '<p class="back"><a href="../docs">Hiatus API</a></p>'
     return page(
         "Hiatus API errors",

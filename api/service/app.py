@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -15,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
 from api.base.shared_lookup import SharedLookup
-from api.documentation import documentation, openapi
+from api.documentation import documentation
 from api.feeds import feed_endpoint, feed_openapi, subscribe
 from api.http.endpoints import Endpoint
 from api.http.handlers import Clock, Services
@@ -117,8 +118,15 @@ def routes(
         *subscribe.routes(services),
         *wallchart_endpoint.routes(services),
         *welcome.routes(site or Website(), settings.base_url),
-        *documentation.routes(lambda: openapi.document(OPERATIONS, OTHER_PATHS, settings.base_url)),
+        *documentation.routes(partial(openapi_document, settings.base_url)),
     ]
+
+
+def openapi_document(base_url: str) -> bytes:
+    """The OpenAPI document. What describes it is imported with its first request, on a thread."""
+    from api.documentation import openapi
+
+    return openapi.document(OPERATIONS, OTHER_PATHS, base_url)
 
 
 def application(

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from storage.base.values import Organisation, as_dict
-from storage.cli import console, people_file, people_import
+from storage.cli import console
 from storage.cli.console import Clock, Env
-from storage.cli.people_file import BadLines, Line
-from storage.cli.people_import import Imported
 from storage.db.database import Database
+
+if TYPE_CHECKING:
+    from storage.cli.people_file import BadLines, Line
+    from storage.cli.people_import import Imported, Progress
 
 # More errors are not listed: the first ones show what is wrong with the file.
 MAX_ERRORS: Final = 1_000
@@ -44,6 +46,8 @@ def add_to(app: click.Group, env: Env, clock: Clock) -> None:
         public_holiday_country_code, leave_allowance (days), effective_from (from when working
         days, public holidays, allowance and department change). A manager may be in any line.
         """
+        from storage.cli import people_file
+
         needed = ["email"] if update else ["email", "first_name", "last_name"]
         with console.errors_on_stderr(), _bad_lines_printed(as_json=as_json):
             lines = people_file.read(file.read_bytes(), needed=needed)
@@ -67,6 +71,8 @@ def _preview(
     now: datetime,
     is_update: bool,
 ) -> Imported:
+    from storage.cli import people_import
+
     by = console.operator(organisation)
     return database.read_now(people_import.preview, lines, by=by, now=now, is_update=is_update)
 
@@ -79,6 +85,8 @@ def _import(
     now: datetime,
     is_update: bool,
 ) -> Imported:
+    from storage.cli import people_import
+
     by = console.operator(organisation)
     with _progress_bar(len(lines)) as progress:
         return database.write_now(
@@ -92,7 +100,7 @@ def _import(
 
 
 @contextmanager
-def _progress_bar(total: int) -> Iterator[people_import.Progress]:
+def _progress_bar(total: int) -> Iterator[Progress]:
     """A bar on standard error, if that is a terminal."""
     with click.progressbar(
         length=total,
@@ -116,6 +124,8 @@ def _sentence(organisation: Organisation, counts: Imported, *, dry_run: bool) ->
 @contextmanager
 def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
     """Print the wrong lines with their numbers, up to ``MAX_ERRORS``, and exit with 1."""
+    from storage.cli.people_file import BadLines
+
     try:
         yield
     except BadLines as bad:

@@ -15,8 +15,8 @@ from typing import Any
 
 import peewee
 import structlog
-from playhouse.migrations import Runner
 
+from storage import import_without
 from storage.base.errors import SchemaOutOfDate, SchemaTooNew
 from storage.db.compiled import compiled
 from storage.db.database import TIMEOUT_SECONDS, Transaction
@@ -29,6 +29,7 @@ from storage.db.migrations.connections import (
 from storage.db.migrations.history import (
     COMPATIBLE_FROM,
     HISTORY,
+    applied_names,
     compatibility,
     extend_history,
     history_model,
@@ -86,6 +87,10 @@ def migrate(
 
 def _apply(database: Any, folder: Path, done: list[str]) -> None:
     """Apply the missing migrations, and add the name of each to ``done`` after it."""
+    # Only migrations need it, and with SQLite no psycopg.
+    import_without("psycopg", libraries=["playhouse.migrations"])
+    from playhouse.migrations import Runner
+
     runner = Runner(database, str(folder), table_name=HISTORY)
     modules = {migration.name: migration.load() for migration in runner.migrations()}
     runner.History = history_model(runner, modules)
@@ -110,8 +115,7 @@ def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str
     Returns the migrations of newer versions, with which this version works.
     """
     with connected(url, timeout_seconds) as database:
-        applied = set(Runner(database, str(MIGRATIONS), table_name=HISTORY).applied())
-        newer = _newer(applied)
+        newer = _newer(applied_names(database))
         if newer:
             _require_usable(compatibility(database), set(_migrations()))
     return newer

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import peewee
-from playhouse.migrations import Runner
+
+if TYPE_CHECKING:
+    from playhouse.migrations import Runner
 
 HISTORY = "schema_migration"
 COMPATIBLE_FROM = "compatible_from"
@@ -40,6 +42,14 @@ def extend_history(database: Any) -> bool:
     if all(column.name != COMPATIBLE_FROM for column in database.get_columns(HISTORY)):
         database.execute_sql(f"ALTER TABLE {HISTORY} ADD COLUMN {COMPATIBLE_FROM} INTEGER")
     return True
+
+
+def applied_names(database: Any) -> set[str]:
+    """The names of the applied migrations."""
+    if not database.table_exists(HISTORY):
+        return set()
+    history = peewee.Table(HISTORY, ("name",)).bind(database)
+    return {name for (name,) in history.select(history.name).tuples()}
 
 
 def compatibility(database: Any) -> dict[str, int | None]:

@@ -6,9 +6,12 @@ schema, so only the history of migrations is replaced.
 
 from __future__ import annotations
 
-from playhouse.migrations import Runner
+from typing import TYPE_CHECKING
 
 from storage.base.errors import SchemaOutOfDate
+
+if TYPE_CHECKING:
+    from playhouse.migrations import Runner
 
 _FIRST_VERSION = "0001_first_version"
 # The last commit with these migrations.
