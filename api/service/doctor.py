@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx
+import aiohttp
 import limits
 
 from api.base.redis_windows import RedisUnavailable, RedisWindows
@@ -21,7 +21,7 @@ from storage.cli.doctor.database import count_processes
 from storage.cli.doctor.findings import Check, Finding, failed, leads_to_this_machine, ok, warning
 from storage.cli.doctor.reading import Reader
 
-# Of each step: connecting, sending, and each part of the response.
+# Of each step: connecting, and each part of the response.
 HTTP_SECONDS: Final = 5.0
 # Each with the time-out of a process that serves.
 _REDIS_ATTEMPTS: Final = 3
@@ -43,46 +43,52 @@ def base_url_check(env: Mapping[str, str], settings: ApiSettings) -> Check:
 def _reach(base_url: str) -> list[Finding]:
     # Hiatus returns the id of a request; other services with a /healthz do not.
     request_id = random_bytes(16).hex()
-    url, headers = f"{base_url}/healthz", {"X-Request-Id": request_id}
     try:
-        with httpx.stream("GET", url, headers=headers, timeout=HTTP_SECONDS) as response:
-            body = next(response.iter_bytes(_MAX_BYTES), b"")
-    except httpx.InvalidURL:
+        status, is_hiatus = asyncio.run(_get_health(f"{base_url}/healthz", request_id))
+    except aiohttp.InvalidURL:
         return failed(_SUBJECT, "is not a URL")
-    except httpx.HTTPError as error:
+    except (aiohttp.ClientError, TimeoutError) as error:
         text = (
             f"cannot be reached from here ({_reason(error)}): check that `hiatus serve` runs, and "
             "the name, the certificate and the proxy"
         )
         return failed(_SUBJECT, text)
-    if response.is_redirect:
-        text = (
-            f"redirects with status {response.status_code}: set it to the address that it leads to"
-        )
+    if 300 <= status < 400:
+        text = f"redirects with status {status}: set it to the address that it leads to"
         return warning(_SUBJECT, text)
-    if response.status_code >= 500:
-        text = (
-            f"answers with status {response.status_code}: check that `hiatus serve` runs behind "
-            "the proxy"
-        )
+    if status >= 500:
+        text = f"answers with status {status}: check that `hiatus serve` runs behind the proxy"
         return failed(_SUBJECT, text)
-    is_hiatus = response.headers.get("X-Request-Id") == request_id and b'"ok"' in body
-    if response.status_code != 200 or not is_hiatus:
+    if status != 200 or not is_hiatus:
         text = (
-            f"leads to another service, which answers /healthz with status {response.status_code}: "
+            f"leads to another service, which answers /healthz with status {status}: "
             "correct BASE_URL or the proxy"
         )
         return failed(_SUBJECT, text)
     return ok(_SUBJECT, "leads to Hiatus")
 
 
-def _reason(error: httpx.HTTPError) -> str:
+async def _get_health(url: str, request_id: str) -> tuple[int, bool]:
+    """The status, and whether the response is Hiatus's. Raises ClientError or TimeoutError."""
+    timeout = aiohttp.ClientTimeout(connect=HTTP_SECONDS, sock_read=HTTP_SECONDS)
+    # As other programs of this machine, through the proxy that its environment names.
+    async with (
+        aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+        session.get(url, headers={"X-Request-Id": request_id}, allow_redirects=False) as response,
+    ):
+        body = await response.content.read(_MAX_BYTES)
+    is_hiatus = response.headers.get("X-Request-Id") == request_id and b'"ok"' in body
+    return response.status, is_hiatus
+
+
+def _reason(error: aiohttp.ClientError | TimeoutError) -> str:
     """A few words without the URL, which could contain a password."""
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, TimeoutError):
         return f"no response within {HTTP_SECONDS:g} s"
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return "its certificate is not trusted; SSL_CERT_FILE can name your own authority"
-    return "no connection" if isinstance(error, httpx.ConnectError) else type(error).__name__
+    is_refused = isinstance(error, aiohttp.ClientConnectorError)
+    return "no connection" if is_refused else type(error).__name__
 
 
 def redis_checks(settings: ApiSettings) -> list[Check]:

@@ -4,8 +4,3 @@
 connection to that, ``webhook_delivery`` makes one attempt, and ``webhook_dispatch`` claims due
 deliveries and records their ``outcomes``. Retries and the delivery log belong to storage.
 """
-
-from storage import import_without
-
-# For its command, httpx imports Pygments and rich where they are installed: in development.
-import_without("pygments", libraries=["httpx"])

@@ -9,37 +9,32 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 import aiohttp
-import httpx
 
 from api.webhooks.raw_responses import parse_raw_response
 from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome, Verdict
 
 MAX_EXCERPT_BYTES: Final = 4_096
 
-# aiohttp's errors, most specific first. httpx's own classes are too coarse: its transport turns a
-# dropped connection into ConnectTimeout.
+# Most specific first. aiohttp's own time-outs are TimeoutErrors, too.
 _ERROR_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (aiohttp.ServerTimeoutError, "timeout"),
+    (TimeoutError, "timeout"),
     (aiohttp.ClientConnectorDNSError, "name_not_resolved"),
     (aiohttp.ClientSSLError, "tls_failed"),
     (aiohttp.ClientConnectorError, "connect_failed"),
     (aiohttp.InvalidURL, "invalid_url"),
     (aiohttp.ClientConnectionError, "disconnected"),
     (aiohttp.ClientError, "invalid_response"),
-    (httpx.InvalidURL, "invalid_url"),
-    (httpx.RemoteProtocolError, "invalid_response"),
 )
 _RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 
-def ended_without_response(failure: Exception) -> bool:
+def ended_without_response(failure: aiohttp.ClientError) -> bool:
     """Whether the connection ended before the first byte of a response."""
-    cause = _cause_of(failure)
-    if isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
+    if isinstance(failure, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
         return False
-    if isinstance(cause, aiohttp.ServerDisconnectedError):
-        return isinstance(cause.message, str)  # otherwise it is a partial response
-    return isinstance(cause, aiohttp.ClientConnectionError)
+    if isinstance(failure, aiohttp.ServerDisconnectedError):
+        return isinstance(failure.message, str)  # otherwise it is a partial response
+    return isinstance(failure, aiohttp.ClientConnectionError)
 
 
 def is_leftover(received: bytearray) -> bool:
@@ -69,21 +64,16 @@ class PartialResponse:
             self.retry_after = retry_after[1].decode("latin-1")
 
 
-def error_code_of(failure: Exception, refused_addresses: Sequence[str]) -> str:
-    cause = _cause_of(failure)
+def error_code_of(
+    failure: aiohttp.ClientError | TimeoutError, refused_addresses: Sequence[str]
+) -> str:
     if refused_addresses and isinstance(
-        cause, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
+        failure, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
     ):
         return "private_address"
-    return next((code for kind, code in _ERROR_CODES if isinstance(cause, kind)), "request_failed")
-
-
-def _cause_of(failure: Exception) -> BaseException:
-    # The transport turns most of aiohttp's errors into httpx's, with the original as their cause,
-    # and lets the others through.
-    if isinstance(failure, httpx.HTTPError) and failure.__cause__ is not None:
-        return failure.__cause__
-    return failure
+    return next(
+        (code for kind, code in _ERROR_CODES if isinstance(failure, kind)), "request_failed"
+    )
 
 
 def outcome_of(

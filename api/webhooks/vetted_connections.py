@@ -49,8 +49,8 @@ class ConnectionUse:
     received: bytearray = field(default_factory=bytearray)
 
 
-# aiohttp and httpx wrap the error of a refused address and merge several into one text, so it is
-# recorded here instead.
+# aiohttp wraps the error of a refused address and merges several into one text, so it is recorded
+# here instead.
 current_use: Final[ContextVar[ConnectionUse]] = ContextVar("current_use")
 
 
@@ -85,7 +85,7 @@ class VettedConnector(aiohttp.TCPConnector):
         max_idle: int,
         reuse_seconds: float,
         resolver: AbstractResolver,
-        tls: ssl.SSLContext,
+        tls: ssl.SSLContext | bool,
     ) -> None:
         super().__init__(
             ssl=tls,

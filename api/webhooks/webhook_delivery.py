@@ -6,6 +6,7 @@ The caller decides about retries and storage. Source: Standard Webhooks 1.0.0.
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,8 @@ from datetime import datetime
 from typing import Final, Self
 
 import aiohttp
-import httpx
 from aiohttp.abc import AbstractResolver
-from httpx_aiohttp import AiohttpTransport
+from yarl import URL
 
 from api.webhooks.name_lookup import PooledResolver
 from api.webhooks.outcomes import (
@@ -33,7 +33,7 @@ from api.webhooks.vetted_connections import (
     VettedConnector,
     current_use,
 )
-from api.webhooks.webhook_urls import check_webhook_url
+from api.webhooks.webhook_urls import parse_webhook_url
 from storage.base.caches import cached
 from storage.base.errors import InvalidInput
 from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
@@ -42,14 +42,14 @@ from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
 MAX_HEAD_BYTES: Final = 65_536
 MAX_HEADERS: Final = 1_000
 
-_HEADERS: Final = (
-    ("user-agent", "Hiatus-Webhooks/1"),
-    ("content-type", "application/json"),
-    ("accept", "*/*"),
-    ("accept-encoding", "identity"),
-)
-_LAST_HEADERS: Final = (*_HEADERS, ("connection", "close"))
-_FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError)
+# aiohttp adds Host and Content-Length, and its own values for any of these that were missing.
+_HEADERS: Final = {
+    "user-agent": "Hiatus-Webhooks/1",
+    "content-type": "application/json",
+    "accept": "*/*",
+    "accept-encoding": "identity",
+}
+_LAST_HEADERS: Final = {**_HEADERS, "connection": "close"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +70,7 @@ class Sender:
     ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
     ``max_connections`` counts towards neither; as many idle ones may be kept, and each is reused
     for ``reuse_seconds`` at most. The caller closes ``resolver``. The certificates of ``ca_file``
-    are trusted in addition to the public ones.
+    are trusted in addition to the system's.
     """
 
     def __init__(
@@ -89,17 +89,19 @@ class Sender:
         self._max_connections = max_connections
         self._attempt_seconds = attempt_seconds
         self._reuse_seconds = reuse_seconds
-        self._extensions = {"timeout": {"connect": connect_seconds, "pool": connect_seconds}}
+        self._timeout = aiohttp.ClientTimeout(connect=connect_seconds)
         self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
-        self._tls = httpx.create_ssl_context(trust_env=False)
+        # True: as all of aiohttp's connections, without reading the system's certificates again.
+        self._tls: ssl.SSLContext | bool = True
         if ca_file:
+            self._tls = ssl.create_default_context()
             self._tls.load_verify_locations(cafile=ca_file)
         self._connector: VettedConnector | None = None
-        self._transport: AiohttpTransport | None = None
+        self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:
-        """Create the transport, without a connection."""
+        """Create the session, without a connection."""
         resolver = self._resolver
         if resolver is None:
             resolver = self._own_resolver = PooledResolver()
@@ -110,22 +112,21 @@ class Sender:
             resolver=resolver,
             tls=self._tls,
         )
-        session = aiohttp.ClientSession(
+        self._session = aiohttp.ClientSession(
             connector=self._connector,
+            timeout=self._timeout,
             cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
             max_line_size=MAX_HEAD_BYTES,
             max_field_size=MAX_HEAD_BYTES,
             max_headers=MAX_HEADERS,
         )
-        # Without httpx's client, which would follow redirects, keep cookies, decompress responses
-        # and take twice the time.
-        self._transport = AiohttpTransport(verify=self._tls, trust_env=False, client=session)
 
     async def close(self) -> None:
-        """Close the transport, after all attempts have finished or were cancelled."""
-        if self._transport is not None:
-            await self._transport.aclose()
-            self._transport = None
+        """Close the session, after all attempts have finished or were cancelled."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
         if self._own_resolver is not None:
             await self._own_resolver.close()
             self._own_resolver = None
@@ -156,55 +157,36 @@ class Sender:
         if not attempt.secrets:
             return SECRET_UNREADABLE  # Never send unsigned.
         try:
-            url = _checked(attempt.url, self._allow_private)
+            url = _parsed(attempt.url, self._allow_private)
         except InvalidInput as refusal:
             return "private_address" if refusal.code == "url_private_address" else "invalid_url"
         use = ConnectionUse()
         token = current_use.set(use)
         try:
             async with asyncio.timeout(self._attempt_seconds):
-                await self._post_and_retry(self._request(url, attempt, now), use, response)
-        except TimeoutError:
-            return "timeout"
-        except _FAILURES as failure:
+                await self._post_and_retry(url, attempt, now, use, response)
+        except (aiohttp.ClientError, TimeoutError) as failure:
             return error_code_of(failure, use.refused)
         finally:
             current_use.reset(token)
         return None
 
-    def _request(self, url: httpx.URL, attempt: Attempt, now: datetime) -> httpx.Request:
-        if self._connector is None:
-            raise RuntimeError("the sender is not open")
-        timestamp_seconds = int(now.timestamp())
-        signature = sign(attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets)
-        headers = [
-            *(_HEADERS if self._connector.has_room else _LAST_HEADERS),
-            ("webhook-id", attempt.message_id),
-            ("webhook-timestamp", str(timestamp_seconds)),
-            ("webhook-signature", signature),
-        ]
-        # A stream, so that httpx adds no headers; aiohttp adds the same ones faster.
-        request = httpx.Request(
-            "POST",
-            url,
-            headers=headers,
-            stream=httpx.ByteStream(attempt.body),
-            extensions=self._extensions,
-        )
-        request.headers.encoding = "ascii"  # saves httpx the detection
-        request.read()
-        return request
-
     async def _post_and_retry(
-        self, request: httpx.Request, use: ConnectionUse, response: PartialResponse
+        self,
+        url: URL,
+        attempt: Attempt,
+        now: datetime,
+        use: ConnectionUse,
+        response: PartialResponse,
     ) -> None:
         """Post, and retry once if the endpoint had closed a reused connection.
 
         A response that aiohttp cannot read is parsed from its first bytes.
         """
+        headers = self._headers(attempt, now)
         try:
-            await self._post(request, response)
-        except _FAILURES as failure:
+            await self._post(url, headers, attempt.body, response)
+        except aiohttp.ClientError as failure:
             response.parse(use.received)
             if response.status_code is not None or not use.is_reused:
                 raise
@@ -213,31 +195,41 @@ class Sender:
             use.only_new = True
             response.body.clear()
             try:
-                await self._post(request, response)
-            except _FAILURES:
+                await self._post(url, headers, attempt.body, response)
+            except aiohttp.ClientError:
                 response.parse(use.received)
                 raise
 
-    async def _post(self, request: httpx.Request, response: PartialResponse) -> None:
-        if self._transport is None:
+    def _headers(self, attempt: Attempt, now: datetime) -> dict[str, str]:
+        if self._connector is None:
             raise RuntimeError("the sender is not open")
-        raw = await self._transport.handle_async_request(request)
-        # Without httpx.Response's methods, which also decompress and count.
-        stream = raw.stream
-        assert isinstance(stream, httpx.AsyncByteStream)
-        try:
-            response.status_code = raw.status_code
-            if raw.status_code >= 300:
-                response.retry_after = raw.headers.get("retry-after")
-            async for chunk in stream:
+        timestamp_seconds = int(now.timestamp())
+        return {
+            **(_HEADERS if self._connector.has_room else _LAST_HEADERS),
+            "webhook-id": attempt.message_id,
+            "webhook-timestamp": str(timestamp_seconds),
+            "webhook-signature": sign(
+                attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets
+            ),
+        }
+
+    async def _post(
+        self, url: URL, headers: dict[str, str], body: bytes, response: PartialResponse
+    ) -> None:
+        if self._session is None:
+            raise RuntimeError("the sender is not open")
+        async with self._session.post(
+            url, headers=headers, data=body, allow_redirects=False
+        ) as received:
+            response.status_code = received.status
+            if received.status >= 300:
+                response.retry_after = received.headers.get("retry-after")
+            async for chunk in received.content.iter_any():
                 response.body += chunk[: MAX_EXCERPT_BYTES - len(response.body)]
                 if len(response.body) == MAX_EXCERPT_BYTES:
                     break
-        finally:
-            await stream.aclose()
 
 
 @cached("webhook_urls", 1_024)
-def _checked(url: str, allow_private: bool) -> httpx.URL:
-    """A webhook's parsed URL. Raises InvalidInput as ``check_webhook_url``."""
-    return httpx.URL(check_webhook_url(url, allow_private=allow_private))
+def _parsed(url: str, allow_private: bool) -> URL:
+    return parse_webhook_url(url, allow_private=allow_private)

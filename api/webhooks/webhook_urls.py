@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import unicodedata
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import quote
 
-import httpx
+import idna
 from aiohttp.abc import AbstractResolver
+from yarl import URL
 
 from api.webhooks.name_lookup import PooledResolver
 from api.webhooks.public_addresses import is_public
@@ -24,14 +24,24 @@ from storage.base.errors import Figure, InvalidInput
 
 MAX_URL_CHARACTERS: Final = 2_000
 
-
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]|\s")
+# Half of a surrogate pair has no bytes.
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]|\s")
+# A user, a name or an address in brackets, and a port in ASCII digits.
+_AUTHORITY = re.compile(r"(?:.*@)?(?:\[[^@\[\]]+\]|[^@:\[\]]+)(?::[0-9]*)?")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z){_LABEL}(?:\.{_LABEL})*\.?")
+# No top-level domain is a number, so 256.1.1.1 is no name either.
+_NUMBER = r"(?:.*\.)?[0-9]+\.?\Z"
+_HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z)(?!{_NUMBER}){_LABEL}(?:\.{_LABEL})*\.?")
+# A percent sign that begins no escape, and characters that are not in URLs (RFC 3986).
+_NOT_IN_URLS = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?@!$&'()*+,;=%-]")
 
 
-def check_webhook_url(url: str, *, allow_private: bool) -> str:
-    """The URL unchanged, if its form and any address in it are allowed; resolves no names.
+def parse_webhook_url(url: str, *, allow_private: bool) -> URL:
+    """The URL that requests are sent to, if its form and any address in it are allowed.
+
+    What is checked is what is sent: aiohttp takes the host, the port, the path and the query from
+    this URL. The host is in ASCII and in lower case; path and query are as they were typed, escapes
+    included, except that characters which URLs cannot have are escaped. Resolves no names.
 
     Any port from 1 to 65535 is allowed. Raises InvalidInput with ``url_invalid``,
     ``url_not_https``, ``url_has_user_info`` or ``url_private_address``.
@@ -44,19 +54,21 @@ def check_webhook_url(url: str, *, allow_private: bool) -> str:
         raise _refusal(
             "url_invalid", "A URL cannot contain spaces, control characters or backslashes."
         )
-    parts = _split(url)
-    if parts.scheme != "https" and not (allow_private and parts.scheme == "http"):
+    typed, host, port = _parse(url)
+    if typed.scheme != "https" and not (allow_private and typed.scheme == "http"):
         raise _refusal("url_not_https", "Use a URL that starts with https://.")
-    if "@" in parts.netloc:
+    if "@" in typed.raw_authority:
         raise _refusal("url_has_user_info", "Remove the user name and password from the URL.")
     if "#" in url:
         raise _refusal("url_invalid", "Remove the fragment (#…) from the URL. It is never sent.")
-    _check_host(_host_of(parts), allow_private=allow_private)
-    try:
-        httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise _refusal("url_invalid", "Requests cannot be sent to this URL.") from error
-    return url
+    return URL.build(
+        scheme=typed.scheme,
+        host=_checked_host(host, allow_private=allow_private),
+        port=port,
+        path=_NOT_IN_URLS.sub(_escape, typed.raw_path),
+        query_string=_NOT_IN_URLS.sub(_escape, typed.raw_query_string),
+        encoded=True,
+    )
 
 
 async def resolve_and_check(
@@ -69,17 +81,16 @@ async def resolve_and_check(
     """The URL unchanged, if its form is allowed and its host has no private address now.
 
     A name that does not resolve within ``limit_seconds`` is accepted: addresses are checked again
-    at delivery. Raises what ``check_webhook_url`` raises.
+    at delivery. Raises what ``parse_webhook_url`` raises.
     """
-    check_webhook_url(url, allow_private=allow_private)
-    parts = urlsplit(url)
-    host = _host_of(parts)
+    parsed = parse_webhook_url(url, allow_private=allow_private)
+    host = parsed.raw_host or ""
     if allow_private or _address_in(host) is not None:
         return url
     lookup = resolver or PooledResolver(max_threads=1)
     try:
         async with asyncio.timeout(limit_seconds):
-            resolved = await lookup.resolve(host, parts.port or 443, socket.AF_UNSPEC)
+            resolved = await lookup.resolve(host, parsed.port or 443, socket.AF_UNSPEC)
     except OSError:  # TimeoutError is one of them
         return url
     finally:
@@ -90,42 +101,42 @@ async def resolve_and_check(
     return url
 
 
-def _split(url: str) -> SplitResult:
+def _parse(url: str) -> tuple[URL, str, int | None]:
+    """The URL as typed, with its host (without the brackets of IPv6) and its port."""
     try:
-        parts = urlsplit(url)
-        port = parts.port
+        typed = URL(url, encoded=True)
+        host, port = typed.raw_host, typed.explicit_port
     except ValueError as error:
         raise _refusal("url_invalid", "This is not a complete URL.") from error
-    if not parts.hostname or port == 0:
+    if not host or port == 0 or not _AUTHORITY.fullmatch(typed.raw_authority):
         raise _refusal("url_invalid", "This is not a complete URL.")
-    return parts
+    return typed, host, port
 
 
-def _host_of(parts: SplitResult) -> str:
-    """The host in lower case and ASCII if possible, without the brackets of IPv6."""
-    # Resolvers fold full-width digits and dots into ASCII, so this check must, too.
-    host = unicodedata.normalize("NFKC", parts.hostname or "").replace("\u3002", ".")
-    if host.isascii():
-        return host.lower()
+def _checked_host(typed: str, *, allow_private: bool) -> str:
+    """The host as in a request: in ASCII and in lower case, IPv6 in brackets."""
     try:
-        return httpx.URL(scheme="https", host=host).raw_host.decode("ascii")
-    except httpx.InvalidURL as error:
+        # IDNA 2008 refuses what resolvers and browsers fold, such as full-width digits.
+        host = typed.lower() if typed.isascii() else idna.encode(typed.lower()).decode("ascii")
+    except UnicodeError as error:
         raise _refusal("url_invalid", "The URL's host is not a valid name.") from error
-
-
-def _check_host(host: str, *, allow_private: bool) -> None:
     name = host.rstrip(".")
     address = _address_in(name)
     # RFC 6761, 6.3: localhost and every name below it.
     is_this_machine = name == "localhost" or name.endswith(".localhost")
     if not allow_private and (is_this_machine or (address is not None and not is_public(address))):
         raise _private_address()
-    if address is not None and address != host and ":" not in host:
+    if address is None:
+        if not _HOST_NAME.fullmatch(host):
+            raise _refusal("url_invalid", "The URL's host is not a valid name.")
+        return host
+    if ":" in address:
+        return f"[{address}]"
+    if address != host:
         raise _refusal(
             "url_invalid", "Use the standard form of the address: {address}.", address=address
         )
-    if ":" not in host and not _HOST_NAME.fullmatch(host):
-        raise _refusal("url_invalid", "The URL's host is not a valid name.")
+    return host
 
 
 def _address_in(name: str) -> str | None:
@@ -147,3 +158,7 @@ def _private_address() -> InvalidInput:
 
 def _refusal(code: str, template: str, **figures: Figure) -> InvalidInput:
     return InvalidInput.of("url", code, template, **figures)
+
+
+def _escape(characters: re.Match[str]) -> str:
+    return quote(characters[0], safe="")

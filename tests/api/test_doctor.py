@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,6 +19,7 @@ from storage.base.settings import StorageSettings
 from storage.cli.doctor.findings import Check, Finding, ok, run
 from storage.cli.doctor.reading import Reader
 from storage.db.connections import PROCESS_NAME
+from tests.api.test_webhook_delivery import certificate_for
 from tests.fakes.redis import LoopbackRedis
 from tests.flows.running import free_port
 
@@ -24,7 +27,7 @@ Respond = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextmanager
-def another_service(respond: Respond) -> Iterator[str]:
+def another_service(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """A server on a free port that answers each GET so; its URL."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -36,10 +39,12 @@ def another_service(respond: Respond) -> Iterator[str]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
             thread.join()
@@ -86,6 +91,15 @@ def test_an_address_where_nothing_listens_is_a_failure_without_the_urls_password
 
     assert (finding.state, "no connection" in finding.text) == ("failed", True)
     assert "hunter2" not in finding.text
+
+
+def test_an_address_whose_certificate_is_not_trusted_is_a_failure(tmp_path: Path) -> None:
+    server_tls, _ = certificate_for("hiatus.example.com", tmp_path)
+
+    with another_service(with_status(200), server_tls) as url:
+        finding = reached(url)
+
+    assert (finding.state, "certificate is not trusted" in finding.text) == ("failed", True)
 
 
 def test_an_address_that_trickles_is_a_failure_after_the_checks_time() -> None:

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
-import httpx
 import pytest
 
 from api.webhooks.name_lookup import PooledResolver
@@ -236,7 +235,7 @@ def test_the_address_of_a_reused_connection_is_checked() -> None:
             max_idle=8,
             reuse_seconds=5,
             resolver=PooledResolver(),
-            tls=httpx.create_ssl_context(trust_env=False),
+            tls=True,
         )
         async with receiving() as receiver, aiohttp.ClientSession(connector=connector) as session:
             reused: list[bool] = []

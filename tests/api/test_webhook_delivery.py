@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import aiohttp
 import pytest
 import standardwebhooks
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -21,7 +22,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from api.webhooks.outcomes import parse_retry_after
+from api.webhooks.outcomes import error_code_of, parse_retry_after
 from api.webhooks.signatures import sign
 from api.webhooks.vetted_connections import vetted_socket
 from api.webhooks.webhook_delivery import Attempt, Sender
@@ -170,6 +171,42 @@ def test_the_official_library_accepts_the_received_bytes_and_signature() -> None
     assert headers["content-type"] == "application/json"
     assert headers["user-agent"] == "Hiatus-Webhooks/1"
     assert standardwebhooks.Webhook(secret).verify(body, headers)
+
+
+def test_a_request_has_only_these_headers() -> None:
+    async def run() -> Receiver:
+        async with receiving(status(200)) as receiver, Sender(allow_private=True) as sender:
+            await sender.attempt(attempt_to(receiver.url), NOW)
+            return receiver
+
+    receiver = asyncio.run(run())
+
+    _, headers, _ = receiver.requests[0]
+    signature = headers.pop("webhook-signature")
+    assert signature.startswith("v1,")
+    assert headers == {
+        "host": f"127.0.0.1:{receiver.port}",
+        "user-agent": "Hiatus-Webhooks/1",
+        "content-type": "application/json",
+        "accept": "*/*",
+        "accept-encoding": "identity",
+        "webhook-id": "msg_1",
+        "webhook-timestamp": str(int(NOW.timestamp())),
+        "content-length": str(len(BODY)),
+    }
+
+
+def test_path_and_query_are_sent_as_they_were_typed() -> None:
+    typed = "/%7Ehooks/%2f?sig=a%2Fb%2b%3D&to=/a:b@c+d%20e"
+
+    async def run() -> Receiver:
+        async with receiving(status(200)) as receiver, Sender(allow_private=True) as sender:
+            await sender.attempt(attempt_to(f"http://127.0.0.1:{receiver.port}{typed}"), NOW)
+            return receiver
+
+    receiver = asyncio.run(run())
+
+    assert receiver.requests[0][0] == f"POST {typed} HTTP/1.1"
 
 
 def test_both_secrets_sign_while_one_replaces_the_other() -> None:
@@ -460,6 +497,29 @@ def test_name_without_answer_is_tried_again(resolver: Script, error: str) -> Non
     assert outcome.duration_ms < 10_000
 
 
+def test_connecting_with_tls_has_a_time_limit_of_its_own() -> None:
+    async def run() -> Outcome:
+        async with (
+            receiving(silent) as receiver,
+            Sender(allow_private=True, connect_seconds=0.2, attempt_seconds=60.0) as sender,
+        ):
+            url = f"https://127.0.0.1:{receiver.port}/"
+            return await sender.attempt(attempt_to(url), NOW)
+
+    outcome = asyncio.run(run())
+
+    assert (outcome.verdict, outcome.error) == ("retry", "timeout")
+    assert outcome.duration_ms < 30_000
+
+
+def test_a_refused_address_is_the_error_if_the_others_time_out() -> None:
+    connecting, attempt = aiohttp.ConnectionTimeoutError(), TimeoutError()
+
+    assert error_code_of(connecting, ["10.0.0.7"]) == "private_address"
+    assert error_code_of(connecting, []) == "timeout"
+    assert error_code_of(attempt, ["10.0.0.7"]) == "timeout"
+
+
 def test_name_that_becomes_private_is_not_dialled() -> None:
     async def run() -> tuple[Outcome, Receiver]:
         async with receiving(status(200)) as receiver:
@@ -685,6 +745,26 @@ def test_certificate_of_an_unknown_issuer_is_refused(tmp_path: Path) -> None:
             return await sender.attempt(attempt_to(url), NOW)
 
     assert asyncio.run(run()).error == "tls_failed"
+
+
+def test_certificates_of_the_system_and_of_the_ca_file_are_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("public.example.com", "internal.example.com", "unknown.example.com")
+    for name in names:
+        (tmp_path / name).mkdir()
+    servers = {name: certificate_for(name, tmp_path / name) for name in names}
+    # Where OpenSSL finds the system's certificates.
+    monkeypatch.setenv("SSL_CERT_FILE", servers["public.example.com"][1])
+
+    async def error_of(name: str) -> str | None:
+        ca_file = servers["internal.example.com"][1]
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), ca_file=ca_file)
+        async with receiving(status(200), servers[name][0]) as receiver, sender:
+            url = f"https://{name}:{receiver.port}/"
+            return (await sender.attempt(attempt_to(url), NOW)).error
+
+    assert [asyncio.run(error_of(name)) for name in names] == [None, None, "tls_failed"]
 
 
 def test_retry_after_is_read_from_an_answer() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.documentation.explained_refusals import EXPLAINED
-from api.webhooks.webhook_urls import check_webhook_url
+from api.webhooks.webhook_urls import parse_webhook_url
 from bot.base import language
 from bot.base.language import using_locale
 from bot.interaction import domain_sentences, errors
@@ -105,8 +105,8 @@ def with_figures() -> list[DomainError]:
             lambda: webhook_fields.check_events([]),
             lambda: webhook_fields.check_events(["gone"]),
             lambda: webhook_fields.check_url("x" * 3_000),
-            lambda: check_webhook_url("https://e.com/" + "x" * 3_000, allow_private=False),
-            lambda: check_webhook_url("https://127.1/", allow_private=True),
+            lambda: parse_webhook_url("https://e.com/" + "x" * 3_000, allow_private=False),
+            lambda: parse_webhook_url("https://127.1/", allow_private=True),
         ),
         InsufficientAllowance(7, 11, "2026/27"),
         InsufficientAllowance(-1, 3, "2026"),
