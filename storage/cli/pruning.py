@@ -1,6 +1,6 @@
 """Deletes rows that are no longer needed, in batches, so that other writers wait briefly.
 
-It also keeps SQLite's statistics for the planner; PostgreSQL keeps its own.
+It also drops statistics of SQLite, which someone or an older version may have made.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from storage.access import idempotency, oauth_states
 from storage.base.errors import DatabaseUnavailable
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
-from storage.db.schema import FORGET_MISLEADING_STATISTICS
+from storage.db.schema import FORGET_STATISTICS
 from storage.notifications import notifications
 from storage.slack import slack_events
 from storage.webhooks import delivery_pruning
@@ -30,7 +30,7 @@ _log = structlog.stdlib.get_logger("hiatus.database")
 
 
 async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
-    """Delete expired rows of each kind, then refresh the statistics.
+    """Delete expired rows of each kind, then drop the statistics of SQLite.
 
     Raises DatabaseUnavailable.
     """
@@ -41,7 +41,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
         ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
         ("slack_states", partial(oauth_states.prune, now=now, limit=batch)),
         ("deliveries", partial(_prune_deliveries, now=now, limit=batch)),
-        ("statistics", _refresh_statistics),
+        ("statistics", _forget_statistics),
     ):
         try:
             while await database.write_long(delete) == batch:
@@ -57,19 +57,12 @@ def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
     return max(pruned.expired, pruned.deliveries, pruned.events)
 
 
-def _refresh_statistics(tx: Transaction) -> int:
-    """Takes about 10 ms in a database of any size (``PRAGMA analysis_limit``)."""
+def _forget_statistics(tx: Transaction) -> int:
     if tx.engine == "sqlite":
-        tx.change(_analyse)
-        tx.change(_forget_misleading)
+        tx.change(_forgetting)
     return 0
 
 
 @compiled
-def _analyse() -> SQL:
-    return SQL("ANALYZE")
-
-
-@compiled
-def _forget_misleading() -> SQL:
-    return SQL(FORGET_MISLEADING_STATISTICS)
+def _forgetting() -> SQL:
+    return SQL(FORGET_STATISTICS)

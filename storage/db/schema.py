@@ -38,9 +38,9 @@ from storage.db.migrations.history import (
 from storage.db.migrations.trial_history import TRIAL_MIGRATIONS, adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-# ANALYZE samples the first organisations of an index. If these have many undecided requests, SQLite
-# would read all leave of others instead of this index. Without statistics it prefers the index.
-FORGET_MISLEADING_STATISTICS = "DELETE FROM sqlite_stat1 WHERE idx = 'leave_requests_undecided'"
+# Without statistics, SQLite has the same plans for every organisation
+# (docs/decisions/0033-sqlite-plans-without-statistics.md). Every connection forgets dropped ones.
+FORGET_STATISTICS = "DROP TABLE IF EXISTS sqlite_stat1"
 _LOCK_PAUSE_SECONDS = 1.0
 # How long to repeat that before giving up.
 LOCK_SECONDS = 60.0
@@ -102,11 +102,8 @@ def _apply(database: Any, folder: Path, done: list[str]) -> None:
     done += adopt_trial(runner)
     for name in modules:
         done += runner.up(target=name)
-    if isinstance(database, peewee.SqliteDatabase) and database.table_exists("sqlite_stat1"):
-        # All indexes or none: SQLite prefers an index without statistics to one with them.
-        database.execute_sql("PRAGMA analysis_limit=400")
-        database.execute_sql("ANALYZE")
-        database.execute_sql(FORGET_MISLEADING_STATISTICS)
+    if isinstance(database, peewee.SqliteDatabase):
+        database.execute_sql(FORGET_STATISTICS)
 
 
 def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:

@@ -27,8 +27,6 @@ PRAGMAS: Final = (
     "PRAGMA foreign_keys=ON",
     # In pages, four times the default: a page that changes often is then copied less often.
     "PRAGMA wal_autocheckpoint=4000",
-    # How many rows of an index ANALYZE reads.
-    "PRAGMA analysis_limit=400",
 )
 # For each connection: that of the writer, of the event loop and of each thread for long reads.
 _CACHE_KIB: Final = 4_000

@@ -275,27 +275,38 @@ def test_a_queue_is_judged_by_its_own_items(
     assert late == {"webhooks", "messages", "digests"} - {queue}
 
 
-def test_a_large_table_needs_statistics(database_url: str) -> None:
-    a_started_database(database_url, KEY)
+def test_a_large_table_of_postgresql_needs_statistics(postgres_url: str) -> None:
+    a_started_database(postgres_url, KEY)
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050)"
     outside.run(
-        database_url,
+        postgres_url,
         "INSERT INTO slack_events (event_id, received_at) "
         f"{numbers} SELECT CAST(i AS TEXT), i FROM n",
     )
     deadline = time.monotonic() + 10
 
     # PostgreSQL counts changes a moment after the commit.
-    finding = findings_of(database_url)["statistics"]
+    finding = findings_of(postgres_url)["statistics"]
     while finding[0] == "ok" and time.monotonic() < deadline:
-        finding = findings_of(database_url)["statistics"]
+        finding = findings_of(postgres_url)["statistics"]
     assert finding[0] == "warning"
     assert "slack_events" in finding[1]
 
-    outside.run(database_url, "ANALYZE")
+    outside.run(postgres_url, "ANALYZE")
     while finding[0] != "ok" and time.monotonic() < deadline:
-        finding = findings_of(database_url)["statistics"]
+        finding = findings_of(postgres_url)["statistics"]
     assert finding[0] == "ok"
+
+
+def test_sqlite_needs_to_have_no_statistics(sqlite_url: str) -> None:
+    a_started_database(sqlite_url, KEY)
+    without = findings_of(sqlite_url)["statistics"]
+    outside.run(sqlite_url, "ANALYZE")
+
+    status, text = findings_of(sqlite_url)["statistics"]
+
+    assert without[0] == "ok"
+    assert (status, "hiatus migrate" in text) == ("warning", True)
 
 
 def test_space_for_less_than_a_copy_is_a_warning_and_none_is_a_failure(tmp_path: Path) -> None:

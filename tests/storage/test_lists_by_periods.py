@@ -16,7 +16,7 @@ from storage.db.compiled import milliseconds
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.leave.lists import filtered_leave, filters, sorting, visible_leave
+from storage.leave.lists import filtered_leave, filters, periods, sorting, visible_leave
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for, type_id
 
 pytestmark = pytest.mark.shared_database
@@ -144,7 +144,7 @@ def test_a_page_begins_in_periods_with_few_and_ends_in_one_with_many(
             created_at=NOW + timedelta(days=28 * 4 * steps_away, milliseconds=number),
             first_day=TODAY + timedelta(days=100 * steps_away),
         )
-        for number in range(filters.FEW_ROWS + 1)
+        for number in range(periods.MANY_ROWS + 1)
     ]
     database.write_now(lambda tx: tx.insert_all(LeaveRequestRow, rows))
     is_of_days = "first_day" if sort == "created_at" else "last_day"

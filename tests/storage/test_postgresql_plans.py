@@ -40,6 +40,7 @@ _MORE_PAGES: Final = {
 _TABLES: Final = Table(
     "pg_statio_user_tables", ("heap_blks_hit", "heap_blks_read", "idx_blks_hit", "idx_blks_read")
 )
+_SEQUENTIAL_SCANS: Final = "SELECT relname, seq_scan FROM pg_stat_user_tables ORDER BY relname"
 
 
 def test_every_table_has_the_assumed_size_of_organisations(postgres_url: str) -> None:
@@ -89,7 +90,11 @@ def large(postgres_url: str) -> Iterator[Place]:
 
 
 @pytest.mark.slow
-def test_no_operation_reads_many_pages_of_a_large_organisation(large: Place) -> None:
+def test_no_operation_reads_many_pages_or_the_rows_of_all_organisations(
+    large: Place, postgres_url: str
+) -> None:
+    _pages(large.database)
+    scans = outside.rows(postgres_url, _SEQUENTIAL_SCANS)
     pages = {}
     for operation in operations():
         for number in range(_WARM_UP_RUNS):
@@ -104,6 +109,7 @@ def test_no_operation_reads_many_pages_of_a_large_organisation(large: Place) -> 
         if count > _MORE_PAGES.get(name, _MAX_PAGES)
     }
     assert too_many == {}
+    assert outside.rows(postgres_url, _SEQUENTIAL_SCANS) == scans
 
 
 @pytest.mark.slow

@@ -176,11 +176,13 @@ def _processes(beginning: Param[str]) -> Select:
 
 
 def _statistics(reader: Reader) -> list[Finding]:
+    if reader.sqlite_path:
+        if reader.read(statistics.has_table, "sqlite_stat1"):
+            text = "slow SQLite down in large organisations: run `hiatus migrate`, which drops them"
+            return warning("statistics", text)
+        return ok("statistics", "are not kept: without them SQLite has the same plans for everyone")
     tables = reader.read(statistics.without_statistics)
     if tables:
-        cure = "run ANALYZE in the database"
-        if reader.sqlite_path:
-            cure += ", or a process with HIATUS_SCHEDULER=on, which does so every hour"
-        text = f"missing or outdated for {', '.join(tables)}: {cure}"
+        text = f"missing or outdated for {', '.join(tables)}: run ANALYZE in the database"
         return warning("statistics", text)
     return ok("statistics", "are up to date for every large table")

@@ -1,4 +1,4 @@
-"""Which large tables have no current statistics for the planner."""
+"""The planner's statistics: PostgreSQL needs them, SQLite must have none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from peewee import SQL, Select, fn
 
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
-from storage.db.tables import TABLES
 
 # Smaller tables are read quickly with any plan.
 LARGE_ROWS: Final = 10_000
@@ -22,30 +21,8 @@ def has_table(tx: Transaction, name: str) -> bool:
 
 
 def without_statistics(tx: Transaction) -> list[str]:
-    """The names of large tables that were never analysed, or have changed a lot since."""
-    if tx.engine == "postgresql":
-        return [name for (name,) in tx.all(_not_analysed, large=LARGE_ROWS, growth=_GROWTH)]
-    analysed: dict[str, int] = {}
-    if has_table(tx, "sqlite_stat1"):
-        # The first number of ``stat`` is the table's rows as ANALYZE counted or estimated them.
-        for table, stat in tx.all(_analysed):
-            analysed[table] = max(analysed.get(table, 0), int(str(stat).split(" ")[0]))
-    names = [model._meta.table_name for model in TABLES]
-    return [
-        name
-        for name in names
-        if _has_rows(tx, name, max(LARGE_ROWS, analysed.get(name, 0) * _GROWTH))
-    ]
-
-
-def _has_rows(tx: Transaction, table: str, count: int) -> bool:
-    """Whether there are more rows than ``count``."""
-    return tx.first(_row_at, table=table, offset=count) is not None
-
-
-@compiled
-def _row_at(table: str, offset: Param[int]) -> Select:
-    return Select([peewee.Table(table)], [SQL("1").alias("found")]).limit(1).offset(offset)
+    """The names of PostgreSQL's large tables that were never analysed, or changed a lot since."""
+    return [name for (name,) in tx.all(_not_analysed, large=LARGE_ROWS, growth=_GROWTH)]
 
 
 @compiled_per_engine
@@ -57,12 +34,6 @@ def _table_named(engine: Engine, name: Param[str]) -> Select:
     return tables.select(tables.tablename).where(
         tables.tablename == name, tables.schemaname == fn.current_schema()
     )
-
-
-@compiled
-def _analysed() -> Select:
-    statistics = peewee.Table("sqlite_stat1", ("tbl", "stat"))
-    return statistics.select(statistics.tbl, statistics.stat)
 
 
 @compiled

@@ -35,7 +35,7 @@ from storage.leave.lists.access_paths import (
     Columns,
     indexed_columns,
 )
-from storage.leave.lists.filters import FEW_ROWS, Filters, PageFilters, bounds_of
+from storage.leave.lists.filters import Filters, PageFilters, bounds_of
 from storage.leave.lists.periods import (
     Periods,
     first_period,
@@ -258,7 +258,6 @@ def _periods_until(
             None if after_key is None else is_after(sort, after_key, after_id, few_on=engine)
         ),
         enough=enough,
-        many=FEW_ROWS,
     )
 
 

@@ -221,7 +221,6 @@ def _periods_until(
             None if after_key is None else is_after(_SORT, after_key, after_id, few_on=engine)
         ),
         enough=enough,
-        many=FEW_ROWS,
     )
 
 
