@@ -398,6 +398,7 @@ ODD: dict[str, tuple[bytes, bytes]] = {
         b"200 OK\r\nContent-Length: 2\r\n" + b"Set-Cookie: a=b\r\n" * 3_000 + b"\r\nok",
         b"ok",
     ),
+    "a reason that is not text": (b"200 \xff\xfe\r\nContent-Length: 2\r\n\r\nok", b"ok"),
     "a header that is none": (b"200 OK\r\nno colon here\r\n\r\nok", b"ok"),
     "an early hint before": (
         b"103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok",
