@@ -236,10 +236,7 @@ def holidays_between(code: str, first_day: date, last_day: date) -> dict[date, H
 
 @lru_cache(maxsize=512)
 def _library_calendar(country: str) -> holidays.HolidayBase:
-    """The library's calendar of a country, without a year.
-
-    The first call in a process imports every country's module, about 0.3 s.
-    """
+    """The library's calendar of a country, without a year. The first call imports the country."""
     return holidays.country_holidays(country)
 
 
