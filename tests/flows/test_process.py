@@ -230,6 +230,7 @@ def test_metrics_are_served_while_the_database_is_damaged(database_url: str) -> 
 def _is_listening(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=5).close()
-    except ConnectionRefusedError:
+    except (ConnectionRefusedError, ConnectionResetError):
+        # It is reset if the server stops listening at this moment.
         return False
     return True
