@@ -71,7 +71,13 @@ def load_view(tx: Transaction, subscription: Subscription, owner: FeedOwner, bas
         day_ends_at=organisation.day_ends_at,
     )
     visible = absences.visible(
-        tx, owner, scope, first_day=first_day, last_day=last_day, now=midnight(today)
+        tx,
+        owner,
+        scope,
+        config.leave_types,
+        first_day=first_day,
+        last_day=last_day,
+        now=midnight(today),
     )
     holidays = _holidays(config, owner, first_day, last_day) if scope == "personal" else ()
     query = "" if scope == "personal" else f"?scope={scope}"

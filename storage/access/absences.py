@@ -27,8 +27,8 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.rows import day, instant, with_names
-from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
+from storage.db.rows import day, instant
+from storage.db.tables import LeaveRequestRow
 from storage.directory import colleagues, pending_approvals, people_rows
 from storage.rules import spans
 
@@ -42,17 +42,11 @@ CANCELLED_SHOWN_DAYS: Final = 30
 _ABSENCE: Final = (
     LeaveRequestRow.id,
     LeaveRequestRow.user_id,
-    UserRow.first_name,
-    UserRow.last_name,
-    UserRow.timezone,
     LeaveRequestRow.status,
     LeaveRequestRow.start_date,
     LeaveRequestRow.end_date,
     LeaveRequestRow.start_half_day,
     LeaveRequestRow.end_half_day,
-    LeaveTypeRow.name.alias("type_name"),
-    LeaveTypeRow.colour,
-    LeaveTypeRow.is_private,
     LeaveRequestRow.leave_type_id,
     LeaveRequestRow.version,
     LeaveRequestRow.updated_at,
@@ -79,6 +73,7 @@ def visible(
     tx: Transaction,
     owner: FeedOwner,
     scope: FeedScope,
+    leave_types: Mapping[str, LeaveType],
     *,
     first_day: date,
     last_day: date,
@@ -89,7 +84,8 @@ def visible(
     Ordered by first day, then id; at most 50,000. Personal feeds show the owner's leave, pending
     included; team feeds (their department with its manager, their reports and themselves) and
     organisation feeds show approved leave. Leave that was cancelled or declined in the last 30 days
-    is included where the feed may have shown it, so that calendars remove it.
+    is included where the feed may have shown it, so that calendars remove it. ``leave_types`` are
+    all of the organisation, by id.
     """
     leave = tx.all(
         _visible,
@@ -104,9 +100,12 @@ def visible(
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
-    covers = _cover_names(tx, owner.organisation_id, leave)
+    people = _people(tx, owner.organisation_id, leave)
     timezone = owner.organisation_timezone
-    return [_absence(row, owner.user_id, timezone, covers, owner) for row in leave]
+    return [
+        _absence(row, owner.user_id, timezone, people, leave_types[row.leave_type_id], owner)
+        for row in leave
+    ]
 
 
 def away(
@@ -115,6 +114,7 @@ def away(
     viewer: User,
     organisation: Organisation,
     scope: FeedScope,
+    leave_types: Mapping[str, LeaveType],
     *,
     first_day: date,
     last_day: date,
@@ -123,8 +123,8 @@ def away(
 ) -> Page[Absence]:
     """Approved leave between two days, both included, as the viewer's feed of that scope shows it.
 
-    ``pending`` adds leave that is not decided yet; "awaiting" needs ``today``. Ordered by first
-    day, then id. Raises UnusableCursor.
+    ``leave_types`` are all of the organisation, by id. ``pending`` adds leave that is not decided
+    yet; "awaiting" needs ``today``. Ordered by first day, then id. Raises UnusableCursor.
     """
     bound_to = ("away", organisation.id, viewer.id, scope, str(first_day), str(last_day))
     after = position(tx, page, *bound_to)
@@ -144,12 +144,14 @@ def away(
         today=None if today is None else today.isoformat(),
         limit=page.limit + 1,
     )
-    covers = _cover_names(tx, organisation.id, leave)
+    people = _people(tx, organisation.id, leave)
     return page_of(
         tx,
         page,
         leave,
-        lambda row: _absence(row, viewer.id, organisation.timezone, covers),
+        lambda row: _absence(
+            row, viewer.id, organisation.timezone, people, leave_types[row.leave_type_id]
+        ),
         lambda row: [row.start_date, row.id],
         *bound_to,
     )
@@ -196,38 +198,43 @@ def of_people(
     return by_person
 
 
-def _cover_names(tx: Transaction, organisation_id: str, leave: Sequence[Row]) -> dict[str, str]:
-    """By id; not joined, because most leave has no cover and few people cover the rest."""
-    cover_ids = {row.cover_user_id for row in leave if row.cover_user_id is not None}
-    return people_rows.names(tx, organisation_id, cover_ids)
+def _people(tx: Transaction, organisation_id: str, leave: Sequence[Row]) -> dict[str, User]:
+    """Those who are off and their covers, by id.
+
+    Not joined: a person has much leave, and a page is a small part of what is sorted for it.
+    """
+    ids = {row.user_id for row in leave} | {row.cover_user_id for row in leave}
+    return people_rows.of_ids(tx, organisation_id, ids - {None})
 
 
 def _absence(
     row: Row,
     viewer_id: str,
     organisation_timezone: str,
-    covers: Mapping[str, str],
+    people: Mapping[str, User],
+    leave_type: LeaveType,
     feed: FeedOwner | None = None,
 ) -> Absence:
     updated_at = instant(row.shown_updated_at or row.updated_at)
     version = row.version - (row.hidden_versions or 0)
     is_own = row.user_id == viewer_id
-    is_hidden = row.is_private and not is_own
+    is_hidden = leave_type.is_private and not is_own
+    person, cover = people[row.user_id], people.get(row.cover_user_id)
     return Absence(
         request_id=row.id,
-        person_name=f"{row.first_name} {row.last_name}".strip(),
+        person_name=person.name,
         is_own=is_own,
         status=row.status,
         start_date=day(row.start_date),
         end_date=day(row.end_date),
         start_half_day=row.start_half_day,
         end_half_day=row.end_half_day,
-        summary_type=None if is_hidden else row.type_name,
-        colour=None if is_hidden else row.colour,
-        timezone=row.timezone or organisation_timezone,
+        summary_type=None if is_hidden else leave_type.name,
+        colour=None if is_hidden else leave_type.colour,
+        timezone=person.timezone or organisation_timezone,
         sequence=version + (feed.sequence if feed else 0),
         updated_at=max(updated_at, feed.sequence_at) if feed else updated_at,
-        cover_name=covers.get(row.cover_user_id),
+        cover_name=None if cover is None else cover.name,
         leave_type_id=None if is_hidden else row.leave_type_id,
         user_id=row.user_id,
     )
@@ -288,7 +295,7 @@ def _visible(
 ) -> Select:
     leave = LeaveRequestRow
     start_date = unindexed(leave.start_date, engine)
-    query = with_names(leave.select(*_ABSENCE)).where(
+    query = leave.select(*_ABSENCE).where(
         leave.organisation_id == organisation_id, _is_shown(scope, cancelled_since)
     )
     if scope == "org":
@@ -328,27 +335,21 @@ def _away(
     if is_pending is not None:
         is_shown = is_shown | is_pending
     leave = LeaveRequestRow
-    ids = leave.select(leave.id).where(leave.organisation_id == organisation_id, is_shown)
+    query = leave.select(*_ABSENCE).where(leave.organisation_id == organisation_id, is_shown)
     start_date = unindexed(leave.start_date, engine)
     if scope == "team":
         # Few people: their leave is read by person.
         members = colleagues.team(organisation_id, viewer_id, department_id)
-        ids = ids.where(
+        query = query.where(
             any_of_few(leave.user_id, members), start_date <= last_day, leave.end_date >= first_day
         )
     else:
-        ids = ids.where(colleagues.is_between(first_day, last_day, short_until, long_until))
+        query = query.where(colleagues.is_between(first_day, last_day, short_until, long_until))
     # In the order of first days, SQLite would look up a year of leave, row by row.
     order = (start_date, leave.id)
     if after_key is not None:
-        ids = ids.where(Tuple(*order) > Tuple(after_key, after_id))
-    # Names and types are looked up for the page alone, not for thousands who are away.
-    page_ids = ids.order_by(*order).limit(limit)
-    return (
-        with_names(leave.select(*_ABSENCE))
-        .where(leave.organisation_id == organisation_id, any_of_few(leave.id, page_ids))
-        .order_by(*order)
-    )
+        query = query.where(Tuple(*order) > Tuple(after_key, after_id))
+    return query.order_by(*order).limit(limit)
 
 
 def _is_pending_shown(

@@ -138,6 +138,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             user,
             config.organisation,
             scope,
+            config.leave_types,
             first_day=today,
             last_day=last_day,
             pending=pending,

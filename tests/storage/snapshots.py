@@ -147,7 +147,13 @@ def _read_person(
         balances=[ledgers.balance(tx, user_id, on=day, by=by, now=NOW) for day in year_ends],
         feed=feed,
         absences=absences.visible(
-            tx, feed, "personal", first_day=first_day, last_day=last_day, now=NOW
+            tx,
+            feed,
+            "personal",
+            organisation_config.of_organisation(tx, by.organisation_id).leave_types,
+            first_day=first_day,
+            last_day=last_day,
+            now=NOW,
         ),
     )
 

@@ -16,6 +16,7 @@ from storage.base.values import LeaveStatus, LeaveType, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
+from storage.events import organisation_config
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.builders import (
@@ -148,10 +149,12 @@ def feed_of(database: Database, acme: Acme, user: User) -> FeedOwner:
 def visible(
     database: Database, acme: Acme, viewer: User, scope: FeedScope, now: datetime = NOW
 ) -> list[Absence]:
+    config = database.read_now(organisation_config.of_organisation, acme.id)
     return database.read_now(
         absences.visible,
         feed_of(database, acme, viewer),
         scope,
+        config.leave_types,
         first_day=FIRST_DAY,
         last_day=LAST_DAY,
         now=now,

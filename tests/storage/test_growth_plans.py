@@ -22,7 +22,7 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import colleagues
-from storage.events import audit_log
+from storage.events import audit_log, organisation_config
 from storage.leave.changes import released_cover
 from storage.leave.cover import covered
 from storage.leave.lists import caller_leave, filtered_leave, periods, visible_leave
@@ -153,12 +153,13 @@ def _add_leave(url: str, acme: Acme, manager: User, leave_type_id: str) -> None:
 def test_absences_are_found_by_their_last_day_and_those_of_a_team_by_person(
     filled: Filled, scope: Any, pending: Any
 ) -> None:
-    (plan,) = filled.plans(
+    plan, *_ = filled.plans(
         absences.away,
         PageOf(),
         filled.manager,
         filled.acme.organisation,
         scope,
+        {},
         first_day=date(2026, 6, 1),
         last_day=date(2026, 6, 7),
         pending=pending,
@@ -206,10 +207,12 @@ def test_colleagues_of_many_requests_are_found_by_person(filled: Filled) -> None
 @pytest.mark.parametrize("scope", ["personal", "team", "org"])
 def test_feeds_find_leave_by_its_last_day_or_by_person(filled: Filled, scope: Any) -> None:
     owner = filled.database.read_now(feed_owners.find_by_token, filled.feed_token)
-    (plan,) = filled.plans(
+    config = filled.database.read_now(organisation_config.of_organisation, filled.acme.id)
+    plan, *_ = filled.plans(
         absences.visible,
         owner,
         scope,
+        config.leave_types,
         first_day=date(2026, 3, 1),
         last_day=date(2027, 6, 1),
         now=NOW,

@@ -13,6 +13,7 @@ from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
+from storage.events import organisation_config
 from storage.leave import decisions, leave_reading
 from storage.leave.lists import filtered_leave, sorting, visible_leave
 from tests.builders import (
@@ -257,6 +258,7 @@ def test_leave_of_any_length_overlaps_its_first_and_its_last_day(
     first_day = date(2026, 8, 3)
     last_day = first_day + timedelta(days=length - 1)
     leave = a_request(database, acme, ada, start_date=first_day, end_date=last_day, code="sick")
+    config = database.read_now(organisation_config.of_organisation, acme.id)
 
     for day in (first_day, last_day):
         for sort, names in product(
@@ -272,6 +274,7 @@ def test_leave_of_any_length_overlaps_its_first_and_its_last_day(
             acme.owner,
             acme.organisation,
             "org",
+            config.leave_types,
             first_day=day,
             last_day=day,
             pending="all",

@@ -47,7 +47,14 @@ def _away(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Away | N
     page = PageOf(limit=answers.MAX_AWAY)
     team, everyone = (
         absences.away(
-            tx, page, user, config.organisation, scope, first_day=first_day, last_day=last_day
+            tx,
+            page,
+            user,
+            config.organisation,
+            scope,
+            config.leave_types,
+            first_day=first_day,
+            last_day=last_day,
         )
         for scope in ("team", "org")
     )

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, Final
 
 from storage.access import absences, feed_owners
+from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import FeedScope
 from storage.base.values import Caller
 from storage.db.compiled import Param, compiled
@@ -287,7 +288,7 @@ def _away(tx: Transaction, place: Place) -> object:
     user = people_rows.get(tx, place.filled.member_id, by=place.member)
     days: dict[str, Any] = {"first_day": place.today, "last_day": place.today}
     return [
-        absences.away(tx, PageOf(), user, config.organisation, scope, **days)
+        absences.away(tx, PageOf(), user, config.organisation, scope, config.leave_types, **days)
         for scope in _SCOPES[1:]
     ]
 
@@ -321,12 +322,17 @@ def _unchanged_feed(place: Place, _: int) -> object:
     return place.read(feed_owners.find_by_tokens, [place.feed_token])
 
 
+def _visible(tx: Transaction, owner: FeedOwner, scope: FeedScope, **days: Any) -> object:
+    config = organisation_config.of_organisation(tx, owner.organisation_id)
+    return absences.visible(tx, owner, scope, config.leave_types, **days)
+
+
 def _feed(scope: FeedScope) -> Run:
     def run(place: Place, _: int) -> object:
         owner = place.read(feed_owners.find_by_token, place.feed_token)
         first_day, last_day = place.today - _FEED_PAST, place.today + _FEED_AHEAD
         return place.read(
-            absences.visible, owner, scope, first_day=first_day, last_day=last_day, now=place.now
+            _visible, owner, scope, first_day=first_day, last_day=last_day, now=place.now
         )
 
     return run
