@@ -29,9 +29,8 @@ _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]|\s")
 # A user, a name or an address in brackets, and a port in ASCII digits.
 _AUTHORITY = re.compile(r"(?:.*@)?(?:\[[^@\[\]]+\]|[^@:\[\]]+)(?::[0-9]*)?")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-# No top-level domain is a number, so 256.1.1.1 is no name either.
-_NUMBER = r"(?:.*\.)?[0-9]+\.?\Z"
-_HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z)(?!{_NUMBER}){_LABEL}(?:\.{_LABEL})*\.?")
+# Not of digits alone: 256.1.1.1 is an address gone wrong.
+_HOST_NAME = re.compile(rf"(?=.{{1,254}}\Z)(?![0-9.]+\Z){_LABEL}(?:\.{_LABEL})*\.?")
 # A percent sign that begins no escape, and characters that are not in URLs (RFC 3986).
 _NOT_IN_URLS = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?@!$&'()*+,;=%-]")
 
