@@ -38,6 +38,7 @@ class Deployment:
             "DATABASE_URL": database_url,
             "HIATUS_SECRET_KEYS": new_secret_key(),
             "HIATUS_RATE_LIMIT": "1000000/minute",
+            "HIATUS_FEED_RATE_LIMIT": "1000000/minute",
             **settings,
         }
 
