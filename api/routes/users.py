@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from api.http.fields import MAX_PAGE
@@ -16,12 +16,13 @@ from api.schemas.user_records import PagedUserListing, UserListing, UserRecord
 from storage.admin import people, people_checks, people_status
 from storage.admin.employment import effective
 from storage.base import errors
+from storage.base.clock import local_day
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.records import user_summary
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_changes, people_lists, people_rows
+from storage.directory import approvers, people_changes, people_lists, people_rows
 from storage.events import organisation_config
 from storage.slack import account_links
 
@@ -54,7 +55,7 @@ def list_all(
         if query.is_paged:
             return Result(body={"data": summaries, "pagination": pagination(page)})
         return Result(body={"users": summaries}, headers=headers)
-    users = list(map(_shown(tx, context), page.items))
+    users = _shown(tx, context, page.items)
     if query.is_paged:
         return Result(body={"data": users, "pagination": pagination(page)})
     return Result(body=users, headers=headers)
@@ -62,11 +63,11 @@ def list_all(
 
 def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[UserRecord]:
     user = people.create(tx, body.sent(), by=context.caller, now=context.now)
-    return created(f"/api/v1/users/{user.id}", _shown(tx, context)(user))
+    return created(f"/api/v1/users/{user.id}", _shown_one(tx, context, user))
 
 
 def get(tx: Transaction, context: RequestContext) -> UserRecord:
-    return _shown(tx, context)(people_rows.get(tx, context.id, by=context.caller))
+    return _shown_one(tx, context, people_rows.get(tx, context.id, by=context.caller))
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
@@ -79,47 +80,54 @@ def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserR
     user = people.update(
         tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return _shown(tx, context)(user)
+    return _shown_one(tx, context, user)
 
 
 def archive(tx: Transaction, context: RequestContext) -> UserRecord:
     user = people_status.archive(
         tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
     )
-    return _shown(tx, context)(user)
+    return _shown_one(tx, context, user)
 
 
 def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     user = people_status.deactivate(
         tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
     )
-    return _shown(tx, context)(user)
+    return _shown_one(tx, context, user)
 
 
 def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
-    return _shown(tx, context)(
-        people_status.reactivate(tx, context.id, by=context.caller, now=context.now)
-    )
+    user = people_status.reactivate(tx, context.id, by=context.caller, now=context.now)
+    return _shown_one(tx, context, user)
 
 
 def restore(tx: Transaction, context: RequestContext) -> UserRecord:
-    return _shown(tx, context)(
-        people_status.restore(tx, context.id, by=context.caller, now=context.now)
-    )
+    user = people_status.restore(tx, context.id, by=context.caller, now=context.now)
+    return _shown_one(tx, context, user)
 
 
 def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
-    return _shown(tx, context)(
-        account_links.unlink(tx, context.id, by=context.caller, now=context.now)
-    )
+    user = account_links.unlink(tx, context.id, by=context.caller, now=context.now)
+    return _shown_one(tx, context, user)
 
 
-def _shown(tx: Transaction, context: RequestContext) -> Callable[[User], UserRecord]:
+def _shown(tx: Transaction, context: RequestContext, users: Sequence[User]) -> list[UserRecord]:
     """The full shape, with the organisation's working days where a user has none of their own."""
     organisation = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     ).organisation
-    return lambda user: user_records.user(user, organisation.working_days)
+    today = local_day(context.now, organisation.timezone)
+    readable = approvers.may_read_employment(tx, users, by=context.caller, today=today)
+    return [
+        user_records.user(user, organisation.working_days, shows_employment=user.id in readable)
+        for user in users
+    ]
+
+
+def _shown_one(tx: Transaction, context: RequestContext, user: User) -> UserRecord:
+    (record,) = _shown(tx, context, [user])
+    return record
 
 
 def _link(
@@ -172,7 +180,9 @@ OPERATIONS = (
             "Users of every status, unless a filter narrows the list. The response is an array "
             "or, for API keys of variant 2, an object with the short shape. With `limit` or "
             "`cursor` it is a page in both variants. Without them it has at most 10,000 users; "
-            'if there are more, the header `Link` with `rel="next"` leads to the next page.'
+            'if there are more, the header `Link` with `rel="next"` leads to the next page. '
+            "`end_date` and `leave_allowance` are null unless the caller is the person, an "
+            "approver of theirs, an admin or an owner."
         ),
         handler=list_all,
         tag="Users",
@@ -204,7 +214,11 @@ OPERATIONS = (
         method="GET",
         path="/users/{id}",
         summary="Read a user",
-        description="Any person of the organisation, including archived people.",
+        description=(
+            "Any person of the organisation, including archived people. `end_date` and "
+            "`leave_allowance` are null unless the caller is the person, an approver of theirs, "
+            "an admin or an owner."
+        ),
         handler=get,
         tag="Users",
         scope="users:read",

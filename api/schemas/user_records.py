@@ -33,7 +33,13 @@ class UserRecord(TypedDict):
     manager_id: Id | None
     job_title: str | None
     start_date: date | None
-    end_date: Annotated[date | None, Field(description="The last day of employment.")]
+    end_date: Annotated[
+        date | None,
+        Field(
+            description="The last day of employment. Only the person, their approvers, admins and "
+            "owners read it; for others it is null."
+        ),
+    ]
     working_days: Annotated[
         list[str],
         Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
@@ -43,7 +49,8 @@ class UserRecord(TypedDict):
         float | None,
         Field(
             description="Days per leave year; null for the department's or organisation's "
-            "allowance."
+            "allowance. Only the person, their approvers, admins and owners read it; for others "
+            "it is null."
         ),
     ]
     avatar_url: str | None
@@ -101,7 +108,11 @@ class DepartmentRecord(TypedDict):
     created_at: datetime
 
 
-def user(value: User, organisation_working_days: tuple[str, ...]) -> UserRecord:
+def user(
+    value: User, organisation_working_days: tuple[str, ...], *, shows_employment: bool
+) -> UserRecord:
+    """``shows_employment``: the reader may see the person's last day and allowance."""
+    allowance = days_or_none(value.leave_allowance_half_days)
     return {
         "id": value.id,
         "email": value.email,
@@ -113,10 +124,10 @@ def user(value: User, organisation_working_days: tuple[str, ...]) -> UserRecord:
         "manager_id": value.manager_id,
         "job_title": value.job_title,
         "start_date": value.start_date,
-        "end_date": value.end_date,
+        "end_date": value.end_date if shows_employment else None,
         "working_days": list(value.working_days or organisation_working_days),
         "public_holiday_country_code": value.public_holiday_country_code,
-        "leave_allowance": days_or_none(value.leave_allowance_half_days),
+        "leave_allowance": allowance if shows_employment else None,
         "avatar_url": value.avatar_url,
         "is_active": value.status == "active",
         "created_at": value.created_at,

@@ -8,13 +8,13 @@ or pending with a known Slack account, not the requester, and not on approved le
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Final
 
 from peewee import SQL, Case, Select
 
-from storage.base.values import User
+from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of_few, compiled
 from storage.db.database import Transaction
@@ -81,6 +81,32 @@ def is_approver_of(
         today=today.isoformat(),
     )
     return row is not None
+
+
+def may_read_employment(
+    tx: Transaction, users: Sequence[User], *, by: Caller, today: date
+) -> frozenset[str]:
+    """The ids of those whose last day and allowance the caller may read.
+
+    The caller's own, those of people whose leave they approve, and everyone's for admins.
+    """
+    if by.is_admin or by.user_id is None:
+        return frozenset(user.id for user in users)
+    others = {user.id for user in users} - {by.user_id}
+    readable = {user.id for user in users} - others
+    if len(others) == 1:
+        (other,) = others
+        if is_approver_of(tx, by.organisation_id, other, approver_id=by.user_id, today=today):
+            readable.add(other)
+    elif others:
+        requesters = tx.all(
+            _requesters_of,
+            organisation_id=by.organisation_id,
+            approver_id=by.user_id,
+            today=today.isoformat(),
+        )
+        readable.update(requester_id for (requester_id,) in requesters)
+    return frozenset(readable)
 
 
 def chains(
@@ -205,3 +231,13 @@ def _is_approver_of(
 ) -> Select:
     query, requester = approval_rule.assigned_to(organisation_id, approver_id, today)
     return query.where(requester.id == user_id)
+
+
+@compiled
+def _requesters_of(
+    organisation_id: Param[str], approver_id: Param[str], today: Param[str]
+) -> Select:
+    """The people whose leave is assigned to an approver who is not an admin."""
+    query, requester = approval_rule.assigned_to(organisation_id, approver_id, today)
+    requesters = approval_rule.potential_requesters(organisation_id, approver_id)
+    return query.where(any_of_few(requester.id, requesters))

@@ -168,13 +168,9 @@ def person_seen_by(tx: Transaction, user_id: str, *, by: Caller, now: datetime) 
     user = people_rows.find(tx, by.organisation_id, user_id)
     if user is None:
         raise NotFound("user")
-    if by.is_admin or by.user_id == user.id:
-        return user
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
-    if by.user_id is None or not approvers.is_approver_of(
-        tx, by.organisation_id, user.id, approver_id=by.user_id, today=today
-    ):
+    if user.id not in approvers.may_read_employment(tx, [user], by=by, today=today):
         raise InsufficientRole("admin")
     return user
 

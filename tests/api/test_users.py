@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
+from storage.base.values import User
 from storage.db.database import Database
 from storage.directory import people_rows
 from storage.slack import account_links
@@ -233,3 +236,81 @@ def test_an_archived_user_is_restored_unless_the_address_is_taken(
     assert again.status_code == 201
     assert (refused.status_code, refused.json()["code"]) == (409, "email_taken")
     assert (back.status_code, back.json()["status"]) == (200, "pending")
+
+
+def test_a_last_day_and_an_allowance_are_shown_to_the_person_their_approvers_and_admins(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    grace = a_person(database, acme, first_name="Grace", role="approver")
+    ada = a_person(
+        database,
+        acme,
+        manager_id=grace.id,
+        end_date=date(2026, 9, 30),
+        leave_allowance_half_days=55,
+    )
+    hedy = a_person(database, acme, first_name="Hedy", role="approver")
+
+    def private(reader: User) -> list[list[object]]:
+        key = a_key(database, acme, user=reader)
+        one = client.get(f"{USERS}/{ada.id}", key).json()
+        # The plain list, and the second of two pages.
+        everyone = client.get(USERS, key).json()
+        page = client.get(f"{USERS}?limit=2", key).json()
+        cursor = page["pagination"]["next_cursor"]
+        rest = client.get(f"{USERS}?limit=2&cursor={cursor}", key).json()["data"]
+        listed = [user for user in (*everyone, *rest) if user["id"] == ada.id]
+        assert len(listed) == 2
+        return [[user["end_date"], user["leave_allowance"]] for user in (one, *listed)]
+
+    for reader in (acme.owner, ada, grace):
+        assert private(reader) == [["2026-09-30", 27.5]] * 3
+    assert private(hedy) == [[None, None]] * 3
+
+
+@pytest.mark.both_engines
+def test_an_approver_of_the_department_reads_the_last_days_of_its_members_only(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    space, sea = a_department(database, acme), a_department(database, acme, name="Sea")
+    leaving = date(2026, 9, 30)
+    ada = a_person(database, acme, department_id=space.id, end_date=leaving)
+    kim = a_person(database, acme, first_name="Kim", department_id=sea.id, end_date=leaving)
+    grace = a_person(
+        database,
+        acme,
+        first_name="Grace",
+        role="approver",
+        department_id=space.id,
+        end_date=leaving,
+    )
+    key = a_key(database, acme, user=grace)
+
+    shown = {user["id"]: user["end_date"] for user in client.get(USERS, key).json()}
+
+    assert (shown[ada.id], shown[grace.id]) == ("2026-09-30", "2026-09-30")
+    assert shown[kim.id] is None
+
+
+def test_the_tag_of_what_one_reader_sees_does_not_stand_for_what_another_sees(
+    client: Client, database: Database
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, end_date=date(2026, 9, 30))
+    hedy = a_person(database, acme, first_name="Hedy")
+    path = f"{USERS}/{ada.id}"
+    admin_key, colleague_key = a_key(database, acme), a_key(database, acme, user=hedy)
+    seen_by_admin = client.get(path, admin_key).headers["ETag"]
+    seen_by_colleague = client.get(path, colleague_key)
+
+    assert seen_by_colleague.headers["Cache-Control"] == "private, no-cache"
+    assert "Authorization" in seen_by_colleague.headers["Vary"]
+    etag = {"If-None-Match": seen_by_admin}
+    assert client.get(path, colleague_key, headers=etag).status_code == 200
+    stale = {"If-Match": seen_by_colleague.headers["ETag"]}
+    body = {"job_title": "Analyst"}
+    assert client.patch(path, admin_key, json=body, headers=stale).status_code == 412
+    current = {"If-Match": seen_by_admin}
+    assert client.patch(path, admin_key, json=body, headers=current).status_code == 200

@@ -108,7 +108,13 @@ CHANGES: dict[str, Callable[[Office], object]] = {
         office.database, office.acme, first_name="New", status="pending"
     ),
     "a new name": of_grace(first_name="Gracie"),
-    "a last day": of_grace(end_date=date(2026, 8, 20)),
+    "the viewer's own last day": lambda office: office.database.write_now(
+        people.update,
+        office.ada.id,
+        {"end_date": date(2026, 8, 20)},
+        by=office.acme.caller,
+        now=NOW,
+    ),
     "a shorter week": of_grace(working_days=("monday", "tuesday")),
     "other public holidays": of_grace(public_holiday_country_code="IT"),
     "an archived person": lambda office: office.database.write_now(

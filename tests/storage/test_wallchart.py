@@ -237,6 +237,18 @@ def test_people_work_on_no_day_before_they_start(database: Database) -> None:
     assert [day.worked for day in person.days[:4]] == [NOTHING, NOTHING, WHOLE_DAY, WHOLE_DAY]
 
 
+def test_only_the_viewers_own_row_shows_the_last_day(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, end_date=date(2026, 8, 4))
+    grace = a_person(database, acme, first_name="Grace", end_date=date(2026, 8, 4))
+
+    chart = chart_of(database, acme, ada)
+
+    for person, worked_on_wednesday in ((ada, NOTHING), (grace, WHOLE_DAY)):
+        worked = [day.worked for day in row_of(chart, person).days[:3]]
+        assert worked == [WHOLE_DAY, WHOLE_DAY, worked_on_wednesday]
+
+
 def test_letters_are_unique_and_reveal_nothing_of_private_types(database: Database) -> None:
     acme = an_organisation(database)
     before = database.read_now(organisation_config.of_organisation, acme.id).leave_types

@@ -51,7 +51,8 @@ class PlainDays:
         self._span = span
         self._made: dict[tuple[tuple[str, ...], str], list[Day]] = {}
 
-    def of(self, user: User) -> list[Day]:
+    def of(self, user: User, *, shows_end: bool) -> list[Day]:
+        """``shows_end``: days after the person's last day are not worked."""
         plain = [
             day
             for period in records.periods(
@@ -64,7 +65,8 @@ class PlainDays:
                 period.last_day,
             )
         ]
-        start_date, end_date = user.start_date or date.min, user.end_date or date.max
+        start_date = user.start_date or date.min
+        end_date = (user.end_date if shows_end else None) or date.max
         if start_date <= self._span.start_date and end_date >= self._span.end_date:
             return plain
         return [

@@ -156,7 +156,10 @@ def _chart_of(
                 name=user.name,
                 is_viewer=user.id == viewer_id,
                 days=chart_days.with_leave(
-                    plain_days.of(user), leave.get(user.id, ()), shown_types
+                    # Charts are shared, and colleagues do not read when a person leaves.
+                    plain_days.of(user, shows_end=user.id == viewer_id),
+                    leave.get(user.id, ()),
+                    shown_types,
                 ),
             )
             for user in users
