@@ -159,6 +159,8 @@ def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
         first_day=request.month.first_day,
         day_count=request.month.day_count,
         page=request.page,
+        # What is embedded or hung up is read by others.
+        hides_own=request.scope == "org" or subject.format != "html",
     )
     if request.department_id is not None and request.department_id not in chart.config.departments:
         raise unknown_department()

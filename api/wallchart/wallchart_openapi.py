@@ -22,10 +22,11 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "description": (
                 "A web page of people and days, for browsers and screens on the wall; a feed's "
                 "token in the path is the only credential. `.svg` or `.png` after the token makes "
-                'it a picture. Private leave of others is shown as "Away", and only the owner\'s '
-                "own pending leave is shown. In English or German, by `Accept-Language`. Unknown "
-                "parameters are ignored. Poll with `If-None-Match`. HEAD works too. Clients "
-                "that prefer HTML, such as browsers, get errors as a page."
+                'it a picture. Private leave is shown as "Away"; the owner\'s own has its name on '
+                "the page of their team, but not with `scope=org` or in pictures, which others "
+                "see. Only the owner's own pending leave is shown. In English or German, by "
+                "`Accept-Language`. Unknown parameters are ignored. Poll with `If-None-Match`. "
+                "HEAD works too. Clients that prefer HTML, such as browsers, get errors as a page."
             ),
             "tags": ["Calendar feeds"],
             "security": [],

@@ -161,19 +161,23 @@ def of_people(
     tx: Transaction,
     organisation_id: str,
     leave_types: Mapping[str, LeaveType],
-    viewer_id: str,
+    viewer_id: str | None,
     user_ids: Collection[str],
     *,
     first_day: date,
     last_day: date,
     pending: Pending = "none",
     today: date | None = None,
+    hides_own: bool = False,
 ) -> dict[str, list[CountedLeave]]:
     """The approved leave of these people between two days, both included.
 
     By the people's ids, earliest first; ``leave_types`` are all of the organisation, by id. Pending
-    leave of the viewer is always included, that of others as in ``away``.
+    leave of the viewer is always included, that of others as in ``away``. ``hides_own``: the
+    viewer's private types are hidden too, because others look at what the viewer opens. Without a
+    viewer, no pending leave is included and all private types are hidden.
     """
+    sees_own = viewer_id is not None and not hides_own
     leave = tx.all(
         _of_people,
         organisation_id=organisation_id,
@@ -187,7 +191,8 @@ def of_people(
     )
     by_person: dict[str, list[CountedLeave]] = {}
     for row in leave:
-        is_hidden = row.user_id != viewer_id and leave_types[row.leave_type_id].is_private
+        is_own = sees_own and row.user_id == viewer_id
+        is_hidden = leave_types[row.leave_type_id].is_private and not is_own
         counted = CountedLeave(
             leave_type_id=None if is_hidden else row.leave_type_id,
             is_pending=row.status == "pending",
@@ -244,7 +249,7 @@ def _absence(
 def _of_people(
     engine: Engine,
     organisation_id: Param[str],
-    viewer_id: Param[str],
+    viewer_id: Param[str] | None,
     user_ids: Param[list[str]],
     first_day: Param[str],
     last_day: Param[str],
@@ -255,7 +260,9 @@ def _of_people(
     leave = LeaveRequestRow
     is_pending = leave.status == "pending"
     others = _is_pending_shown(organisation_id, viewer_id, pending, today)
-    is_shown = (leave.status == "approved") | (is_pending & (leave.user_id == viewer_id))
+    is_shown = leave.status == "approved"
+    if viewer_id is not None:
+        is_shown = is_shown | (is_pending & (leave.user_id == viewer_id))
     start_date = unindexed(leave.start_date, engine)
     # Without their people and types, which callers have: before its first ANALYZE, PostgreSQL joins
     # every request with every person.
@@ -354,11 +361,11 @@ def _away(
 
 def _is_pending_shown(
     organisation_id: Param[str],
-    viewer_id: Param[str],
+    viewer_id: Param[str] | None,
     pending: Pending,
     today: Param[str] | None,
 ) -> Expr | None:
-    if pending == "none":
+    if pending == "none" or viewer_id is None:
         return None
     is_pending = LeaveRequestRow.status == "pending"
     if pending == "awaiting":

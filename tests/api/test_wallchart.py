@@ -28,17 +28,20 @@ from storage.admin import people, people_status
 from storage.base.monitoring.measurements import FAMILIES, Timings
 from storage.base.values import User
 from storage.db.database import Database
+from storage.events import organisation_config
 from storage.leave import decisions
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,
     Acme,
     a_department,
+    a_leave_type,
     a_person,
     a_request,
     an_organisation,
     caller_for,
     personal_token,
+    type_id,
 )
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
@@ -161,6 +164,37 @@ def test_the_owner_sees_their_own_private_type(office: Office) -> None:
 
     assert "Sick leave" in page.text
     assert "Away" not in page.text
+
+
+@pytest.mark.parametrize("shown", ["?scope=org", ".svg?scope=team", ".svg?scope=org"])
+def test_what_is_hung_up_hides_the_owners_private_type_too(office: Office, shown: str) -> None:
+    """Everyone's page, and pictures, which are embedded in wikis."""
+    config = office.database.read_now(organisation_config.of_organisation, office.acme.id)
+    sick = config.leave_types[type_id(office.database, office.acme, "sick")]
+    token = office.database.write_now(
+        personal_token, by=caller_for(office.acme, office.grace), now=NOW
+    )
+
+    answer = office.client.get(f"/wallchart/{token}{shown}&month=2026-08")
+
+    assert "Away" in answer.text
+    assert sick.name not in answer.text
+    assert sick.colour not in answer.text
+
+
+def test_the_owners_pending_leave_of_a_private_type_is_away_where_others_look(
+    office: Office,
+) -> None:
+    a_leave_type(office.database, office.acme, code="treatment", name="Treatment", is_private=True)
+    a_request(
+        office.database, office.acme, office.ada, start_date=date(2026, 9, 7), code="treatment"
+    )
+
+    own, everyone = office.get("?month=2026-09"), office.get("?scope=org&month=2026-09")
+
+    assert own.text.count("<b>Treatment (pending)</b>") == 1
+    assert everyone.text.count("<b>Away (pending)</b>") == 1
+    assert "Treatment" not in everyone.text
 
 
 def test_only_the_owners_pending_leave_is_shown_dashed(office: Office) -> None:
@@ -413,6 +447,7 @@ def test_the_png_is_the_same_picture(office: Office) -> None:
     assert size == (round(float(root.attrib["width"])), round(float(root.attrib["height"])))
     unchanged = office.client.get(path, headers={"If-None-Match": png.headers["ETag"]})
     assert unchanged.status_code == 304
+    assert png.content == rasteriser.png(svg.content)
 
 
 def test_the_process_that_draws_gets_no_settings(

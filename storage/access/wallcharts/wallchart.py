@@ -52,7 +52,7 @@ def url(
 
 class _InScope(TypedDict):
     organisation_id: str
-    viewer_id: str
+    viewer_id: str | None
     viewer_department_id: str | None
     scope: Scope
     department_id: str | None
@@ -62,7 +62,7 @@ def load(
     tx: Transaction,
     *,
     organisation_id: str,
-    viewer_id: str,
+    viewer_id: str | None,
     viewer_department_id: str | None,
     scope: Scope,
     department_id: str | None = None,
@@ -72,13 +72,15 @@ def load(
     page_size: int = MAX_PEOPLE,
     pending: Pending = "none",
     today: date | None = None,
+    hides_own: bool = False,
 ) -> Wallchart:
     """The people of the scope who are not archived: the viewer, then the others by name.
 
     ``team``: as the team calendar feed. ``org``: everyone, or the people whose department is
     ``department_id`` today. ``page`` past the last one is the last. The viewer's own pending leave
-    is always shown; ``pending`` and ``today`` add that of others as in ``absences.away``. Five
-    queries, of at most 200 people and 62 days.
+    is always shown; ``pending`` and ``today`` add that of others as in ``absences.away``, and
+    ``hides_own`` hides private types as in ``absences.of_people``. Without a viewer, the scope is
+    ``org``. Five queries, of at most 200 people and 62 days.
     """
     if not (1 <= day_count <= MAX_DAYS and 1 <= page_size <= MAX_PEOPLE):
         raise ValueError(f"At most {MAX_PEOPLE} people and {MAX_DAYS} days.")
@@ -97,7 +99,9 @@ def load(
     page = min(max(1, page), pages)
     user_rows = tx.all(_people, **in_scope, offset=(page - 1) * page_size, limit=page_size)
     users = [rows.user(row) for row in user_rows]
-    chart = _chart_of(tx, config, viewer_id, users, span, pending=pending, today=today)
+    chart = _chart_of(
+        tx, config, viewer_id, users, span, pending=pending, today=today, hides_own=hides_own
+    )
     return replace(chart, people_count=people_count, page=page, pages=pages)
 
 
@@ -125,12 +129,13 @@ def of_users(
 def _chart_of(
     tx: Transaction,
     config: OrganisationConfig,
-    viewer_id: str,
+    viewer_id: str | None,
     users: Sequence[User],
     span: Span,
     *,
     pending: Pending,
     today: date | None,
+    hides_own: bool = False,
 ) -> Wallchart:
     """A wallchart of one page with these people."""
     leave = absences.of_people(
@@ -143,6 +148,7 @@ def _chart_of(
         last_day=span.end_date,
         pending=pending,
         today=today,
+        hides_own=hides_own,
     )
     shown_types = chart_days.shown_types_of(config.leave_types.values())
     plain_days = chart_days.PlainDays(config, span)
@@ -173,13 +179,13 @@ def _chart_of(
 
 def _in_scope(
     organisation_id: Param[str],
-    viewer_id: Param[str],
+    viewer_id: Param[str] | None,
     viewer_department_id: Param[str] | None,
     scope: Scope,
     department_id: Param[str] | None,
 ) -> Expr:
     is_shown = (UserRow.organisation_id == organisation_id) & (UserRow.status != "archived")
-    if scope == "team":
+    if scope == "team" and viewer_id is not None:
         # Few people: they are read by id.
         team = colleagues.team(organisation_id, viewer_id, viewer_department_id)
         return is_shown & any_of_few(UserRow.id, team)
@@ -191,7 +197,7 @@ def _in_scope(
 @compiled
 def _people_count(
     organisation_id: Param[str],
-    viewer_id: Param[str],
+    viewer_id: Param[str] | None,
     viewer_department_id: Param[str] | None,
     scope: Scope,
     department_id: Param[str] | None,
@@ -204,18 +210,20 @@ def _people_count(
 @compiled
 def _people(
     organisation_id: Param[str],
-    viewer_id: Param[str],
+    viewer_id: Param[str] | None,
     viewer_department_id: Param[str] | None,
     scope: Scope,
     department_id: Param[str] | None,
     offset: Param[int],
     limit: Param[int],
 ) -> Select:
-    viewer_first = Case(None, ((UserRow.id == viewer_id, SQL("0")),), SQL("1"))
+    order = [UserRow.first_name, UserRow.last_name, UserRow.id]
+    if viewer_id is not None:
+        order.insert(0, Case(None, ((UserRow.id == viewer_id, SQL("0")),), SQL("1")))
     return (
         UserRow.select(*rows.USER)
         .where(_in_scope(organisation_id, viewer_id, viewer_department_id, scope, department_id))
-        .order_by(viewer_first, UserRow.first_name, UserRow.last_name, UserRow.id)
+        .order_by(*order)
         .offset(offset)
         .limit(limit)
     )
