@@ -237,6 +237,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "A later employment record begins on this day or before it.",
         "Change or delete that record first, or use an earlier `start_date`.",
     ),
+    "to_before_from": (
+        "The period ends before it begins: `to` is before `from`.",
+        "Swap the two dates, or leave one of them out.",
+    ),
     "too_little_notice": (
         "This leave type must be requested earlier (`min_notice_days`).",
         "Choose a later first day, or ask an admin to change the type.",

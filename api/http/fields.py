@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationInfo,
 )
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
@@ -87,6 +88,16 @@ def _uuid(text: str) -> str:
     return uuid
 
 
+def _not_before_first(day: date | None, info: ValidationInfo) -> date | None:
+    first_day = info.data.get("first_day")
+    if day is not None and first_day is not None and day < first_day:
+        raise PydanticCustomError(
+            "to_before_from",
+            "{field} is before from. Swap the two dates, or leave one of them out.",
+        )
+    return day
+
+
 # Last in its Annotated, because pydantic does not know the type after a validator.
 NO_NUL: Final = AfterValidator(_without_nul)
 
@@ -102,6 +113,8 @@ Uuid = Annotated[
 Day = Annotated[date, BeforeValidator(_day, json_schema_input_type=date)]
 Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=datetime)]
 # The bounds are checked by storage.base.amounts, also for Slack.
+# The last day of a period in a query whose field ``first_day`` is the parameter `from`.
+LastDay = Annotated[Day | None, AfterValidator(_not_before_first)]
 Days = Annotated[
     float,
     Field(

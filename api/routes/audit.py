@@ -40,5 +40,6 @@ OPERATIONS = (
         scope="audit:read",
         role="admin",
         refusals=(errors.UnusableCursor,),
+        rules=("to_before_from",),
     ),
 )

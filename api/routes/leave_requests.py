@@ -150,6 +150,7 @@ OPERATIONS = (
         scope="leave:read",
         long_parameters=(b"from=", b"to=", b"department_id=", b"start_date"),
         refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
+        rules=("to_before_from",),
     ),
     Operation(
         method="POST",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.http.fields import Day, Paged, PagedOnRequest, Query, Uuid, Word
+from api.http.fields import Day, LastDay, Paged, PagedOnRequest, Query, Uuid, Word
 from storage.base.event_values import AuditAction, DeliveryEvent, DeliveryStatus
 from storage.base.values import LeaveStatus, Role, UserStatus
 from storage.directory import public_holidays
@@ -39,7 +39,7 @@ class ListOfLeaveRequests(Paged):
         Day | None, Field(alias="from", description="Leave that ends on this day or later.")
     ] = None
     last_day: Annotated[
-        Day | None, Field(alias="to", description="Leave that starts on this day or earlier.")
+        LastDay, Field(alias="to", description="Leave that starts on this day or earlier.")
     ] = None
     sort: Literal["start_date", "-start_date", "created_at", "-created_at"] = "-created_at"
 
@@ -106,5 +106,5 @@ class ListOfAuditEntries(Paged):
         Day | None, Field(alias="from", description="From this day on, in UTC.")
     ] = None
     last_day: Annotated[
-        Day | None, Field(alias="to", description="Up to the end of this day, in UTC.")
+        LastDay, Field(alias="to", description="Up to the end of this day, in UTC.")
     ] = None

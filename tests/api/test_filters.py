@@ -115,3 +115,27 @@ def test_the_audit_trail_can_be_filtered_by_every_action(
         assert {entry["action"] for entry in response.json()["data"]} <= {action}
     created = client.get("/api/v1/audit?action=user.created", key).json()["data"]
     assert len(created) == 2
+
+
+def test_every_list_of_a_period_refuses_one_that_ends_before_it_begins(
+    client: Client, database: Database
+) -> None:
+    key = a_key(database, an_organisation(database))
+    paths = [
+        path
+        for path, item in client.get("/openapi.json").json()["paths"].items()
+        if {"from", "to"} <= {each["name"] for each in item.get("get", {}).get("parameters", [])}
+    ]
+
+    assert {*paths} >= {"/api/v1/audit", "/api/v1/leave-requests"}
+    for path in paths:
+        response = client.get(f"{path}?from=2026-06-02&to=2026-06-01", key)
+        assert response.status_code == 422, path
+        assert response.json()["errors"] == [
+            {
+                "pointer": "?to",
+                "code": "to_before_from",
+                "detail": "to is before from. Swap the two dates, or leave one of them out.",
+            }
+        ]
+        assert client.get(f"{path}?from=2026-06-01&to=2026-06-01", key).status_code == 200
