@@ -18,6 +18,7 @@ from api.base.redis_windows import RedisWindows
 from api.base.settings import MEMORY_URL
 from api.base.windows import Hit, MemoryCounter, Seconds
 from api.http.errors import RateLimited
+from storage.base import texts
 
 # Failed authentications per address: at least a tenth of a key's limit. Only failures are counted
 # and refused: keys of 32 random bytes cannot be guessed, so valid keys are not affected by other
@@ -114,7 +115,8 @@ def _whole_seconds(hit: Hit, limit: limits.RateLimitItem) -> int:
 
 def _rate_limited(limit: limits.RateLimitItem, seconds: int) -> RateLimited:
     return RateLimited(
-        f"At most {limit.amount} requests in {limit.get_expiry()} seconds; "
-        f"try again in {seconds} seconds.",
+        f"At most {texts.counted(limit.amount, 'request')} in "
+        f"{texts.counted(limit.get_expiry(), 'second')}; "
+        f"try again in {texts.counted(seconds, 'second')}.",
         seconds,
     )

@@ -158,15 +158,13 @@ def _own_balance(named_effects: NamedEffects) -> str:
 
 
 def _balance(named_effects: NamedEffects, effect: BalanceEffect) -> str:
-    after = words.number((effect.after_half_days or 0) / 2)
+    after = words.amount(effect.after_half_days or 0)
     who = _name(named_effects.names.get(effect.user_id, ""))
     if effect.before_half_days is None:
-        return gettext(
-            "{who}, {year}: {after} days left", who=who, year=effect.year.name, after=after
-        )
+        return gettext("{who}, {year}: {amount} left", who=who, year=effect.year.name, amount=after)
     before = words.number(effect.before_half_days / 2)
     return gettext(
-        "{who}, {year}: {before} → {after} days left",
+        "{who}, {year}: {before} → {after} left",
         who=who,
         year=effect.year.name,
         before=before,

@@ -88,8 +88,14 @@ def amount(half_days: int) -> str:
     """``2.5 days``, ``1 day``, ``half a day``."""
     if half_days == 1:
         return gettext("half a day")
-    # 1.5 takes the plural form of 2.
-    return ngettext("{days} day", "{days} days", -(-half_days // 2), days=number(half_days / 2))
+    return ngettext(
+        "{days} day", "{days} days", plural_number(half_days), days=number(half_days / 2)
+    )
+
+
+def plural_number(half_days: int) -> int:
+    """The number whose plural form days take: 2 for 0.5 and 1.5 days."""
+    return half_days // 2 if half_days % 2 == 0 else 2
 
 
 def holiday(name: str, country_code: str | None, day: date) -> str:

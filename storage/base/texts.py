@@ -98,6 +98,11 @@ def plain_name(text: str) -> str:
     return " ".join("".join(characters).split())[:MAX_NAME_LENGTH].rstrip()
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: ``1 error``, ``1,200 errors``; ``many`` for other plurals."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def slug_of(text: str, max_length: int) -> str:
     """The text as lower-case ASCII letters, digits and hyphens; may be empty."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()

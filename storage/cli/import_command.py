@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from storage.base import texts
 from storage.base.values import Organisation, as_dict
 from storage.cli import console
 from storage.cli.console import Clock, Env
@@ -113,11 +114,12 @@ def _progress_bar(total: int) -> Iterator[Progress]:
 
 
 def _sentence(organisation: Organisation, counts: Imported, *, dry_run: bool) -> str:
-    verb = "would be" if dry_run else "were"
+    people = texts.counted(counts.people_created, "person", "people")
+    departments = texts.counted(counts.departments_created, "department")
+    would_be = "would be " if dry_run else ""
     return (
-        f"In {organisation.name}, {counts.people_created:,} people {verb} added, "
-        f"{counts.people_updated:,} changed, {counts.people_unchanged:,} unchanged; "
-        f"{counts.departments_created:,} departments {verb} added."
+        f"In {organisation.name}: {people} {would_be}added, {counts.people_updated:,} changed, "
+        f"{counts.people_unchanged:,} unchanged; {departments} {would_be}added."
     )
 
 

@@ -9,6 +9,7 @@ import click
 
 from storage.access import reencryption, stored_secrets
 from storage.access.reencryption import Reencrypted
+from storage.base import texts
 from storage.base.environment import Environment
 from storage.base.secret_keys import key_file_in_use, replace_keys
 from storage.base.secrets import new_secret_key
@@ -113,7 +114,8 @@ def _reencrypt(database: Database, *, accept_loss: bool) -> Reencrypted:
         length=total, label="Encrypting", file=terminal, hidden=not terminal.isatty()
     ) as bar:
         result = reencryption.reencrypt(database, accept_loss=accept_loss, on_read=bar.update)
-    click.echo(f"Encrypted {result.changed:,} stored secrets with the first key.")
+    number = texts.counted(result.changed, "stored secret")
+    click.echo(f"Encrypted {number} with the first key.")
     return result
 
 

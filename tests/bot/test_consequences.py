@@ -266,6 +266,19 @@ def test_the_confirmation_is_in_german(world: World) -> None:
     assert "3 Tage → 2,5 Tage" in confirmation.visible_text
 
 
+@pytest.mark.parametrize(
+    ("locale", "shown"), [("en-GB", "2026: 22 → 1 day left"), ("de-DE", "2026: 22 → 1 Tag übrig")]
+)
+def test_a_single_day_left_is_in_the_singular(world: World, locale: str, shown: str) -> None:
+    world.slack.change_person(ADMIN, locale=locale)
+    world.submit_over_rest(ADA)
+
+    world.slack.submit(ADMIN, form_of(world), week_of(MORNING) | {"leave_allowance": "3.5"})
+    world.settled()
+
+    assert shown in world.slack.open_modal(ADMIN).visible_text
+
+
 @pytest.mark.both_engines
 def test_an_admin_demoted_before_confirming_saves_nothing(world: World) -> None:
     world.submit_over_rest(ADA)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from storage.base.amounts import check_half_days, half_days_of
-from storage.base.errors import InvalidInput
+from storage.base.errors import InsufficientAllowance, InvalidInput
 
 
 @pytest.mark.parametrize(("days", "half_days"), [(0, 0), (25, 50), (2.5, 5), (366, 732), (-0.0, 0)])
@@ -28,3 +28,13 @@ def test_half_days_are_refused_with_the_fields_public_name() -> None:
         check_half_days(733, "leave_allowance_half_days")
 
     assert refusal.value.errors[0].pointer == "/leave_allowance"
+
+
+@pytest.mark.parametrize(
+    ("half_days", "shown"),
+    [(-2, "-1 days"), (0, "0 days"), (1, "0.5 days"), (2, "1 day"), (3, "1.5 days"), (4, "2 days")],
+)
+def test_a_refusal_says_how_many_days_are_left_in_plain_english(half_days: int, shown: str) -> None:
+    refusal = InsufficientAllowance(half_days, 6, "2026")
+
+    assert refusal.detail == f"{shown} left in the leave year 2026. This request needs 3 days."

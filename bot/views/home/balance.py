@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.base.block_kit import Block
-from bot.base.language import gettext
+from bot.base.language import gettext, ngettext
 from bot.blocks import layout, text, words
 from storage.leave.ledgers import Balance
 
@@ -34,8 +34,10 @@ def blocks(balances: Sequence[Balance]) -> list[Block]:
 
 
 def _lines(balance: Balance) -> list[str]:
-    summary = gettext(
+    summary = ngettext(
+        "{year}: {left} of {entitled} day left",
         "{year}: {left} of {entitled} days left",
+        words.plural_number(balance.entitled_half_days),
         year=balance.year.name,
         left=_days(balance.remaining_half_days),
         entitled=_days(balance.entitled_half_days),

@@ -56,7 +56,7 @@ class Sentence(str):
 def _in_english(figure: Figure) -> str:
     match figure:
         case HalfDays():
-            return f"{figure / 2:g} {'day' if abs(figure) <= 2 else 'days'}"
+            return f"{figure / 2:g} {'day' if figure == 2 else 'days'}"
         case int():
             return f"{figure:,}"
         case Days():
