@@ -64,6 +64,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The day is before the person's first day of employment.",
         "Choose the first day or a later one, or change `start_date` of the user first.",
     ),
+    "ambiguous": (
+        "Several departments have the name that a line of the import file gives.",
+        "Rename one of them first.",
+    ),
     "contains_nul": ("The text contains the character NUL.", "Remove it."),
     "control_character": (
         "The text contains control characters, characters that change the direction of the text "
@@ -87,6 +91,14 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Send `cover_user_id` with the request.",
     ),
     "duplicate_working_day": ("A working day is listed twice.", "List each half-day once."),
+    "email_not_confirmed": (
+        "Slack has not confirmed the account's e-mail address.",
+        "Enter the address yourself if you know whose account it is.",
+    ),
+    "empty": (
+        "The import file is empty.",
+        "Name the columns in its first line, and write one person per line.",
+    ),
     "end_before_start": (
         "The last day is before the first.",
         "Swap the dates; leave includes both.",
@@ -140,6 +152,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "A slug has lower-case letters, digits and single hyphens.",
         "Remove spaces, capitals and other characters.",
     ),
+    "invalid_team_id": (
+        "This is not the id of a Slack workspace.",
+        "Use the workspace's id, which looks like T0123ABCD.",
+    ),
     "invalid_time": ("This is not a time of day.", "Use HH:MM, such as 09:00."),
     "invalid_value": ("The value cannot be used here.", "`detail` says what is expected."),
     "leave_type_archived": (
@@ -162,6 +178,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The manager reports, directly or indirectly, to this person.",
         "Choose a manager outside the person's own reports.",
     ),
+    "new_person": (
+        "The line adds a new person, and `effective_from` is for changes of a person.",
+        "Leave the cell empty: a new person's values count from their first day.",
+    ),
     "no_events": ("The list of events is empty.", "Send one or more events, or `*` for all."),
     "no_scopes": ("The list of scopes is empty.", "Send at least one scope."),
     "no_working_days": ("The list of working days is empty.", "Choose at least one working day."),
@@ -172,6 +192,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "not_a_boolean": ("The field must be true or false.", "Send true or false, unquoted."),
     "not_a_number": ("The parameter is not a whole number.", "Send digits only, such as 50."),
     "not_a_uuid": ("An id is a UUID.", "Copy the `id` from a response of this API."),
+    "not_csv": (
+        "The import file is not valid CSV.",
+        "`detail` names the line; check its quotation marks.",
+    ),
     "not_found": (
         "An id in the body or query does not exist in this organisation.",
         "Copy the id from a response of this API.",
@@ -181,6 +205,15 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Send a number such as 25 or 12.5.",
     ),
     "not_one_of": ("Only certain values are possible.", "`detail` lists them."),
+    "not_text": (
+        "The import file is not text, for example a spreadsheet.",
+        "Save it as CSV UTF-8.",
+    ),
+    "not_utf_16": (
+        "The import file begins as UTF-16 but is not valid UTF-16.",
+        "Save it as CSV UTF-8.",
+    ),
+    "not_utf_8": ("The import file is not valid UTF-8.", "Save it as CSV UTF-8."),
     "note_required": ("This leave type requires a note.", "Send `note` with the request."),
     "not_with_replaces": (
         "A preview of a change has the person of the request that it replaces.",
@@ -222,6 +255,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The field cannot be changed, and its value differs from the stored one.",
         "Omit it, or send the value that GET returns.",
     ),
+    "repeated_email": ("The import file has two lines for the same person.", "Keep one of them."),
     "repeated_field": ("A JSON object contains the same name twice.", "Send each field once."),
     "repeated_parameter": ("A query parameter was sent twice.", "Send it once."),
     "required": ("The field is missing, or null where it must not be.", "Send it."),
@@ -241,11 +275,16 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The period ends before it begins: `to` is before `from`.",
         "Swap the two dates, or leave one of them out.",
     ),
+    "too_large": ("The import file is too large.", "`detail` names the limit; split the file."),
     "too_little_notice": (
         "This leave type must be requested earlier (`min_notice_days`).",
         "Choose a later first day, or ask an admin to change the type.",
     ),
     "too_long": ("There are too many characters, entries or days.", "`detail` names the limit."),
+    "too_many_cells": (
+        "A line of the import file has more cells than the header has columns.",
+        "Quote cells that contain the separator.",
+    ),
     "too_many_days": (
         "This leave type allows fewer days in a row (`max_consecutive_days`).",
         "Request fewer days, or ask an admin to change the type.",
@@ -264,6 +303,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The body has a field that this operation does not know; it might be misspelt.",
         "Remove it, or compare its name with the documentation.",
     ),
+    "unknown_frequency": ("This frequency of a digest does not exist.", "Use daily or weekly."),
     "unknown_half": (
         "This half of a day does not exist.",
         "Use am or pm, or null for the whole day.",
@@ -276,6 +316,7 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "This kind of leave year does not exist.",
         "Use calendar, fiscal or anniversary.",
     ),
+    "unknown_locale": ("Hiatus does not have this language.", "`detail` lists the languages."),
     "unknown_parameter": (
         "The query has a parameter that this operation does not know. It is refused because a "
         "mistyped filter would return too much.",
@@ -316,6 +357,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "working_hours_out_of_order": (
         "The working day must start before midday and end after midday.",
         "Change `day_starts_at`, `midday_at` and `day_ends_at` together.",
+    ),
+    "wrong_columns": (
+        "The header of the import file has unknown, repeated or missing columns.",
+        "`detail` names each of them.",
     ),
     "wrong_format": ("The text does not have the expected form.", "`detail` describes it."),
     "wrong_type": (

@@ -131,11 +131,6 @@ EXPLAINED: Final = (
         cure="Ask an operator to run `hiatus slack link`, then install the app again.",
     ),
     Explained(
-        example=errors.Conflict("This conflicts with the current state."),
-        meaning="The request is valid, but conflicts with the current state.",
-        cure="Read the resource again, then decide whether to repeat the request.",
-    ),
-    Explained(
         example=errors.InvalidTransition("approved", "cancelled"),
         meaning="This action is not possible in the leave request's current status, which "
         "`leave_status` names. Declined and cancelled leave cannot be changed.",

@@ -35,7 +35,8 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "less_than_equal": ("out_of_range", "{field} must be {le} or less."),
     "string_unicode": ("invalid_value", "{field} must be valid Unicode."),
 }
-_OTHER: Final = ("invalid_value", "{field} is not a valid value.")
+OTHER: Final = ("invalid_value", "{field} is not a valid value.")
+OF_UNKNOWN: Final = {"field": "unknown_field", "parameter": "unknown_parameter"}
 _TYPES_OF_PYDANTIC: Final = frozenset(get_args(ErrorType))
 
 
@@ -55,10 +56,10 @@ def _field_error(entry: ErrorDetails, model: type[BaseModel], in_query: bool) ->
     location = entry["loc"]
     field = next((part for part in reversed(location) if isinstance(part, str)), "The body")
     if entry["type"] == "extra_forbidden":
-        code = "unknown_parameter" if in_query else "unknown_field"
-        detail = _unknown(field, model, "parameter" if in_query else "field")
+        kind = "parameter" if in_query else "field"
+        code, detail = OF_UNKNOWN[kind], _unknown(field, model, kind)
     elif entry["type"] in _TYPES_OF_PYDANTIC:
-        code, sentence = SENTENCES.get(entry["type"], _OTHER)
+        code, sentence = SENTENCES.get(entry["type"], OTHER)
         detail = sentence.format(field=field, **entry.get("ctx", {}))
     else:
         code, detail = entry["type"], entry["msg"].format(field=field)

@@ -92,11 +92,14 @@ class RefusalRecord(TypedDict):
     leave_status: NotRequired[LeaveStatus]
 
 
+WarningCode = Literal["cover_away"]
+
+
 class WarningRecord(TypedDict):
     """Something to consider before the request is made."""
 
     code: Annotated[
-        Literal["cover_away"],
+        WarningCode,
         Field(
             description=(
                 "`cover_away`: the cover is on approved leave, or does not work, on one of the "

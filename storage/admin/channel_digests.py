@@ -58,8 +58,8 @@ def check_channel(value: object, field: str) -> str:
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "channel": check_channel,
     "department_id": fields.unchecked,
-    "frequency": fields.one_of(*DIGEST_FREQUENCIES),
-    "locale": fields.one_of(*CHANNEL_LOCALES),
+    "frequency": fields.one_of(*DIGEST_FREQUENCIES, code="unknown_frequency"),
+    "locale": fields.one_of(*CHANNEL_LOCALES, code="unknown_locale"),
 }
 
 

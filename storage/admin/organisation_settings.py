@@ -34,7 +34,7 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
     "country_code": holiday_calendar.check_country,
     "timezone": fields.timezone,
     "working_days": working_week.check_working_days,
-    "leave_year_type": fields.one_of(*get_args(LeaveYearType)),
+    "leave_year_type": fields.one_of(*get_args(LeaveYearType), code="unknown_leave_year_type"),
     "leave_year_start_month": fields.whole_number(1, 12),
     "leave_year_start_day": fields.whole_number(1, 31),
     "default_leave_allowance_half_days": check_half_days,

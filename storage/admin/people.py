@@ -25,7 +25,7 @@ from storage.rules import holiday_calendar, roles, working_week
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "first_name": texts.name,
     "last_name": texts.name,
-    "role": fields.one_of(*ROLES),
+    "role": fields.one_of(*ROLES, code="unknown_role"),
     "department_id": fields.unchecked,
     "manager_id": fields.unchecked,
     "job_title": fields.optional(texts.name),

@@ -74,12 +74,12 @@ def unchecked(value: object, field: str) -> object:
     return value
 
 
-def one_of(*words: str) -> Check:
-    """A check that accepts only these words; its code is ``unknown_<field>``."""
+def one_of(*words: str, code: str) -> Check:
+    """A check that accepts only these words; ``code`` is that of its error."""
 
     def check_word(value: object, field: str) -> object:
         if value not in words:
-            raise InvalidInput.of(field, f"unknown_{field}", "Use one of {words}.", words=words)
+            raise InvalidInput.of(field, code, "Use one of {words}.", words=words)
         return value
 
     return check_word

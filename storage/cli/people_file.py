@@ -87,7 +87,7 @@ def _allowance(text: str, field: str) -> int:
 
 
 def _role(text: str, field: str) -> str:
-    role: str = fields.one_of(*ROLES)(text.lower(), field)
+    role: str = fields.one_of(*ROLES, code="unknown_role")(text.lower(), field)
     return role
 
 

@@ -1,26 +1,94 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from api.documentation import error_codes, error_page
-from api.documentation.explained_fields import OF_FORM
+from api.documentation import error_codes, error_page, openapi
+from api.documentation.explained_fields import OF_FIELDS, OF_FORM
 from api.documentation.explained_refusals import EXPLAINED
 from api.http import errors as http
+from api.http import field_errors
+from api.schemas.preview_records import WarningCode
+from api.service.app import OPERATIONS, OTHER_PATHS
 from tests.api.conftest import Client
 from tests.api.test_errors import every_refusal, import_all_of_storage
+from tests.raised_codes import called_names, product_sources, raised_codes
 
 ROOT = Path(__file__).parents[2]
 HOW = "Explain it in explained_refusals.py or explained_fields.py, then run `make docs`."
 
 
-def test_every_refusal_is_explained() -> None:
+# Codes of fields that only Slack's forms and operator commands have: what makes them is shared with
+# REST, where a schema or another rule refuses such a value first.
+NOT_IN_REST = {
+    *("invalid_slug", "not_a_boolean", "unknown_frequency", "unknown_half", "user_not_active"),
+    *("unknown_leave_year_type", "unknown_locale", "unknown_role"),
+}
+# Modules whose errors REST never sends.
+WITHOUT_REST = ("bot/", "storage/cli/", "storage/slack/")
+
+
+def test_every_raised_refusal_is_explained_and_no_other() -> None:
     import_all_of_storage()
+    called = called_names(product_sources().values())
+    raised = {kind for kind in every_refusal() if kind.__name__ in called}
     explained = [type(entry.example) for entry in EXPLAINED]
 
-    assert [kind for kind in every_refusal() if kind not in explained] == [], HOW
+    assert set(explained) == raised, HOW
     assert len(explained) == len(set(explained))
+
+
+def test_every_raised_code_of_a_field_is_explained_and_no_other() -> None:
+    raised = raised_codes(product_sources())
+    of_pydantic = {code for code, _ in (*field_errors.SENTENCES.values(), field_errors.OTHER)}
+    codes = {*raised.places, *of_pydantic, *field_errors.OF_UNKNOWN.values()}
+    of_warnings = set(get_args(WarningCode))
+    of_refusals = {kind.code for kind in every_refusal()}
+
+    assert raised.unclear == [], "Write the code as a literal where it is raised."
+    missing = codes - set(OF_FIELDS) - of_warnings - of_refusals
+    assert {code: raised.places.get(code) for code in missing} == {}, HOW
+    assert (set(OF_FIELDS) | of_warnings) - codes == set(), "Nothing raises it: remove it."
+
+
+def test_openapi_has_every_code_that_rest_raises() -> None:
+    places = raised_codes(product_sources()).places
+    outside = {code for code, of in places.items() if all(map(_is_without_rest, of))}
+    document = openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test").decode()
+
+    absent = {code for code in OF_FIELDS if f"`{code}`" not in document}
+    assert absent - outside == NOT_IN_REST, "Name it in the `rules` of its operations."
+
+
+def _is_without_rest(place: str) -> bool:
+    return place.startswith(WITHOUT_REST)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'raise InvalidInput.of("note", "planted", "Say more.")',
+        'FieldError(pointer="/note", code="planted", detail="Say more.")',
+        'raise PydanticCustomError("planted", "{field} is odd.")',
+        'code = "planted" if x else "other"\nraise errors.InvalidInput.of("a", code, "")',
+        'def _no(code): return InvalidInput.of("a", code, "")\nraise _no("planted")',
+        'def no(*, code): return InvalidInput.of("a", code, "")\nraise a.no(code="planted")',
+    ],
+)
+def test_a_planted_code_is_found(planted: str) -> None:
+    places = raised_codes({"storage/rules/planted.py": planted}).places
+
+    assert "planted" in places.keys() - set(OF_FIELDS)
+
+
+def test_a_computed_code_is_reported() -> None:
+    planted = 'raise InvalidInput.of("a", f"unknown_{field}", "")'
+
+    raised = raised_codes({"storage/rules/planted.py": planted})
+
+    assert raised.unclear == ["storage/rules/planted.py:1: f'unknown_{field}'"]
 
 
 def test_every_problem_of_http_is_explained() -> None:

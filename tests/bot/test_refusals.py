@@ -96,7 +96,7 @@ def with_figures() -> list[DomainError]:
             lambda: fields.clock_time("9", "midday_at"),
             lambda: fields.boolean(None, "is_paid"),
             lambda: fields.whole_number(1, 1_200)(0, "number"),
-            lambda: fields.one_of("a", "b")("c", "word"),
+            lambda: fields.one_of("a", "b", code="unknown_word")("c", "word"),
             lambda: fields.require({}, "first_name", "last_name"),
             lambda: fields.checked({"odd": 1}, {}),
             lambda: leave_years.check_leave_year_start(13, 1),
