@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import Awaitable
+from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -20,7 +22,8 @@ from api.http.conditions import tags_in
 from api.http.errors import RateLimited
 from api.http.handlers import Services
 from api.wallchart import rasteriser
-from api.wallchart.wallchart_cache import Format, Rendered, Subject, WallchartCache
+from api.wallchart.turns import Turns
+from api.wallchart.wallchart_cache import Format, Rendered, Subject, Version, WallchartCache
 from api.wallchart.wallchart_requests import unknown_department, wallchart_request
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
@@ -48,6 +51,11 @@ _PAGE_POLICY: Final = (
 )
 _PICTURE_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 
+T = TypeVar("T")
+
+# The client has gone, so it gets no response: nginx's status for the log.
+_DISCONNECTED: Final = 499
+
 _log = structlog.stdlib.get_logger("hiatus.wallchart")
 
 
@@ -68,14 +76,15 @@ class WallchartEndpoint:
         self._services = services
         self._cache = WallchartCache()
         self._tokens = FeedTokens(services, "wallchart")
-        # Each picture takes one processor and much memory.
-        self._rasterising = asyncio.Semaphore(1)
+        self._turns = Turns()
 
     async def respond(self, request: Request) -> Response:
         """Browsers get errors as a page. Raises NotFound, RateLimited and InvalidInput."""
         language = preferred(request.headers.get("accept-language", ""), (*TEXTS,))
         try:
             return await self._respond(request, language)
+        except ClientDisconnect:
+            return Response(status_code=_DISCONNECTED)
         except (NotFound, RateLimited, InvalidInput) as error:
             if not prefers_html(request.headers.get("accept", "")):
                 raise
@@ -113,26 +122,62 @@ class WallchartEndpoint:
         if contents is None:
             if rendered is None:
                 rendered = await self._services.database.read_long(_load_and_render, subject)
-            contents = await self._encoded(rendered, format_, is_compressed=is_compressed)
-            self._cache.add_contents(version, contents)
+            if format_ == "png":
+                contents = await _while_connected(request, self._drawn(subject, version, rendered))
+            else:
+                contents = await _encoded(rendered, is_compressed=is_compressed)
+                self._cache.add_contents(version, contents)
         if is_compressed:
             headers["Content-Encoding"] = "gzip"
         return Response(contents, 200, headers, _MEDIA_TYPES[format_])
 
-    async def _encoded(self, rendered: Rendered, format_: Format, *, is_compressed: bool) -> bytes:
-        if format_ == "png":
-            return await self._rasterised(rendered.content)
-        if is_compressed:
-            return await run_in_threadpool(partial(gzip.compress, rendered.content, 5, mtime=0))
-        return rendered.content
+    async def _drawn(self, subject: Subject, version: Version, rendered: Rendered) -> bytes:
+        """The PNG, also cached. Raises RateLimited."""
+        async with self._turns.turn(subject.owner.organisation_id):
+            # Many screens may wait for the same picture.
+            drawn = self._cache.contents(version)
+            if drawn is None:
+                drawn = await _rasterised(rendered.content)
+                self._cache.add_contents(version, drawn)
+            return drawn
 
-    async def _rasterised(self, svg: bytes) -> bytes:
-        async with self._rasterising:
-            try:
-                return await run_in_threadpool(rasteriser.png, svg)
-            except rasteriser.NotDrawn as error:
-                _log.warning("wallchart.not_drawn", reason=str(error))
-                raise HTTPException(503) from error
+
+async def _while_connected(request: Request, work: Awaitable[T]) -> T:
+    """Cancels the work if the client disconnects first. Raises ClientDisconnect."""
+    task, disconnected = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((task, disconnected), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return await task
+    finally:
+        task.cancel()
+        disconnected.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _rasterised(svg: bytes) -> bytes:
+    drawing = asyncio.ensure_future(run_in_threadpool(rasteriser.png, svg))
+    try:
+        return await asyncio.shield(drawing)
+    except asyncio.CancelledError:
+        # The process does not end with the request: the turn lasts until it does.
+        with suppress(rasteriser.NotDrawn):
+            await drawing
+        raise
+    except rasteriser.NotDrawn as error:
+        _log.warning("wallchart.not_drawn", reason=str(error))
+        raise HTTPException(503) from error
+
+
+async def _encoded(rendered: Rendered, *, is_compressed: bool) -> bytes:
+    if is_compressed:
+        return await run_in_threadpool(partial(gzip.compress, rendered.content, 5, mtime=0))
+    return rendered.content
 
 
 def _token_and_format(name: str) -> tuple[str, Format]:
