@@ -19,7 +19,7 @@ from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.cli import people_file, people_import
 from storage.directory import people_changes
-from storage.leave import adjustments, decisions
+from storage.leave import adjustments, decisions, leave_types
 from storage.slack import join_policy, workspace_matching
 from storage.webhooks import requested_deliveries, webhooks
 
@@ -274,6 +274,11 @@ EXPLAINED: Final = (
         example=feeds.TooManyFeeds(),
         meaning="The person has reached the limit for calendar feeds.",
         cure="Delete one that is no longer used.",
+    ),
+    Explained(
+        example=leave_types.TooManyLeaveTypes(),
+        meaning="The organisation has reached the limit for leave types in use.",
+        cure="Archive one that is no longer requested, then add or restore this one.",
     ),
     Explained(
         example=channel_digests.TooManyDigests(),

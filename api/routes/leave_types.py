@@ -67,15 +67,15 @@ OPERATIONS = (
         summary="Create a leave type",
         description=(
             "By default, a leave type needs approval, is paid and is deducted from the "
-            "allowance. Its name is unique among the types in use. `emoji` is one that every "
-            "Slack workspace has."
+            "allowance. Its name is unique among the types in use, of which there are at most 50. "
+            "`emoji` is one that every Slack workspace has."
         ),
         handler=create,
         tag="Leave types",
         scope="organisation:write",
         role="admin",
         status=201,
-        refusals=(errors.CodeTaken, errors.NameTaken),
+        refusals=(errors.CodeTaken, errors.NameTaken, leave_types.TooManyLeaveTypes),
         rules=_RULES,
         example={"name": "Study leave", "code": "study", "max_consecutive_days": 5},
     ),
@@ -93,13 +93,20 @@ OPERATIONS = (
         method="PATCH",
         path="/leave-types/{id}",
         summary="Change a leave type",
-        description="Existing requests keep their days.",
+        description=(
+            "Existing requests keep their days. `is_archived` false restores an archived type."
+        ),
         handler=update,
         tag="Leave types",
         scope="organisation:write",
         role="admin",
         kind="leave type",
-        refusals=(errors.CodeTaken, errors.NameTaken, people_changes.ChangedMeanwhile),
+        refusals=(
+            errors.CodeTaken,
+            errors.NameTaken,
+            leave_types.TooManyLeaveTypes,
+            people_changes.ChangedMeanwhile,
+        ),
         rules=_RULES,
         is_long=True,
         example={"requires_note": True},

@@ -32,6 +32,7 @@ from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
+from storage.leave.leave_types import TooManyLeaveTypes
 from storage.slack.join_policy import NotAMember
 from storage.slack.workspace_matching import NotLinked
 from storage.webhooks.requested_deliveries import WebhookDisabled
@@ -187,6 +188,7 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
     TooManyFeeds: detail,
     FeedTokenUnreadable: lambda _: gettext(BROKEN),
     TooManyDigests: detail,
+    TooManyLeaveTypes: detail,
     TooManyWebhooks: detail,
     HolidaySetInUse: detail,
     TooManyOverrides: detail,

@@ -18,6 +18,9 @@ from bot.typed.phrases import commands as phrases
 from bot.typed.typed_leave import ParsedLeave
 from storage.leave import ledgers
 
+# As long as a message in Slack may be; nothing that is understood is longer.
+_MAX_TYPED: Final = 3_000
+
 
 def listeners(command: str) -> tuple[Listener, ...]:
     """The configured command, and ``/leave`` for workspaces in which Slack does not reserve it."""
@@ -27,7 +30,7 @@ def listeners(command: str) -> tuple[Listener, ...]:
 
 async def timeoff(interaction: Interaction) -> None:
     """Run a subcommand, or open a form filled in from the typed text."""
-    typed = " ".join(str(interaction.body.get("text") or "").split())
+    typed = " ".join(str(interaction.body.get("text") or "")[:_MAX_TYPED].split())
     subcommand = SUBCOMMANDS.get(typed.casefold())
     if subcommand is not None:
         await subcommand(interaction)

@@ -16,12 +16,12 @@ from bot.typed.problems import Problem, Unclear
 from bot.typed.typed_halves import Span
 from bot.typed.typed_patterns import Joiner
 from bot.typed.typed_terms import Day, Term, Word
-from bot.typed.typed_types import Mention
+from bot.typed.typed_types import Mention, TypeNames
 from bot.typed.words.languages import words_of
 from bot.typed.words.vocabulary import Words
 from storage.base.values import HalfDay, LeaveType
 
-# Longer text is cut.
+# The rest of longer text is not understood. Some letters become several when they are folded.
 MAX_LENGTH: Final = 200
 _ABOUT_TYPES: Final = ("which_type", "several_types")
 
@@ -89,10 +89,12 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     found by code, name or a prefix of either. If a word was not understood, no days are returned,
     because the word may change all of them.
     """
-    text = rewriting.without_symbols(typed_types.plain(typed[:MAX_LENGTH]))
+    folded = typed_types.plain(typed)
+    text = rewriting.without_symbols(folded[:MAX_LENGTH])
     leave_types = [leave_type for leave_type in context.leave_types if not leave_type.is_archived]
     vocabulary = words_of(context.language)
-    text, mentions = typed_types.phrases_of(text, leave_types)
+    type_names = TypeNames(leave_types)
+    text, mentions = type_names.phrases_of(text)
     text = rewriting.reduced(
         text,
         context.language,
@@ -104,7 +106,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     problems: list[Problem] = []
     synonyms: list[Mention] = []
     for words in groups:
-        named, remaining = typed_types.mentions_of(words, leave_types, vocabulary.fillers)
+        named, remaining = type_names.mentions_of(words, vocabulary.fillers)
         mentions += named
         meant, remaining = typed_types.synonyms_of(
             remaining, leave_types, vocabulary.type_words, context.main_type_id
@@ -115,6 +117,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         ]
         if unknown:
             problems.append(Problem(kind="unknown", typed=" ".join(unknown)))
+    if len(folded) > MAX_LENGTH:
+        problems.append(Problem(kind="unknown", typed=folded[MAX_LENGTH:]))
     mentions += typed_types.most_specific(synonyms, mentions, context.main_type_id)
     is_understood = not problems
     leave_type_id = None

@@ -51,9 +51,12 @@ def named(mention: Mention, people: Sequence[User]) -> tuple[list[User], str]:
     without such a match, all ``people``, whom a search found by the first word.
     """
     words = mention.after.split()
+    by_key: dict[str, list[User]] = {}
+    for person in people:
+        for key in _keys(person):
+            by_key.setdefault(key, []).append(person)
     for count in range(min(len(words), _MAX_NAME_WORDS), 0, -1):
-        key = _key(" ".join(words[:count]).rstrip(",;"))
-        matches = [person for person in people if key in _keys(person)]
+        matches = by_key.get(_key(" ".join(words[:count]).rstrip(",;")))
         if matches:
             return matches, " ".join([*mention.before.split(), *words[count:]])
     return list(people), " ".join([*mention.before.split(), *words[1:]])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from bot.typed.problems import Unclear
@@ -23,46 +24,87 @@ class Mention:
     matches: list[LeaveType]
 
 
-def phrases_of(text: str, leave_types: Sequence[LeaveType]) -> tuple[str, list[Mention]]:
-    """Names and codes with spaces or hyphens, and the text without them.
+class TypeNames:
+    """The names and codes of leave types, folded once for all the words that are looked up."""
 
-    To be found before the dates, because they could pass for one.
-    """
-    mentions: list[Mention] = []
-    phrases = {
-        name
-        for leave_type in leave_types
-        for name in _names(leave_type)
-        if re.search(r"[ -]", name)
-    }
-    for phrase in sorted(phrases, key=len, reverse=True):
-        pattern = rf"(?<!\S){re.escape(phrase)}(?![^\s,;])"
-        if re.search(pattern, text):
-            text = re.sub(pattern, ";", text)
-            matches = [leave_type for leave_type in leave_types if phrase in _names(leave_type)]
-            mentions.append(Mention(typed=phrase, matches=matches))
-    return text, mentions
+    def __init__(self, leave_types: Iterable[LeaveType]) -> None:
+        self._types: dict[str, dict[str, LeaveType]] = {}
+        for leave_type in leave_types:
+            for name in (leave_type.code.casefold(), plain(leave_type.name)):
+                self._types.setdefault(name, {})[leave_type.id] = leave_type
+        self._sorted = sorted(self._types)
+
+    def phrases_of(self, text: str) -> tuple[str, list[Mention]]:
+        """Names and codes with spaces or hyphens, and the text without them.
+
+        To be found before the dates, because they could pass for one.
+        """
+        mentions: list[Mention] = []
+        phrases = [name for name in self._sorted if " " in name or "-" in name]
+        for phrase in sorted(phrases, key=len, reverse=True):
+            without = _without(text, phrase)
+            if without != text:
+                text = without
+                mentions.append(Mention(typed=phrase, matches=[*self._types[phrase].values()]))
+        return text, mentions
+
+    def mentions_of(
+        self, words: Sequence[str], fillers: frozenset[str]
+    ) -> tuple[list[Mention], list[str]]:
+        """The leave types that consecutive words name, and the remaining words.
+
+        A word in ``fillers`` is never a prefix.
+        """
+        mentions: list[Mention] = []
+        remaining: list[str] = []
+        at = 0
+        while at < len(words):
+            mention = self._longest_at(words, at, fillers)
+            if mention is None:
+                remaining.append(words[at])
+                at += 1
+            else:
+                mentions.append(mention)
+                at += mention.typed.count(" ") + 1
+        return mentions, remaining
+
+    def _longest_at(self, words: Sequence[str], at: int, fillers: frozenset[str]) -> Mention | None:
+        """The longest name, else the longest prefix of one."""
+        name = prefix = None
+        for end in range(at + 1, len(words) + 1):
+            phrase = " ".join(words[at:end])
+            if not self._is_prefix(phrase):
+                # No name begins with more of these words either.
+                break
+            if phrase in self._types:
+                name = phrase
+            if phrase not in fillers:
+                prefix = phrase
+        if name is not None:
+            return Mention(typed=name, matches=[*self._types[name].values()])
+        return None if prefix is None else Mention(typed=prefix, matches=self._beginning(prefix))
+
+    def _is_prefix(self, phrase: str) -> bool:
+        at = bisect_left(self._sorted, phrase)
+        return at < len(self._sorted) and self._sorted[at].startswith(phrase)
+
+    def _beginning(self, prefix: str) -> list[LeaveType]:
+        names = self._sorted[bisect_left(self._sorted, prefix) :]
+        of_names = takewhile(lambda name: name.startswith(prefix), names)
+        types = {key: each for name in of_names for key, each in self._types[name].items()}
+        return [*types.values()]
 
 
-def mentions_of(
-    words: Sequence[str], leave_types: Sequence[LeaveType], fillers: frozenset[str]
-) -> tuple[list[Mention], list[str]]:
-    """The leave types that consecutive words name, and the remaining words.
-
-    A word in ``fillers`` is never a prefix.
-    """
-    mentions: list[Mention] = []
-    remaining: list[str] = []
-    at = 0
-    while at < len(words):
-        mention = _longest_at(words, at, leave_types, fillers)
-        if mention is None:
-            remaining.append(words[at])
-            at += 1
-        else:
-            mentions.append(mention)
-            at += len(mention.typed.split(" "))
-    return mentions, remaining
+def _without(text: str, phrase: str) -> str:
+    """The text with ``;`` in place of the phrase wherever it stands between other words."""
+    at = text.find(phrase)
+    while at >= 0:
+        end = at + len(phrase)
+        begins = at == 0 or text[at - 1].isspace()
+        if begins and (end == len(text) or text[end] in " ,;"):
+            text = f"{text[:at]};{text[end:]}"
+        at = text.find(phrase, at + 1)
+    return text
 
 
 def synonyms_of(
@@ -91,30 +133,6 @@ def most_specific(
     """The synonyms; "vacation" is no type of its own beside another, as in "unpaid vacation"."""
     others = [mention for mention in synonyms if mention.matches[0].id != main_type_id]
     return others if named or others else list(synonyms)
-
-
-def _longest_at(
-    words: Sequence[str], at: int, leave_types: Sequence[LeaveType], fillers: frozenset[str]
-) -> Mention | None:
-    phrases = [" ".join(words[at:end]) for end in range(len(words), at, -1)]
-    for is_match in (_is_name, _is_prefix):
-        for phrase in phrases:
-            matches = [leave_type for leave_type in leave_types if is_match(phrase, leave_type)]
-            if matches and (phrase not in fillers or is_match is _is_name):
-                return Mention(typed=phrase, matches=matches)
-    return None
-
-
-def _is_name(phrase: str, leave_type: LeaveType) -> bool:
-    return phrase in _names(leave_type)
-
-
-def _is_prefix(phrase: str, leave_type: LeaveType) -> bool:
-    return any(name.startswith(phrase) for name in _names(leave_type))
-
-
-def _names(leave_type: LeaveType) -> tuple[str, str]:
-    return leave_type.code.casefold(), plain(leave_type.name)
 
 
 def only_id(mentions: Sequence[Mention]) -> str | None:

@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Delete, Select
 
 from storage.base import fields, texts
-from storage.base.errors import CodeTaken, InvalidInput, NameTaken, NotFound
+from storage.base.errors import CodeTaken, Conflict, InvalidInput, NameTaken, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.texts import slug_of
@@ -26,10 +26,25 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
 from storage.rules import leave_type_fields, roles
 
+# Typed text is compared with the names of all types in use.
+MAX_LEAVE_TYPES: Final = 50
 # Fields that approval cards show or depend on.
 _CARD_FIELDS: Final = ("name", "is_private", "deducts_allowance")
 # Fields that calendar events show.
 _EVENT_FIELDS: Final = ("name", "colour", "is_private")
+
+
+class TooManyLeaveTypes(Conflict):
+    """The organisation has ``MAX_LEAVE_TYPES`` leave types in use; archived ones do not count."""
+
+    code = "too_many_leave_types"
+    title = "There are too many leave types."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "An organisation can have at most {most} leave types in use. Archive one first.",
+            most=MAX_LEAVE_TYPES,
+        )
 
 
 def add_defaults(tx: Transaction, *, by: Caller, now: datetime) -> None:
@@ -44,7 +59,8 @@ def create(
     """Add a type: ``name`` and any other field of ``update``.
 
     The default code is made from the name; `leave_type_fields` has the others. Raises
-    InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has changed.
+    InsufficientRole, InvalidInput, CodeTaken, NameTaken or TooManyLeaveTypes; then nothing has
+    changed.
     """
     roles.check_role(by.role, "admin")
     fields.require(fields_of_type, "name")
@@ -61,7 +77,7 @@ def create(
     locks.organisation(tx, by.organisation_id)
     _check_code_is_free(tx, leave_type.code, by=by)
     if not leave_type.is_archived:
-        _check_name_is_free(tx, leave_type, by=by)
+        _check_use(tx, None, leave_type, by=by)
     try:
         tx.insert(LeaveTypeRow, organisation_id=by.organisation_id, **as_dict(leave_type))
     except DuplicateRow as error:
@@ -89,8 +105,8 @@ def update(
 ) -> LeaveType:
     """Change fields; ``is_archived`` false restores a type. Requests keep their counted days.
 
-    Raises NotFound, InsufficientRole, InvalidInput, CodeTaken or NameTaken; then nothing has
-    changed.
+    Raises NotFound, InsufficientRole, InvalidInput, CodeTaken, NameTaken or TooManyLeaveTypes;
+    then nothing has changed.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
@@ -102,7 +118,7 @@ def update(
     if after == before:
         return before
     if _may_clash(before, after):
-        _check_name_is_free(tx, after, by=by)
+        _check_use(tx, before, after, by=by)
     if after.code != before.code:
         _check_code_is_free(tx, after.code, by=by)
     action: AuditAction = (
@@ -187,12 +203,19 @@ def _may_clash(before: LeaveType, after: LeaveType) -> bool:
     return before.is_archived or texts.name_key(after.name) != texts.name_key(before.name)
 
 
-def _check_name_is_free(tx: Transaction, leave_type: LeaveType, *, by: Caller) -> None:
-    """Raises NameTaken. Names of archived types may be used again."""
-    key = texts.name_key(leave_type.name)
-    for other_id, other_name in tx.all(_names_in_use, organisation_id=by.organisation_id):
-        if other_id != leave_type.id and texts.name_key(other_name) == key:
+def _check_use(tx: Transaction, before: LeaveType | None, after: LeaveType, *, by: Caller) -> None:
+    """Checks a type that comes into use, or its new name.
+
+    Raises NameTaken or TooManyLeaveTypes. Names of archived types may be used again.
+    """
+    key = texts.name_key(after.name)
+    in_use = tx.all(_names_in_use, organisation_id=by.organisation_id)
+    for other_id, other_name in in_use:
+        if other_id != after.id and texts.name_key(other_name) == key:
             raise NameTaken(other_name, other_id)
+    is_added = before is None or before.is_archived
+    if is_added and len(in_use) >= MAX_LEAVE_TYPES:
+        raise TooManyLeaveTypes
 
 
 def _check_code_is_free(tx: Transaction, code: str, *, by: Caller) -> None:

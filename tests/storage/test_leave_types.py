@@ -238,6 +238,26 @@ def test_an_unused_type_is_deleted(database: Database) -> None:
     assert study.id not in config_of(database, acme).leave_types
 
 
+def test_a_limited_number_of_types_is_in_use(database: Database) -> None:
+    acme = an_organisation(database)
+    kept = [a_leave_type(database, acme, name=f"Leave {number}") for number in range(45)]
+    archived = a_leave_type(database, acme, name="Sabbatical", is_archived=True)
+
+    def restore() -> LeaveType:
+        return database.write_now(
+            leave_types.update, archived.id, {"is_archived": False}, by=acme.caller, now=LATER
+        )
+
+    with pytest.raises(leave_types.TooManyLeaveTypes):
+        a_leave_type(database, acme, name="Study")
+    with pytest.raises(leave_types.TooManyLeaveTypes):
+        restore()
+    changed = {"name": "Leave of another name"}
+    database.write_now(leave_types.update, kept[0].id, changed, by=acme.caller, now=LATER)
+    database.write_now(leave_types.delete, kept[1].id, by=acme.caller, now=LATER)
+    assert not restore().is_archived
+
+
 def test_a_used_type_is_archived_and_can_be_restored(database: Database) -> None:
     acme = an_organisation(database)
     study = a_leave_type(database, acme)

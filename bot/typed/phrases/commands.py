@@ -19,6 +19,7 @@ class Command:
     rest: str = ""
 
 
+_MAX_LENGTH: Final = 200
 _PUNCTUATION: Final = " ?!.,"
 _COURTESIES: Final = re.compile(
     r"(?<!\S)(?:please|pls|plz|thanks|thank you|hi|hello|hey|bitte|danke|hallo|mal)(?=$|[\s,])[,]?"
@@ -72,9 +73,11 @@ _COMPILED: Final = tuple((name, re.compile(pattern)) for name, pattern in _PHRAS
 
 
 def command_of(typed: str) -> Command | None:
-    """What the phrase asks for; None for everything else."""
+    """What the phrase asks for; None for everything else, and for long text."""
     if typed.strip() == "?":
         return Command(name="help")
+    if len(typed) > _MAX_LENGTH:
+        return None
     text = _COURTESIES.sub(" ", _without_end(plain(typed)))
     text = _without_end(" ".join(text.split()))
     for name, pattern in _COMPILED:
