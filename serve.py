@@ -30,7 +30,7 @@ from bot.base.settings import SlackSettings
 from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
 from storage.base import caches
-from storage.base.environment import Environment
+from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
 from storage.cli import commands, console, slack_commands
 from storage.cli.backups import backup_commands
@@ -42,6 +42,8 @@ from storage.events import notification_outbox
 from storage.rules import holiday_calendar
 
 if TYPE_CHECKING:
+    from socket import socket as Socket
+
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
@@ -188,7 +190,18 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
                 err=True,
             )
             raise click.exceptions.Exit(1)
-        settings = prepare({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
+        try:
+            # Before anything else: a process without its port must not migrate or start jobs.
+            with server.bound(host, port) as sockets:
+                run(sockets, base_url or f"http://{address}", address, demo=demo)
+        except server.CannotListen as error:
+            hint = ' With make: `make run ARGS="--port 9000"`.' if demo else ""
+            console.fail(f"{error}{hint}")
+
+    def run(sockets: Sequence[Socket], base_url: str, address: str, *, demo: bool) -> None:
+        from api.service import server
+
+        settings = prepare({**env, "BASE_URL": base_url}, migrates=demo)
         # When uvicorn has stopped, it raises the signal that stopped it again.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         database = open_database(settings)
@@ -210,7 +223,7 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
             with exempt_from_collection():
                 application = build(settings, database, utc_now, more_routes)
             proxies = [*settings.api.trusted_proxies]
-            server.run(application, host, port, trusted_proxies=proxies)
+            server.run(application, sockets, trusted_proxies=proxies)
 
     return serve
 
@@ -297,7 +310,11 @@ async def serve_socket(
             try:
                 await stack.enter_async_context(health.served(*health_address))
             except OSError as error:
-                raise socket.CannotServe(f"No health checks: {error.strerror}.") from error
+                from api.service.server import why_not
+
+                raise socket.CannotServe(
+                    f"No health checks: {why_not(error, *health_address, options='--health-')}"
+                ) from error
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
             dispatchers = [notification_dispatcher(slack)]
@@ -378,9 +395,20 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
     ]
 
 
+def warn_of_unknown_settings(env: Mapping[str, str]) -> None:
+    """Name variables like settings that no package reads, on standard error."""
+    environment = Environment({})
+    StorageSettings.read(environment, creates_key=False)
+    ApiSettings.read(environment)
+    SlackSettings.read(environment)
+    for sentence in unknown_settings(env, environment.names):
+        click.echo(f"Warning: {sentence}", err=True)
+
+
 def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
+    app.callback = partial(warn_of_unknown_settings, env)
     backup_commands.add_to(app, env, utc_now, VERSION)
     help_text = "Print the version and exit."
     click.version_option(VERSION, message="hiatus %(version)s", help=help_text)(app)

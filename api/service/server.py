@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Final
 
+import structlog
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.config import STARTUP_FAILURE
@@ -22,6 +26,14 @@ WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 # How long a connection may stay idle after a response. uvicorn with httptools bounds neither the
 # size nor the time of headers: docs/proxy.md leaves both to the proxy.
 KEEP_ALIVE_SECONDS: Final = 5
+
+
+# As uvicorn has it.
+_BACKLOG: Final = 2048
+
+
+class CannotListen(Exception):
+    """Nothing can listen on the address; the message says why, and what to do."""
 
 
 class _Server(uvicorn.Server):
@@ -53,19 +65,98 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(0.05)
 
 
+@contextmanager
+def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
+    """Sockets that are bound to the host's addresses and do not listen yet; closed at the end.
+
+    A process binds first, since it must start nothing if it cannot serve. Raises CannotListen.
+    """
+    with ExitStack() as stack:
+        try:
+            sockets = _bind(stack, host, port)
+        except OSError as error:
+            raise CannotListen(why_not(error, host, port)) from error
+        yield sockets
+
+
+def _bind(stack: ExitStack, host: str, port: int) -> list[socket.socket]:
+    """Sockets on the host's addresses, as asyncio binds them. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    absent: OSError | None = None
+    for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+        try:
+            listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+        except OSError as error:
+            # localhost may have an IPv6 address on a machine without IPv6.
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise
+            absent = error
+        else:
+            sockets.append(listener)
+    if absent is not None and not sockets:
+        raise absent
+    return sockets
+
+
+def why_not(error: OSError, host: str, port: int, *, options: str = "--") -> str:
+    """Why nothing can listen on that port of that host, and what to do.
+
+    ``options``: how the names of the command's options for both begin.
+    """
+    match error.errno:
+        case errno.EADDRINUSE:
+            other = 8000 if port == 9000 else 9000
+            return (
+                f"Port {port} of {host} is in use by another program. Stop that program, or choose "
+                f"another port, such as {options}port {other}."
+            )
+        case errno.EACCES:
+            return (
+                f"This user may not listen on port {port}. Choose a port from 1024 on, such as "
+                f"{options}port 8000, and let a reverse proxy listen on 80 and 443."
+            )
+        case errno.EADDRNOTAVAIL:
+            return (
+                f"{host} is not an address of this machine. Use {options}host 127.0.0.1 for "
+                f"programs on this machine, or {options}host 0.0.0.0 for all of its addresses."
+            )
+    if isinstance(error, socket.gaierror):
+        return (
+            f"{host!r} is not a host that this machine can find. Use an address, such as 127.0.0.1."
+        )
+    return f"Port {port} of {host} cannot be listened on: {error.strerror}."
+
+
+def listen(sockets: Sequence[socket.socket]) -> None:
+    """Raises CannotListen if another process bound the same port meanwhile and listens already."""
+    for listener in sockets:
+        host, port = listener.getsockname()[:2]
+        try:
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            raise CannotListen(why_not(error, host, port)) from error
+        url = f"http://{shown_address(host, port)}"
+        structlog.stdlib.get_logger("hiatus").info("serve.listening", url=url)
+
+
 def run(
     app: ASGIApp,
-    host: str,
-    port: int,
+    sockets: Sequence[socket.socket],
     *,
     trusted_proxies: list[str],
 ) -> None:
-    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start."""
+    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start.
+
+    ``sockets`` are bound. Raises CannotListen.
+    """
     server = _Server(
         uvicorn.Config(
             for_server(app),
-            host=host,
-            port=port,
             access_log=False,
             log_config=None,
             server_header=False,
@@ -74,8 +165,9 @@ def run(
             timeout_graceful_shutdown=DRAIN_SECONDS - KEEP_ALIVE_SECONDS,
         ),
     )
+    listen(sockets)
     with contextlib.suppress(KeyboardInterrupt):
-        server.run()
+        server.run([*sockets])
     if not server.started:
         sys.exit(STARTUP_FAILURE)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
@@ -22,6 +23,14 @@ _SWITCH: Final = {
 }
 
 
+_PREFIX: Final = "HIATUS_"
+# What Kubernetes sets for each service, such as one that is called hiatus or hiatus-web.
+_OF_KUBERNETES: Final = re.compile(
+    r"HIATUS_(\w+_)?(SERVICE_(HOST|PORT)\w*=.*|PORT\w*=[a-z]+://.*|PORT_\d+_[A-Z]+_[A-Z]+=.*)"
+)
+_MAX_UNKNOWN: Final = 20
+
+
 class SettingsError(Exception):
     """Settings that are missing or malformed; ``problems`` has a sentence for each."""
 
@@ -33,15 +42,17 @@ class SettingsError(Exception):
 class Environment:
     """Reads settings and collects all problems, which ``check`` raises together.
 
-    An empty value counts as missing.
+    An empty value counts as missing. ``names`` has every variable that was read, set or not.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
         self.problems: list[str] = []
+        self.names: set[str] = set()
 
     def text(self, name: str, default: str = "") -> str:
         """The stripped value; ``default`` if it is missing."""
+        self.names.add(name)
         return self._values.get(name, "").strip() or default
 
     def secret(self, name: str) -> str:
@@ -114,3 +125,27 @@ class Environment:
         """Raises SettingsError if there are problems."""
         if self.problems:
             raise SettingsError(self.problems)
+
+
+def unknown_settings(values: Mapping[str, str], names: Set[str]) -> list[str]:
+    """A sentence for each variable that is named like a setting and is none of these ``names``.
+
+    Values are secret; they are not shown.
+    """
+    unknown = sorted(
+        name
+        for name, value in values.items()
+        if name.upper().startswith(_PREFIX) and name not in names and value.strip()
+        if not _OF_KUBERNETES.fullmatch(f"{name}={value}")
+    )
+    sentences = [_unknown(name, names) for name in unknown[:_MAX_UNKNOWN]]
+    more = len(unknown) - len(sentences)
+    return [*sentences, f"{more} more settings are unknown."] if more else sentences
+
+
+def _unknown(name: str, names: Set[str]) -> str:
+    # Without the prefix, which would make all names alike.
+    by_end = {known.removeprefix(_PREFIX): known for known in sorted(names)}
+    close = get_close_matches(name.upper().removeprefix(_PREFIX), by_end, n=1, cutoff=0.7)
+    hint = f" Did you mean {by_end[close[0]]}?" if close else ""
+    return f"There is no setting {ascii(name)[1:-1][:100]}: the variable is ignored.{hint}"

@@ -267,7 +267,8 @@ def test_a_bot_whose_health_port_is_taken_ends_with_a_sentence(deployment: Deplo
 
     assert code == 1
     assert "No health checks" in logged
-    assert "address already in use" in logged
+    assert f"Port {port} of 127.0.0.1 is in use by another program." in logged
+    assert "--health-port 9000" in logged
     assert "Traceback" not in logged
 
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import certifi
 import pytest
+from click.testing import CliRunner
 
+import serve
 from api.base.settings import ApiSettings, public_url
 from bot.base.settings import SlackSettings
-from storage.base.environment import Environment, SettingsError
+from storage.base.environment import Environment, SettingsError, unknown_settings
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
 
@@ -514,3 +516,53 @@ def test_a_database_timeout_out_of_bounds_is_named(text: str) -> None:
     assert problems_of(StorageSettings.from_env, env | {"HIATUS_DATABASE_TIMEOUT": text}) == (
         f"HIATUS_DATABASE_TIMEOUT must be a number of seconds from 2 to 600, not {text!r}.",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("HIATUS_SECRET_KEY", " Did you mean HIATUS_SECRET_KEYS?"),
+        ("HIATUS_SLACK_TOKEN", " Did you mean HIATUS_SLACK_BOT_TOKEN?"),
+        ("hiatus_scheduler", " Did you mean HIATUS_SCHEDULER?"),
+        ("HIATUS_DATABASE_URL", " Did you mean DATABASE_URL?"),
+        # Only secrets have a file.
+        ("HIATUS_RATE_LIMIT_FILE", " Did you mean HIATUS_RATE_LIMIT?"),
+        ("HIATUS_PORT", ""),
+        ("HIATUS_COLOUR", ""),
+    ],
+)
+def test_every_command_names_a_variable_that_is_no_setting(
+    tmp_path: Path, name: str, hint: str
+) -> None:
+    env = {"DATABASE_URL": f"sqlite:///{tmp_path}/hiatus.db", name: "3117-a-secret"}
+
+    done = CliRunner().invoke(serve.command_line(env), ["migrate"])
+
+    assert done.exit_code == 0
+    assert done.stderr == f"Warning: There is no setting {name}: the variable is ignored.{hint}\n"
+    assert "3117" not in done.output
+
+
+def test_variables_of_kubernetes_and_known_ones_are_not_named() -> None:
+    names = {"HIATUS_SECRET_KEYS", "HIATUS_SECRET_KEYS_FILE"}
+    values = {
+        "HIATUS_SECRET_KEYS": KEY,
+        "HIATUS_SECRET_KEYS_FILE": "",
+        "HIATUS_UNSET": " ",
+        "OTHER": "1",
+        "HIATUS_SERVICE_HOST": "10.0.0.7",
+        "HIATUS_SERVICE_PORT_HTTP": "8000",
+        "HIATUS_PORT": "tcp://10.0.0.7:8000",
+        "HIATUS_WEB_PORT_8000_TCP_ADDR": "10.0.0.7",
+    }
+
+    assert unknown_settings(values, names) == []
+
+
+def test_hostile_names_of_variables_are_escaped_and_counted() -> None:
+    values = {"HIATUS_\x1b[2J": "1"} | {f"HIATUS_X{number:02}": "1" for number in range(30)}
+
+    sentences = unknown_settings(values, set())
+
+    assert sentences[0] == "There is no setting HIATUS_\\x1b[2J: the variable is ignored."
+    assert (len(sentences), sentences[-1]) == (21, "11 more settings are unknown.")
