@@ -1,14 +1,15 @@
 """The shape of what Slack sends. ``bot.service.receiving`` checks it; listeners read it.
 
-Only members that Bolt or a listener reads are named here. Source: docs.slack.dev, "Interaction
-payloads".
+Only members that Bolt or a listener reads are named here, and only those that Bolt reads are
+required: a listener that needs another one says so by reading it. Null is the same as absent.
+Source: docs.slack.dev, "Interaction payloads".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, NotRequired
+from typing import Annotated, Required
 
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
@@ -23,8 +24,8 @@ class Payload(dict[str, object]):
 
     @classmethod
     def of(cls, sent: Mapping[str, object]) -> Payload:
-        """The same JSON, with every object in it as a Payload."""
-        return cls((name, _payload(value)) for name, value in sent.items())
+        """The same JSON without null members, with every object in it as a Payload."""
+        return cls((name, _payload(value)) for name, value in sent.items() if value is not None)
 
     def __missing__(self, name: str) -> object:
         raise UnexpectedPayload(name)
@@ -49,59 +50,59 @@ Seconds = Annotated[int, Field(ge=0, le=2**35)]
 
 
 class Profile(TypedDict, total=False):
-    email: str | None
-    image_192: str | None
+    email: str
+    image_192: str
 
 
 class Entity(TypedDict, total=False):
     """A workspace, person or channel."""
 
-    id: Id | None
-    team_id: Id | None
-    enterprise_id: Id | None
-    name: str | None
-    real_name: str | None
-    tz: str | None
-    locale: str | None
-    profile: Profile | None
+    id: Id
+    team_id: Id
+    enterprise_id: Id
+    name: str
+    real_name: str
+    tz: str
+    locale: str
+    profile: Profile
 
 
-Named = Id | Entity | None
+Named = Id | Entity
 
 
 class Common(TypedDict, total=False):
     """Members that Bolt reads in every payload and event, and the app's id."""
 
-    api_app_id: Id | None
+    api_app_id: Id
     team: Named
-    team_id: Id | None
+    team_id: Id
     user: Named
-    user_id: Id | None
+    user_id: Id
     channel: Named
-    channel_id: Id | None
+    channel_id: Id
     enterprise: Named
-    enterprise_id: Id | None
-    thread_ts: Id | None
+    enterprise_id: Id
+    thread_ts: Id
     trigger_id: str
-    response_url: str | None
+    response_url: str
 
 
-class Event(Common):
-    type: str
-    subtype: NotRequired[str | None]
-    bot_id: NotRequired[Id | None]
-    tab: NotRequired[object]
-    tokens: NotRequired[dict[str, list[str]] | None]
+class Event(Common, total=False):
+    type: Required[str]
+    subtype: str
+    bot_id: Id
+    tab: object
+    tokens: dict[str, list[str]]
 
 
-class EventCallback(Common):
-    event: Event
-    event_id: NotRequired[Id | None]
-    event_time: NotRequired[Seconds | None]
-    authorizations: NotRequired[list[Common] | None]
+class EventCallback(Common, total=False):
+    event: Required[Event]
+    event_id: Id
+    event_time: Seconds
+    authorizations: list[Common]
 
 
-class Option(TypedDict):
+class Option(TypedDict, total=False):
     value: Stored
 
 
@@ -109,89 +110,103 @@ class Answer(TypedDict, total=False):
     """The state of an element."""
 
     type: str
-    value: str | None
-    url: str | None
-    selected_option: Option | None
-    selected_options: list[Option] | None
-    selected_date: Day | None
-    selected_user: Id | None
-    selected_channel: Id | None
-    selected_conversation: Id | None
+    value: str
+    url: str
+    selected_option: Option
+    selected_options: list[Option]
+    selected_date: Day
+    selected_user: Id
+    selected_channel: Id
+    selected_conversation: Id
 
 
-class Action(Answer):
-    action_id: str
-    block_id: NotRequired[Id]
-    action_ts: NotRequired[Id]
+class Action(Answer, total=False):
+    action_id: Required[str]
+    block_id: Id
+    action_ts: Id
 
 
 # By block id, then by action id.
 Values = Mapping[str, Mapping[str, Answer]]
 
 
-class State(TypedDict):
+class State(TypedDict, total=False):
     values: dict[str, dict[str, Answer]]
 
 
 class ShownElement(TypedDict, total=False):
-    initial_date: Day | None
-    initial_option: Option | None
+    initial_date: Day
+    initial_option: Option
 
 
-class ShownText(TypedDict):
+class ShownText(TypedDict, total=False):
     text: str
 
 
-class ShownBlock(TypedDict):
+class ShownBlock(TypedDict, total=False):
     type: str
     block_id: str
-    element: NotRequired[ShownElement]
-    text: NotRequired[ShownText]
+    element: ShownElement
+    text: ShownText
 
 
-class ShownView(TypedDict):
+class View(TypedDict, total=False):
     id: Id
-    type: str
-    callback_id: str
-    private_metadata: NotRequired[Stored]
-    hash: NotRequired[Id]
-    team_id: NotRequired[Id | None]
-    app_installed_team_id: NotRequired[Id | None]
-    root_view_id: NotRequired[Id | None]
-    previous_view_id: NotRequired[Id | None]
-    state: NotRequired[State]
+    private_metadata: Stored
+    hash: Id
+    team_id: Id
+    app_installed_team_id: Id
+    root_view_id: Id
+    previous_view_id: Id
+    state: State
     blocks: list[ShownBlock]
 
 
-class Container(TypedDict, total=False):
+class ShownView(View, total=False):
     type: str
+    callback_id: str
+
+
+class ClosedView(View):
+    callback_id: str
+
+
+class SubmittedView(ClosedView):
+    type: str
+
+
+class Container(TypedDict, total=False):
     channel_id: Id
     message_ts: Id
 
 
-class BlockActions(Common):
-    actions: Annotated[list[Action], Field(min_length=1)]
+class BlockActions(Common, total=False):
+    actions: Required[Annotated[list[Action], Field(min_length=1)]]
     container: Container
-    view: NotRequired[ShownView]
-
-
-class OfView(Common):
     view: ShownView
 
 
-class BlockSuggestion(Common):
-    action_id: str
-    value: NotRequired[str | None]
-    view: NotRequired[ShownView]
+class BlockSuggestion(Common, total=False):
+    action_id: Required[str]
+    value: str
+    view: ShownView
+
+
+class ViewClosed(Common):
+    view: ClosedView
+
+
+class ViewSubmission(Common):
+    view: SubmittedView
 
 
 class Shortcut(Common):
     callback_id: str
 
 
-class Command(Common):
-    command: str
-    text: NotRequired[str | None]
+class Command(Common, total=False):
+    command: Required[str]
+    text: str
 
 
 class Verification(TypedDict):
@@ -206,8 +221,17 @@ class Body(Common, total=False):
     command: str
     container: Container
     event: Event
-    event_id: str | None
-    event_time: int | None
-    text: str | None
-    value: str | None
+    event_id: str
+    event_time: int
+    text: str
+    value: str
     view: ShownView
+
+
+def inputs(view: ShownView) -> list[str]:
+    """The ids of the input blocks of a view."""
+    return [
+        block["block_id"]
+        for block in view.get("blocks", ())
+        if block.get("type") == "input" and "block_id" in block
+    ]

@@ -135,7 +135,7 @@ class Interaction:
         action = self.body["actions"][0]
         selected = action.get("selected_option")
         value = action.get("value") or (selected and selected["value"]) or ""
-        return value.rpartition(" ")[2] if action["type"] == "overflow" else value
+        return value.rpartition(" ")[2] if action.get("type") == "overflow" else value
 
     @property
     def choice(self) -> str:

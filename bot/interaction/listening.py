@@ -21,7 +21,7 @@ from slack_bolt.response import BoltResponse
 
 from bot.base import language
 from bot.base.language import gettext
-from bot.base.payloads import Body, UnexpectedPayload
+from bot.base.payloads import Body, UnexpectedPayload, inputs
 from bot.client import slack_web
 from bot.interaction import errors, slack_errors
 from bot.interaction.interaction import Interaction, Kind
@@ -244,7 +244,4 @@ async def _acknowledge(interaction: Interaction) -> None:
 
 
 def _first_input(interaction: Interaction) -> str | None:
-    if not interaction.is_submission:
-        return None
-    blocks = interaction.body["view"]["blocks"]
-    return next((block["block_id"] for block in blocks if block["type"] == "input"), None)
+    return next(iter(inputs(interaction.body["view"])), None) if interaction.is_submission else None

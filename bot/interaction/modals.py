@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 import structlog
 
+from bot.base import payloads
 from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.base.payloads import ShownView
@@ -31,24 +32,26 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 async def refresh(interaction: Interaction, view: View) -> None:
     """Update the clicked modal, unless it has changed since."""
     shown = interaction.body["view"]
-    await _update(interaction, {"view_id": shown["id"], "hash": shown["hash"]}, view)
+    await _update(interaction, shown.get("id"), view, seen_hash=shown.get("hash"))
 
 
 async def refresh_below(interaction: Interaction, view: View) -> None:
     """Update the modal below the submitted one, if there is one."""
-    below = interaction.body["view"].get("previous_view_id")
-    if below:
-        await _update(interaction, {"view_id": below}, view)
+    await _update(interaction, interaction.body["view"].get("previous_view_id"), view)
 
 
 async def refresh_first(interaction: Interaction, view: View) -> None:
     """Update the modal at the bottom of the stack."""
-    await _update(interaction, {"view_id": interaction.body["view"]["root_view_id"] or ""}, view)
+    await _update(interaction, interaction.body["view"].get("root_view_id"), view)
 
 
-async def _update(interaction: Interaction, target: dict[str, str], view: View) -> None:
+async def _update(
+    interaction: Interaction, view_id: str | None, view: View, *, seen_hash: str | None = None
+) -> None:
+    if not view_id:
+        return
     try:
-        await interaction.client.views_update(view=view, **target)
+        await interaction.client.views_update(view=view, view_id=view_id, hash=seen_hash)
     except slack_web.FAILURES as failure:
         # The change was made; the list is current when it is opened again.
         if slack_web.error_code(failure) not in _OUTDATED:
@@ -111,7 +114,7 @@ async def show_error(interaction: Interaction, refusal: DomainError) -> None:
 async def replace_form(interaction: Interaction, view: View) -> None:
     """Replace the submitted form with a view, even if it is already acknowledged."""
     if interaction.is_answered:
-        await _update(interaction, {"view_id": interaction.body["view"]["id"]}, view)
+        await _update(interaction, interaction.body["view"].get("id"), view)
     else:
         await interaction.ack(response_action="update", view=view)
 
@@ -128,7 +131,7 @@ def _once(
 
 def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
     """The error as errors of a form; without a matching field, at the first one."""
-    inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+    inputs = payloads.inputs(view)
     pointers = refusal.errors if isinstance(refusal, InvalidInput) else ()
     if isinstance(refusal, CodeTaken) and "code" in inputs:
         return {"code": errors.sentence(refusal)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from bot.base import payloads
 from bot.base.block_kit import View
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction
@@ -22,10 +23,10 @@ async def show(
 
     ``render`` makes that form, whose alerts are now errors.
     """
-    if interaction.is_answered:
-        raise refusal  # The form is already acknowledged: show the sentence elsewhere.
     view = interaction.body["view"]
-    inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
+    inputs = payloads.inputs(view)
+    if interaction.is_answered or not inputs:
+        raise refusal  # Shown elsewhere: the form is acknowledged, or its fields are unknown.
     unseen = errors.inline(refusal, inputs, shown=form_alerts.shown(view), is_own=is_own)
     if unseen:
         await interaction.ack(response_action="errors", errors=unseen)

@@ -170,7 +170,7 @@ def _candidates(
 
 def asides_of(interaction: Interaction) -> list[Block]:
     """The blocks at the form's top about typed words that were not understood."""
-    blocks = interaction.body["view"]["blocks"]
+    blocks = interaction.body["view"].get("blocks", ())
     return [dict(block) for block in blocks if block.get("block_id") == ids.ASIDES]
 
 

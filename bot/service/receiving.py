@@ -1,7 +1,7 @@
 """Validates payloads from Slack before Bolt reads them, for HTTP and Socket Mode.
 
-Bolt reads a payload before any listener runs and raises on members of an unexpected type. So a
-payload that does not match Slack's documentation is refused here; others are passed to Bolt.
+Bolt reads a payload before any listener runs, and raises on members of an unexpected type and on
+those that it misses. Such a payload is refused here; others are passed to Bolt.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from bot.base.payloads import (
     BlockSuggestion,
     Command,
     EventCallback,
-    OfView,
     Payload,
     Shortcut,
     UnexpectedPayload,
     Verification,
+    ViewClosed,
+    ViewSubmission,
 )
 
 # Without it, Slack resends a refused event three times.
@@ -45,8 +46,8 @@ class _Kinds(TypedDict, total=False):
     message_action: Shortcut
     shortcut: Shortcut
     url_verification: Verification
-    view_closed: OfView
-    view_submission: OfView
+    view_closed: ViewClosed
+    view_submission: ViewSubmission
 
 
 _PAYLOADS: Final = TypeAdapter(_Kinds)
@@ -76,8 +77,9 @@ async def dispatch(
         _log.warning("slack.payload_not_handled", kind=_short(kind))
         return BoltResponse(status=200, body="")
     try:
-        _PAYLOADS.validate_python({kind: sent}, strict=True)
-        request = AsyncBoltRequest(body=Payload.of(sent), headers=dict(headers), mode="socket_mode")
+        payload = Payload.of(sent)
+        _PAYLOADS.validate_python({kind: payload}, strict=True)
+        request = AsyncBoltRequest(body=payload, headers=dict(headers), mode="socket_mode")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         _, *path = first["loc"]

@@ -38,7 +38,7 @@ NO_ALERTS: Final = Alerts(problems={})
 def shown(view: ShownView) -> set[str]:
     """The sentences in the alerts of a form."""
     return {
-        block["text"]["text"]
-        for block in view["blocks"]
-        if block["block_id"].startswith(ids.ALERT) and "text" in block
+        block.get("text", {}).get("text", "")
+        for block in view.get("blocks", ())
+        if block.get("block_id", "").startswith(ids.ALERT)
     }

@@ -41,7 +41,7 @@ class Entered:
 
 def shown_person(view: ShownView) -> str | None:
     """The id of the person that a form shows; with a search, Slack sends no state of the form."""
-    for block in view["blocks"]:
+    for block in view.get("blocks", ()):
         if block.get("block_id") == ids.PERSON:
             chosen = block.get("element", {}).get("initial_option")
             return None if chosen is None else chosen["value"]

@@ -189,7 +189,7 @@ def shown_days(view: ShownView) -> tuple[date | None, date | None]:
 
 
 def _shown_day(view: ShownView, block_id: str) -> date | None:
-    for block in view["blocks"]:
+    for block in view.get("blocks", ()):
         shown = block.get("element", {}).get("initial_date")
         if form_values.field_of(block.get("block_id", "")) == block_id and shown:
             return date.fromisoformat(shown)

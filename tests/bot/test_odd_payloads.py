@@ -1,4 +1,8 @@
-"""Signed payloads of unexpected shapes get a status below 500 and one log line each."""
+"""Signed payloads of unexpected shapes get a status below 500 and one log line each.
+
+A payload is refused if Bolt cannot handle it; otherwise it may lack whatever its listener does not
+read.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.base import ids
-from bot.listeners import registered
+from bot.interaction.listening import Listener
+from bot.listeners import registered, unknown
 from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, payloads
 from tests.bot.conftest import Logged
-from tests.bot.world import ADA, GRACE, PATIENCE_SECONDS, World
+from tests.bot.world import ADA, FIRST_DAY, GRACE, LAST_DAY, PATIENCE_SECONDS, World
 from tests.fakes.slack import LoopbackSlack
 
 Payload = dict[str, Any]
@@ -99,13 +104,8 @@ INTERACTIONS: dict[str, Payload] = {
     "no actions": without(a_click(), "actions"),
     "an action null": a_click(actions=[None]),
     "an action without an id": a_click(actions=[{"type": "button"}]),
-    "container null": a_click(container=None),
-    "no container": without(a_click(), "container"),
     "workspace a number": a_click(team=5),
     "person a list": a_click(user=[]),
-    "blocks null": a_submission(blocks=None),
-    "a block without an id": a_submission(blocks=[{"type": "input"}]),
-    "state null": a_submission(state=None),
     "values a list": a_submission(state={"values": []}),
     "an impossible date": a_submission(
         state={"values": {ids.FIRST_DAY: {ids.RECOUNT: {"selected_date": "2026-02-30"}}}}
@@ -235,6 +235,110 @@ def test_slacks_notice_of_rate_limited_events_is_acknowledged_and_logged(
     (line,) = lines_with(logged, "slack.app_rate_limited")
     assert '"team_id": "T1"' in line
     assert "1518467820" in line
+
+
+# The members by which Bolt finds the listener.
+NEEDED_BY_BOLT = {
+    "block_actions": {"type", "actions", "actions/0", "actions/0/action_id"},
+    "block_suggestion": {"type", "action_id"},
+    "command": {"command"},
+    "event_callback": {"type", "event", "event/type"},
+    "shortcut": {"type", "callback_id"},
+    "view_closed": {"type", "view", "view/callback_id"},
+    "view_submission": {"type", "view", "view/callback_id", "view/type"},
+}
+A_LISTENER_OF_EACH_KIND = (
+    Listener(kind="command", name="/timeoff", act=unknown.ignored),
+    Listener(kind="shortcut", name=ids.REQUEST_SHORTCUT, act=unknown.ignored),
+    Listener(kind="action", name=ids.APPROVE, act=unknown.ignored),
+    Listener(kind="action", name=ids.RECOUNT, act=unknown.ignored),
+    Listener(kind="options", name=ids.COVER_SEARCH, act=unknown.ignored),
+    Listener(kind="view", name=ids.REQUEST_FORM, act=unknown.ignored),
+    Listener(kind="view", name=ids.DECLINE_FORM, act=unknown.ignored),
+    Listener(kind="view_closed", name=ids.REQUEST_FORM, act=unknown.ignored),
+    Listener(kind="event", name="app_home_opened", act=unknown.ignored),
+    Listener(kind="event", name="user_change", act=unknown.ignored),
+)
+
+
+@pytest.mark.parametrize("odd", [..., None], ids=["removed", "null"])
+def test_only_members_by_which_bolt_finds_the_listener_are_needed(
+    database: Database, slack: LoopbackSlack, logged: Logged, odd: Any
+) -> None:
+    refused_paths: dict[str, set[str]] = {kind: set() for kind in NEEDED_BY_BOLT}
+    with World(database, slack) as world:
+        request = world.a_request()
+        message = world.card(GRACE)
+        about = Subject(request.id, world.leave_type("annual"), message.channel, message.ts)
+        for listener in A_LISTENER_OF_EACH_KIND:
+            *_, payload = payloads(slack, listener, GRACE, about)
+            how = {"command": "slash_commands", "event": "events_api"}.get(
+                listener.kind, "interactive"
+            )
+            for path in paths(payload):
+                if odd is None and (how == "slash_commands" or isinstance(path[-1], int)):
+                    continue  # Forms have no null, and null is no entry of a list.
+                status = slack.send(how, replaced(payload, path, odd)).status
+                world.settled()
+                assert status in (200, 400)
+                if status == 400:
+                    refused_paths[payload.get("type", "command")].add("/".join(map(str, path)))
+
+    assert refused_paths == {
+        kind: {path for path in needed if odd is ... or path not in ("command", "actions/0")}
+        for kind, needed in NEEDED_BY_BOLT.items()
+    }
+    assert lines_with(logged, "slack.listener_failed") == lines_with(logged, "Traceback") == []
+
+
+def test_a_form_is_sent_with_the_members_that_are_read(world: World) -> None:
+    values = {
+        ids.LEAVE_TYPE: {"x": {"selected_option": {"value": world.leave_type("annual")}}},
+        ids.FIRST_DAY: {"x": {"selected_date": FIRST_DAY.isoformat()}},
+        ids.LAST_DAY: {"x": {"selected_date": LAST_DAY.isoformat()}},
+    }
+    view = {"type": "modal", "callback_id": ids.REQUEST_FORM, "state": {"values": values}}
+    payload = {"team": {"id": "T1"}, "user": {"id": ADA}, "view": view}
+
+    response = world.slack.send("interactive", {"type": "view_submission", **payload})
+    world.settled()
+
+    assert (response.status, response.errors) == (200, {})
+    assert world.request().status == "pending"
+
+
+def test_a_form_is_refreshed_although_its_blocks_have_no_ids(world: World) -> None:
+    form = world.open_form()
+    day = {"selected_date": FIRST_DAY.isoformat()}
+    view = {
+        "id": form.id,
+        "hash": form.hash,
+        "callback_id": ids.REQUEST_FORM,
+        "state": {"values": {ids.FIRST_DAY: {ids.RECOUNT: day}}},
+        "blocks": [{"type": "section"}, {"type": "input", "element": {"type": "datepicker"}}],
+    }
+    payload = {"team": {"id": "T1"}, "user": {"id": ADA}, "view": view}
+    action = {"action_id": ids.RECOUNT, "block_id": ids.FIRST_DAY, **day}
+
+    response = world.slack.send(
+        "interactive", {"type": "block_actions", **payload, "actions": [action]}
+    )
+    world.settled()
+
+    assert response.status == 200
+    assert world.slack.open_modal(ADA).hash != form.hash
+
+
+def test_a_form_without_a_member_that_is_read_says_that_it_is_outdated(world: World) -> None:
+    response = world.slack.send(
+        "interactive",
+        without(a_submission(), "view")
+        | {"view": {"type": "modal", "callback_id": ids.REQUEST_FORM}},
+    )
+    world.settled()
+
+    assert response.status == 200
+    assert notice.OUTDATED in str(response.body)
 
 
 def test_a_click_without_a_needed_member_shows_an_error(world: World, logged: Logged) -> None:
