@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Mapping
 from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
-import aiohttp
+import httpx
 import limits
 
 from api.base.redis_windows import RedisUnavailable, RedisWindows
@@ -44,10 +45,10 @@ def _reach(base_url: str) -> list[Finding]:
     # Hiatus returns the id of a request; other services with a /healthz do not.
     request_id = random_bytes(16).hex()
     try:
-        status, is_hiatus = asyncio.run(_get_health(f"{base_url}/healthz", request_id))
-    except aiohttp.InvalidURL:
+        status, is_hiatus = _get_health(f"{base_url}/healthz", request_id)
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
         return failed(_SUBJECT, "is not a URL")
-    except (aiohttp.ClientError, TimeoutError) as error:
+    except httpx.TransportError as error:
         text = (
             f"cannot be reached from here ({_reason(error)}): check that `hiatus serve` runs, and "
             "the name, the certificate and the proxy"
@@ -68,27 +69,28 @@ def _reach(base_url: str) -> list[Finding]:
     return ok(_SUBJECT, "leads to Hiatus")
 
 
-async def _get_health(url: str, request_id: str) -> tuple[int, bool]:
-    """The status, and whether the response is Hiatus's. Raises ClientError or TimeoutError."""
-    timeout = aiohttp.ClientTimeout(connect=HTTP_SECONDS, sock_read=HTTP_SECONDS)
-    # As other programs of this machine, through the proxy that its environment names.
-    async with (
-        aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
-        session.get(url, headers={"X-Request-Id": request_id}, allow_redirects=False) as response,
+def _get_health(url: str, request_id: str) -> tuple[int, bool]:
+    """The status, and whether the response is Hiatus's. Raises InvalidURL, TransportError."""
+    # As other programs of this machine: with the system's certificates, and through the proxy that
+    # the environment names.
+    with (
+        httpx.Client(verify=ssl.create_default_context(), timeout=HTTP_SECONDS) as client,
+        client.stream("GET", url, headers={"X-Request-Id": request_id}) as response,
     ):
-        body = await response.content.read(_MAX_BYTES)
+        body = next(response.iter_raw(_MAX_BYTES), b"")
     is_hiatus = response.headers.get("X-Request-Id") == request_id and b'"ok"' in body
-    return response.status, is_hiatus
+    return response.status_code, is_hiatus
 
 
-def _reason(error: aiohttp.ClientError | TimeoutError) -> str:
+def _reason(error: httpx.TransportError) -> str:
     """A few words without the URL, which could contain a password."""
-    if isinstance(error, TimeoutError):
+    if isinstance(error, httpx.TimeoutException):
         return f"no response within {HTTP_SECONDS:g} s"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return "its certificate is not trusted; SSL_CERT_FILE can name your own authority"
-    is_refused = isinstance(error, aiohttp.ClientConnectorError)
-    return "no connection" if is_refused else type(error).__name__
+    if isinstance(error, httpx.ConnectError):
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            return "its certificate is not trusted; SSL_CERT_FILE can name your own authority"
+        return "no connection"
+    return type(error).__name__
 
 
 def redis_checks(settings: ApiSettings) -> list[Check]:

@@ -6,13 +6,15 @@ import asyncio
 import functools
 import socket
 from concurrent.futures import ThreadPoolExecutor
-
-from aiohttp.abc import AbstractResolver, ResolveResult
-
-_IS_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+from typing import Protocol
 
 
-class PooledResolver(AbstractResolver):
+class Resolver(Protocol):
+    async def resolve(self, host: str) -> list[str]:
+        """Every address of a name, the best first. Raises OSError if it has none."""
+
+
+class PooledResolver:
     """Uses the system's resolver for at most ``max_threads`` names at once.
 
     A lookup that hangs blocks a thread here. In the event loop's own pool, uvloop runs two lookups
@@ -22,29 +24,16 @@ class PooledResolver(AbstractResolver):
     def __init__(self, max_threads: int = 16) -> None:
         self._threads = ThreadPoolExecutor(max_threads, thread_name_prefix="name-lookup")
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Every address of a name, in the system's order. Raises OSError if it has none."""
+    async def resolve(self, host: str) -> list[str]:
         look_up = functools.partial(
-            socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
+            socket.getaddrinfo, host, None, 0, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
         )
         try:
             addresses = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
         except UnicodeError as error:
             raise OSError(f"not a host name: {host!r}") from error
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(address[0]),
-                port=int(address[1]),
-                family=address_family,
-                proto=protocol,
-                flags=_IS_NUMERIC,
-            )
-            for address_family, _, protocol, _, address in addresses
-        ]
+        return [str(address[0]) for *_, address in addresses]
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Cancel queued lookups; running ones finish."""
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-import aiohttp
+import httpcore
+import httpx
 
+from api.webhooks import vetted_connections
 from api.webhooks.raw_responses import parse_raw_response
 from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome, Verdict
 
 MAX_EXCERPT_BYTES: Final = 4_096
 
-# Most specific first. aiohttp's own time-outs are TimeoutErrors, too.
+# Most specific first.
 _ERROR_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (TimeoutError, "timeout"),
-    (aiohttp.ClientConnectorDNSError, "name_not_resolved"),
-    (aiohttp.ClientSSLError, "tls_failed"),
-    (aiohttp.ClientConnectorError, "connect_failed"),
-    (aiohttp.InvalidURL, "invalid_url"),
-    (aiohttp.ClientConnectionError, "disconnected"),
-    (aiohttp.ClientError, "invalid_response"),
+    (httpcore.TimeoutException, "timeout"),
+    (vetted_connections.PrivateAddress, "private_address"),
+    (vetted_connections.NameNotResolved, "name_not_resolved"),
+    (vetted_connections.TLSFailed, "tls_failed"),
+    (httpcore.ConnectError, "connect_failed"),
+    (httpcore.NetworkError, "disconnected"),
+    (httpcore.ProtocolError, "invalid_response"),
+    (httpx.InvalidURL, "invalid_url"),
 )
 _RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
-
-
-def ended_without_response(failure: aiohttp.ClientError) -> bool:
-    """Whether the connection ended before the first byte of a response."""
-    if isinstance(failure, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)):
-        return False
-    if isinstance(failure, aiohttp.ServerDisconnectedError):
-        return isinstance(failure.message, str)  # otherwise it is a partial response
-    return isinstance(failure, aiohttp.ClientConnectionError)
-
-
-def is_leftover(received: bytearray) -> bool:
-    """Whether the bytes are the rest of an earlier response on a reused connection."""
-    return bool(received) and not received.startswith(b"HTTP/"[: len(received)])
 
 
 class PartialResponse:
@@ -51,7 +40,7 @@ class PartialResponse:
         self.body = bytearray()
 
     def parse(self, received: bytearray) -> None:
-        """Fill in what aiohttp could not parse, from the first bytes of the response."""
+        """Fill in what h11 could not parse, from the first bytes of the response."""
         if self.status_code is not None:
             return
         parsed = parse_raw_response(received)
@@ -64,13 +53,10 @@ class PartialResponse:
             self.retry_after = retry_after[1].decode("latin-1")
 
 
-def error_code_of(
-    failure: aiohttp.ClientError | TimeoutError, refused_addresses: Sequence[str]
-) -> str:
-    if refused_addresses and isinstance(
-        failure, (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
-    ):
-        return "private_address"
+def error_code_of(failure: Exception, *, has_ended: bool) -> str:
+    """``has_ended``: the endpoint closed the connection."""
+    if has_ended and isinstance(failure, httpcore.ProtocolError):
+        return "disconnected"
     return next(
         (code for kind, code in _ERROR_CODES if isinstance(failure, kind)), "request_failed"
     )

@@ -1,20 +1,18 @@
-"""The first bytes of a response, for responses that aiohttp refuses."""
+"""The first bytes of a response, for responses that h11 refuses.
+
+h11 refuses a whole response for unusual headers. The status line decides whether a webhook was
+delivered, and it has arrived by then.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from typing import Final
 
-from aiohttp.client_proto import ResponseHandler
-
-# The number of raw response bytes kept: a long head and some of the body.
-MAX_RAW_BYTES: Final = 65_536
-
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: [^\r\n]*)?\r?\n")
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-# Statuses without a body (RFC 9112): aiohttp parses bytes after the head as another response.
+# Statuses without a body (RFC 9112): bytes after the head would be parsed as the next response.
 _WITHOUT_BODY: Final = re.compile(rb"HTTP/1\.[01] (?:204|304)\b")
 _ANNOUNCES_BODY: Final = re.compile(
     rb"\n(?:content-length[ \t]*:[ \t]*0*[1-9]|transfer-encoding[ \t]*:)", re.IGNORECASE
@@ -42,25 +40,9 @@ def parse_raw_response(received: bytes | bytearray) -> RawResponse | None:
     return None
 
 
-class RecordingHandler(ResponseHandler):
-    """aiohttp's protocol, which also keeps the first bytes of a response in ``received``.
-
-    aiohttp refuses a whole response for a body after a 204, or for unusual or long headers. The
-    status line decides whether a webhook was delivered, and it has arrived by then.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop)
-        self.received = bytearray()
-
-    def data_received(self, data: bytes) -> None:
-        self.received += data[: MAX_RAW_BYTES - len(self.received)]
-        if _WITHOUT_BODY.match(self.received) and _has_body(self.received):
-            # Further bytes would be parsed as the next response.
-            self.force_close()
-        super().data_received(data)
-
-
-def _has_body(received: bytearray) -> bool:
+def has_unexpected_body(received: bytes | bytearray) -> bool:
+    """Whether a body follows, or will follow, a response that cannot have one."""
+    if _WITHOUT_BODY.match(received) is None:
+        return False
     response = parse_raw_response(received)
     return response is not None and bool(response.body or _ANNOUNCES_BODY.search(response.head))

@@ -1,81 +1,74 @@
-"""Connections to untrusted hosts: addresses are checked when connecting and at every use.
+"""The transport of requests to untrusted hosts: vetted addresses, bounded responses.
 
-Connections are reused briefly, because opening one takes longer than the rest of an attempt. A
-connection keeps its address, even if the host name has moved since.
+httpcore pools the connections. They are reused briefly, because opening one takes longer than the
+rest of an attempt. A connection keeps its address, even if the host name has moved since.
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 import time
+from collections.abc import AsyncIterator, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
+from ipaddress import ip_address
 from typing import Final
-from weakref import WeakKeyDictionary
 
-import aiohttp
-from aiohttp.abc import AbstractResolver
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.client_reqrep import ClientRequest
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
+import httpcore
+import httpx
 
+from api.webhooks.name_lookup import Resolver
 from api.webhooks.public_addresses import is_public
-from api.webhooks.raw_responses import RecordingHandler
+from api.webhooks.raw_responses import has_unexpected_body
 
 # Many servers close idle connections after five seconds, some after two.
 IDLE_SECONDS: Final = 1.0
-# How long a lookup is cached, and how long a connection is reused: a moved name is followed within
-# the sum of both.
-DNS_CACHE_SECONDS: Final = 5
+# How long a connection is reused: a name that moved is followed within this time.
 REUSE_SECONDS: Final = 5.0
+# Of one response: interim responses, the head, and the start of the body.
+MAX_RESPONSE_BYTES: Final = 65_536
+
+
+class NameNotResolved(httpcore.ConnectError):
+    """The host name has no address."""
+
+
+class PrivateAddress(httpcore.ConnectError):
+    """The host has no public address that accepts connections, but one that is not public."""
+
+
+class TLSFailed(httpcore.ConnectError):
+    """The TLS handshake failed."""
+
+
+class ResponseTooLong(httpcore.RemoteProtocolError):
+    """The response has more than MAX_RESPONSE_BYTES."""
 
 
 @dataclass
 class ConnectionUse:
-    """How one attempt uses its connection.
+    """The connection of one request, and the first bytes of its response as they arrived."""
 
-    ``only_new`` asks for a new connection, ``is_reused`` says that it was not new. ``refused`` are
-    the addresses that are not public, ``received`` the first bytes of the response, even if aiohttp
-    refuses it.
-    """
-
-    only_new: bool = False
     is_reused: bool = False
-    refused: list[str] = field(default_factory=list)
+    has_ended: bool = False
     received: bytearray = field(default_factory=bytearray)
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether a response has begun to arrive, not only the rest of an earlier one."""
+        return bool(self.received) and self.received.startswith(b"HTTP/"[: len(self.received)])
 
-# aiohttp wraps the error of a refused address and merges several into one text, so it is recorded
-# here instead.
+
+# The sender sets it: neither httpx nor httpcore tells which connection a failed request had.
 current_use: Final[ContextVar[ConnectionUse]] = ContextVar("current_use")
 
 
-class _PrivateAddressError(OSError):
-    """The address to connect to is not public."""
-
-
-def vetted_socket(address_info: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket for an address; raises OSError if webhooks may not be sent there.
-
-    aiohttp calls this for every address, whether it came from a name or from the URL.
-    """
-    family, kind, protocol, _, address = address_info
-    if not is_public(str(address[0])):
-        if (use := current_use.get(None)) is not None:
-            use.refused.append(str(address[0]))
-        raise _PrivateAddressError(f"{address[0]} is not a public address")
-    return socket.socket(family, kind, protocol)
-
-
-class VettedConnector(aiohttp.TCPConnector):
+class VettedTransport(httpx.AsyncBaseTransport):
     """Unless ``allow_private``, connects to public addresses only.
 
-    A connection is reused for ``reuse_seconds`` after it was opened. The sender sets
-    ``current_use`` first, and asks the endpoint to close the connection if ``has_room`` is false.
+    Keeps ``max_idle`` idle connections, each for ``reuse_seconds`` at most. Raises httpcore's
+    errors, which tell more than httpx's.
     """
 
     def __init__(
@@ -84,56 +77,158 @@ class VettedConnector(aiohttp.TCPConnector):
         allow_private: bool,
         max_idle: int,
         reuse_seconds: float,
-        resolver: AbstractResolver,
-        tls: ssl.SSLContext | bool,
+        resolver: Resolver,
+        tls: ssl.SSLContext,
     ) -> None:
-        super().__init__(
-            ssl=tls,
-            resolver=resolver,
-            ttl_dns_cache=DNS_CACHE_SECONDS,
-            keepalive_timeout=IDLE_SECONDS,
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=tls,
             # The sender has the limit: waiting does not count as the endpoint's time.
-            limit=0,
-            socket_factory=None if allow_private else vetted_socket,
+            max_connections=None,
+            max_keepalive_connections=max_idle,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=_VettedBackend(allow_private, reuse_seconds, resolver),
         )
-        # aiohttp has no parameter for it.
-        self._factory = partial(RecordingHandler, loop=self._loop)  # type: ignore[assignment]
-        self.allow_private = allow_private
-        self._max_idle = max_idle
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        assert isinstance(request.stream, httpx.AsyncByteStream)
+        url = request.url
+        response = await self._pool.handle_async_request(
+            httpcore.Request(
+                request.method,
+                httpcore.URL(
+                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                ),
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(
+            response.status, headers=response.headers, stream=_ResponseStream(response)
+        )
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _ResponseStream(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._response.aiter_stream():
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+class _VettedBackend(httpcore.AsyncNetworkBackend):
+    """Looks names up itself, so that the address that is checked is the one that is dialled."""
+
+    def __init__(self, allow_private: bool, reuse_seconds: float, resolver: Resolver) -> None:
+        self._allow_private = allow_private
         self._reuse_seconds = reuse_seconds
-        self._opened_at: WeakKeyDictionary[ResponseHandler, float] = WeakKeyDictionary()
+        self._resolver = resolver
+        self._sockets = httpcore.AnyIOBackend()
 
-    @property
-    def has_room(self) -> bool:
-        """Whether one more idle connection may be kept."""
-        return len(self._opened_at) < self._max_idle
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        deadline = time.monotonic() + (timeout or 0.0)
+        addresses = await self._addresses(host, timeout)
+        allowed = [address for address in addresses if self._allow_private or is_public(address)]
+        failure: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
+        for number, address in enumerate(allowed):
+            # An address that does not respond leaves time for the others.
+            share = (deadline - time.monotonic()) / (len(allowed) - number) if timeout else None
+            try:
+                stream = await self._sockets.connect_tcp(
+                    address, port, share, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+            else:
+                return _BoundedStream(stream, deadline, self._reuse_seconds)
+        if len(allowed) < len(addresses):
+            raise PrivateAddress(f"{host} has an address that is not public")
+        raise failure or NameNotResolved(f"{host} has no address")
 
-    async def connect(
-        self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
-    ) -> Connection:
-        """A reusable connection or a new one. Called by aiohttp for each request.
+    async def _addresses(self, host: str, timeout: float | None) -> list[str]:
+        try:
+            return [str(ip_address(host))]
+        except ValueError:
+            pass
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._resolver.resolve(host)
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout(f"the lookup of {host} takes too long") from error
+        except OSError as error:
+            raise NameNotResolved(str(error)) from error
 
-        Raises what aiohttp's method raises.
-        """
+
+class _BoundedStream(httpcore.AsyncNetworkStream):
+    """A connection that keeps the bytes of the current response, and reads no more than allowed.
+
+    ``deadline`` is that of connecting, TLS included.
+    """
+
+    def __init__(
+        self, stream: httpcore.AsyncNetworkStream, deadline: float, reuse_seconds: float
+    ) -> None:
+        self._stream = stream
+        self._deadline = deadline
+        self._reuse_seconds = reuse_seconds
+        self._opened_at = time.monotonic()
+        self._use: ConnectionUse | None = None
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         use = current_use.get()
-        while True:
-            connection = await super().connect(req, traces, timeout)
-            protocol, transport = connection.protocol, connection.transport
-            if protocol is not None and transport is not None:
-                assert isinstance(protocol, RecordingHandler)
-                use.received = protocol.received = bytearray()
-                use.is_reused = protocol in self._opened_at
-                if not use.is_reused:
-                    self._opened_at[protocol] = time.monotonic()
-                    return connection
-                if not use.only_new and self._is_reusable(protocol, transport):
-                    return connection
-            connection.close()
+        room = MAX_RESPONSE_BYTES - len(use.received)
+        if room <= 0:
+            raise ResponseTooLong(f"the response has more than {MAX_RESPONSE_BYTES} bytes")
+        content = await self._stream.read(min(max_bytes, room), timeout)
+        use.received += content
+        use.has_ended = not content
+        return content
 
-    def _is_reusable(self, protocol: ResponseHandler, transport: asyncio.Transport) -> bool:
-        if protocol.should_close:
-            return False  # The endpoint sent bytes without a request.
-        if time.monotonic() - self._opened_at[protocol] > self._reuse_seconds:
-            return False
-        peer = transport.get_extra_info("peername")
-        return self.allow_private or is_public(str(peer[0]))
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        use = current_use.get()
+        if use is not self._use:
+            use.is_reused = self._use is not None
+            self._use = use
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        if timeout is not None:
+            timeout = max(0.0, self._deadline - time.monotonic())
+        try:
+            stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except httpcore.ConnectError as error:
+            raise TLSFailed(str(error)) from error
+        return _BoundedStream(stream, self._deadline, self._reuse_seconds)
+
+    def get_extra_info(self, info: str) -> object:
+        # httpcore asks before it reuses a connection, and closes it if it is readable: the endpoint
+        # has closed it or sent something unexpected.
+        if info == "is_readable" and self._use is not None and self._is_spent(self._use):
+            return True
+        return self._stream.get_extra_info(info)
+
+    def _is_spent(self, last: ConnectionUse) -> bool:
+        is_old = time.monotonic() - self._opened_at > self._reuse_seconds
+        return is_old or has_unexpected_body(last.received)

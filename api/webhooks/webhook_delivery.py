@@ -11,26 +11,25 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
 
-import aiohttp
-from aiohttp.abc import AbstractResolver
-from yarl import URL
+import httpcore
+import httpx
 
-from api.webhooks.name_lookup import PooledResolver
+from api.webhooks.name_lookup import PooledResolver, Resolver
 from api.webhooks.outcomes import (
     MAX_EXCERPT_BYTES,
     PartialResponse,
-    ended_without_response,
     error_code_of,
-    is_leftover,
     outcome_of,
 )
 from api.webhooks.signatures import sign
 from api.webhooks.vetted_connections import (
     REUSE_SECONDS,
     ConnectionUse,
-    VettedConnector,
+    ResponseTooLong,
+    VettedTransport,
     current_use,
 )
 from api.webhooks.webhook_urls import parse_webhook_url
@@ -38,18 +37,20 @@ from storage.base.caches import cached
 from storage.base.errors import InvalidInput
 from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
 
-# For the status line and for each header; some endpoints send many cookies.
-MAX_HEAD_BYTES: Final = 65_536
-MAX_HEADERS: Final = 1_000
-
-# aiohttp adds Host and Content-Length, and its own values for any of these that were missing.
 _HEADERS: Final = {
     "user-agent": "Hiatus-Webhooks/1",
     "content-type": "application/json",
     "accept": "*/*",
     "accept-encoding": "identity",
 }
-_LAST_HEADERS: Final = {**_HEADERS, "connection": "close"}
+_FAILURES: Final = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.TimeoutException,
+    # The client reads redirects, which it does not follow.
+    httpx.HTTPError,
+    httpx.InvalidURL,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +67,8 @@ class Sender:
     """An HTTP client for untrusted URLs; use it as a context manager, or ``open`` and ``close``.
 
     Unless ``allow_private``, nothing is sent to an address that is not public, even if the name had
-    a public one before. ``connect_seconds`` covers lookup, connection and TLS together;
-    ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
+    a public one before. ``connect_seconds`` covers lookup and connection, and TLS with what is left
+    of them; ``attempt_seconds`` the whole attempt up to the last byte read. Waiting for one of
     ``max_connections`` counts towards neither; as many idle ones may be kept, and each is reused
     for ``reuse_seconds`` at most. The caller closes ``resolver``. The certificates of ``ca_file``
     are trusted in addition to the system's.
@@ -81,7 +82,7 @@ class Sender:
         connect_seconds: float = 5.0,
         attempt_seconds: float = 15.0,
         reuse_seconds: float = REUSE_SECONDS,
-        resolver: AbstractResolver | None = None,
+        resolver: Resolver | None = None,
         ca_file: str = "",
     ) -> None:
         self._allow_private = allow_private
@@ -89,46 +90,48 @@ class Sender:
         self._max_connections = max_connections
         self._attempt_seconds = attempt_seconds
         self._reuse_seconds = reuse_seconds
-        self._timeout = aiohttp.ClientTimeout(connect=connect_seconds)
+        self._timeout = httpx.Timeout(None, connect=connect_seconds)
         self._resolver = resolver
         self._own_resolver: PooledResolver | None = None
-        # True: as all of aiohttp's connections, without reading the system's certificates again.
-        self._tls: ssl.SSLContext | bool = True
-        if ca_file:
-            self._tls = ssl.create_default_context()
-            self._tls.load_verify_locations(cafile=ca_file)
-        self._connector: VettedConnector | None = None
-        self._session: aiohttp.ClientSession | None = None
+        self._ca_file = ca_file
+        self._client: httpx.AsyncClient | None = None
+        # Keeps no connections.
+        self._retry_client: httpx.AsyncClient | None = None
 
     async def open(self) -> None:
-        """Create the session, without a connection."""
+        """Create the clients, without a connection."""
         resolver = self._resolver
         if resolver is None:
             resolver = self._own_resolver = PooledResolver()
-        self._connector = VettedConnector(
-            allow_private=self._allow_private,
-            max_idle=self._max_connections,
-            reuse_seconds=self._reuse_seconds,
-            resolver=resolver,
-            tls=self._tls,
-        )
-        self._session = aiohttp.ClientSession(
-            connector=self._connector,
-            timeout=self._timeout,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            max_line_size=MAX_HEAD_BYTES,
-            max_field_size=MAX_HEAD_BYTES,
-            max_headers=MAX_HEADERS,
+        tls = ssl.create_default_context()
+        if self._ca_file:
+            tls.load_verify_locations(cafile=self._ca_file)
+        self._client, self._retry_client = (
+            httpx.AsyncClient(
+                transport=VettedTransport(
+                    allow_private=self._allow_private,
+                    max_idle=max_idle,
+                    reuse_seconds=self._reuse_seconds,
+                    resolver=resolver,
+                    tls=tls,
+                ),
+                headers=_HEADERS,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+                timeout=self._timeout,
+                # Neither .netrc nor proxies.
+                trust_env=False,
+            )
+            for max_idle in (self._max_connections, 0)
         )
 
     async def close(self) -> None:
-        """Close the session, after all attempts have finished or were cancelled."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        """Close all connections, after all attempts have finished or were cancelled."""
+        for client in (self._client, self._retry_client):
+            if client is not None:
+                await client.aclose()
+        self._client = self._retry_client = None
         if self._own_resolver is not None:
-            await self._own_resolver.close()
+            self._own_resolver.close()
             self._own_resolver = None
 
     async def __aenter__(self) -> Self:
@@ -142,8 +145,8 @@ class Sender:
         """Send once, signed as of ``now``; never raises for errors of URL, network or endpoint.
 
         A 2xx is delivered once its status line has arrived, even if the headers cannot be read or
-        the body is cut off or not allowed. But if its body exceeds ``attempt_seconds``, it is a
-        time-out: the endpoint may not have finished.
+        the body is cut off or not allowed. But a head that is too long is a failure, and so is a
+        body that exceeds ``attempt_seconds``: the endpoint may not have finished.
         """
         async with self._slots:
             started_seconds = time.monotonic()
@@ -160,76 +163,59 @@ class Sender:
             url = _parsed(attempt.url, self._allow_private)
         except InvalidInput as refusal:
             return "private_address" if refusal.code == "url_private_address" else "invalid_url"
+        timestamp_seconds = int(now.timestamp())
+        signature = sign(attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets)
+        headers = {
+            "webhook-id": attempt.message_id,
+            "webhook-timestamp": str(timestamp_seconds),
+            "webhook-signature": signature,
+        }
+        if self._client is None or self._retry_client is None:
+            raise RuntimeError("the sender is not open")
         use = ConnectionUse()
-        token = current_use.set(use)
         try:
             async with asyncio.timeout(self._attempt_seconds):
-                await self._post_and_retry(url, attempt, now, use, response)
-        except (aiohttp.ClientError, TimeoutError) as failure:
-            return error_code_of(failure, use.refused)
-        finally:
-            current_use.reset(token)
+                try:
+                    await self._post(self._client, url, headers, attempt.body, use, response)
+                except (httpcore.NetworkError, httpcore.ProtocolError):
+                    # The endpoint had closed the connection, or sent more than its last response.
+                    if not use.is_reused or use.is_answered:
+                        raise
+                    use = ConnectionUse()
+                    await self._post(self._retry_client, url, headers, attempt.body, use, response)
+        except (*_FAILURES, TimeoutError) as failure:
+            return error_code_of(failure, has_ended=use.has_ended)
         return None
 
-    async def _post_and_retry(
+    async def _post(
         self,
-        url: URL,
-        attempt: Attempt,
-        now: datetime,
+        client: httpx.AsyncClient,
+        url: str,
+        headers: dict[str, str],
+        body: bytes,
         use: ConnectionUse,
         response: PartialResponse,
     ) -> None:
-        """Post, and retry once if the endpoint had closed a reused connection.
-
-        A response that aiohttp cannot read is parsed from its first bytes.
-        """
-        headers = self._headers(attempt, now)
+        token = current_use.set(use)
         try:
-            await self._post(url, headers, attempt.body, response)
-        except aiohttp.ClientError as failure:
-            response.parse(use.received)
-            if response.status_code is not None or not use.is_reused:
-                raise
-            if not ended_without_response(failure) and not is_leftover(use.received):
-                raise
-            use.only_new = True
-            response.body.clear()
-            try:
-                await self._post(url, headers, attempt.body, response)
-            except aiohttp.ClientError:
-                response.parse(use.received)
-                raise
-
-    def _headers(self, attempt: Attempt, now: datetime) -> dict[str, str]:
-        if self._connector is None:
-            raise RuntimeError("the sender is not open")
-        timestamp_seconds = int(now.timestamp())
-        return {
-            **(_HEADERS if self._connector.has_room else _LAST_HEADERS),
-            "webhook-id": attempt.message_id,
-            "webhook-timestamp": str(timestamp_seconds),
-            "webhook-signature": sign(
-                attempt.message_id, timestamp_seconds, attempt.body, attempt.secrets
-            ),
-        }
-
-    async def _post(
-        self, url: URL, headers: dict[str, str], body: bytes, response: PartialResponse
-    ) -> None:
-        if self._session is None:
-            raise RuntimeError("the sender is not open")
-        async with self._session.post(
-            url, headers=headers, data=body, allow_redirects=False
-        ) as received:
-            response.status_code = received.status
-            if received.status >= 300:
+            async with client.stream("POST", url, headers=headers, content=body) as received:
+                response.status_code = received.status_code
                 response.retry_after = received.headers.get("retry-after")
-            async for chunk in received.content.iter_any():
-                response.body += chunk[: MAX_EXCERPT_BYTES - len(response.body)]
-                if len(response.body) == MAX_EXCERPT_BYTES:
-                    break
+                async for chunk in received.aiter_raw():
+                    response.body += chunk[: MAX_EXCERPT_BYTES - len(response.body)]
+                    if len(response.body) == MAX_EXCERPT_BYTES:
+                        break
+        except ResponseTooLong:
+            if response.status_code is None:
+                response.body[:] = use.received[:MAX_EXCERPT_BYTES]
+            raise
+        except _FAILURES:
+            response.parse(use.received)
+            raise
+        finally:
+            current_use.reset(token)
 
 
 @cached("webhook_urls", 1_024)
-def _parsed(url: str, allow_private: bool) -> URL:
-    return parse_webhook_url(url, allow_private=allow_private)
+def _parsed(url: str, allow_private: bool) -> str:
+    return str(parse_webhook_url(url, allow_private=allow_private))

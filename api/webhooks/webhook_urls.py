@@ -15,10 +15,9 @@ from typing import Final
 from urllib.parse import quote
 
 import idna
-from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from api.webhooks.name_lookup import PooledResolver
+from api.webhooks.name_lookup import PooledResolver, Resolver
 from api.webhooks.public_addresses import is_public
 from storage.base.errors import Figure, InvalidInput
 
@@ -38,7 +37,7 @@ _NOT_IN_URLS = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?@!$&'()*+,;=%-]
 def parse_webhook_url(url: str, *, allow_private: bool) -> URL:
     """The URL that requests are sent to, if its form and any address in it are allowed.
 
-    What is checked is what is sent: aiohttp takes the host, the port, the path and the query from
+    What is checked is what is sent: httpx takes the host, the port, the path and the query from
     this URL. The host is in ASCII and in lower case; path and query are as they were typed, escapes
     included, except that characters which URLs cannot have are escaped. Resolves no names.
 
@@ -74,7 +73,7 @@ async def resolve_and_check(
     url: str,
     *,
     allow_private: bool,
-    resolver: AbstractResolver | None = None,
+    resolver: Resolver | None = None,
     limit_seconds: float = 2.0,
 ) -> str:
     """The URL unchanged, if its form is allowed and its host has no private address now.
@@ -86,16 +85,15 @@ async def resolve_and_check(
     host = parsed.raw_host or ""
     if allow_private or _address_in(host) is not None:
         return url
-    lookup = resolver or PooledResolver(max_threads=1)
+    own_resolver = PooledResolver(max_threads=1)
     try:
         async with asyncio.timeout(limit_seconds):
-            resolved = await lookup.resolve(host, parsed.port or 443, socket.AF_UNSPEC)
+            addresses = await (resolver or own_resolver).resolve(host)
     except OSError:  # TimeoutError is one of them
         return url
     finally:
-        if resolver is None:
-            await lookup.close()
-    if not all(is_public(address["host"]) for address in resolved):
+        own_resolver.close()
+    if not all(is_public(address) for address in addresses):
         raise _private_address()
     return url
 

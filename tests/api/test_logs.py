@@ -216,3 +216,21 @@ def test_every_response_of_500_or_more_has_one_reason_with_its_request_id() -> N
         ("silent", "request failed", "no reason was given"),
         ("explained", "no answer", "the other server is off"),
     ]
+
+
+_SENDING = """
+import asyncio
+from api.base import logs
+from tests.api.test_webhook_delivery import outcome_of, status
+
+logs.configure("json")
+assert outcome_of(status(200)).verdict == "delivered"
+"""
+
+
+def test_the_url_of_a_webhook_is_not_logged_as_it_may_contain_a_token() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SENDING], capture_output=True, text=True, check=True
+    )
+
+    assert done.stderr == ""

@@ -8,11 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiohttp
 import pytest
 
-from api.webhooks.name_lookup import PooledResolver
-from api.webhooks.vetted_connections import ConnectionUse, VettedConnector, current_use
 from api.webhooks.webhook_delivery import Sender
 from storage.webhooks.deliveries import Outcome
 from tests.api.test_webhook_delivery import NOW, Script, attempt_to, certificate_for
@@ -206,11 +203,9 @@ def test_idle_connections_have_the_limit_of_open_ones() -> None:
     async def story() -> None:
         sender = Sender(allow_private=True, max_connections=1)
         async with receiving() as first, receiving() as second, sender:
-            for receiver in (first, second, second):
+            for receiver in (first, second, first):
                 await sender.attempt(attempt_to(receiver.url), NOW)
-            assert "connection: close" not in first.heads[0]
-            assert ["connection: close" in head for head in second.heads] == [True, True]
-            assert second.connections == 2
+            assert (first.connections, second.connections) == (2, 1)
 
     run(story)
 
@@ -223,30 +218,6 @@ def test_a_truncated_response_closes_its_connection() -> None:
             for _ in range(2):
                 outcome: Outcome = await sender.attempt(attempt_to(receiver.url), NOW)
                 assert outcome.response_excerpt == b"x" * 4_096
-            assert receiver.connections == 2
-
-    run(story)
-
-
-def test_the_address_of_a_reused_connection_is_checked() -> None:
-    async def story() -> None:
-        connector = VettedConnector(
-            allow_private=True,
-            max_idle=8,
-            reuse_seconds=5,
-            resolver=PooledResolver(),
-            tls=True,
-        )
-        async with receiving() as receiver, aiohttp.ClientSession(connector=connector) as session:
-            reused: list[bool] = []
-            for allowed in (True, True, False):
-                connector.allow_private = allowed
-                use = ConnectionUse()
-                current_use.set(use)
-                async with session.post(receiver.url, data=b"{}") as response:
-                    assert response.status == 204
-                reused.append(use.is_reused)
-            assert reused == [False, True, False]
             assert receiver.connections == 2
 
     run(story)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import ipaddress
-import re
 import socket
 import ssl
 import time
@@ -14,17 +13,14 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import aiohttp
 import pytest
 import standardwebhooks
-from aiohttp.abc import AbstractResolver, ResolveResult
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from api.webhooks.outcomes import error_code_of, parse_retry_after
+from api.webhooks.outcomes import parse_retry_after
 from api.webhooks.signatures import sign
-from api.webhooks.vetted_connections import vetted_socket
 from api.webhooks.webhook_delivery import Attempt, Sender
 from api.webhooks.webhook_urls import resolve_and_check
 from storage.base.secrets import new_signing_secret
@@ -120,34 +116,19 @@ def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
     return asyncio.run(run())
 
 
-class Script(AbstractResolver):
+class Script:
     """Resolves to one list of addresses after the other; the last one repeats."""
 
     def __init__(self, *responses: list[str], delay_seconds: float = 0.0) -> None:
         self._answers = list(responses)
         self._delay_seconds = delay_seconds
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
+    async def resolve(self, host: str) -> list[str]:
         await asyncio.sleep(self._delay_seconds)
         addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if not addresses:
             raise OSError("no such name")
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in addresses
-        ]
-
-    async def close(self) -> None:
-        pass
+        return addresses
 
 
 def test_the_official_library_accepts_the_received_bytes_and_signature() -> None:
@@ -190,6 +171,7 @@ def test_a_request_has_only_these_headers() -> None:
         "content-type": "application/json",
         "accept": "*/*",
         "accept-encoding": "identity",
+        "connection": "keep-alive",
         "webhook-id": "msg_1",
         "webhook-timestamp": str(int(NOW.timestamp())),
         "content-length": str(len(BODY)),
@@ -368,12 +350,12 @@ def test_truncated_body_does_not_undo_a_2xx() -> None:
 
 
 ODD: dict[str, tuple[bytes, bytes]] = {
-    "a body behind a 204": (b"204 No Content\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
+    "a body behind a 204": (b"204 No Content\r\nContent-Length: 5\r\n\r\nhello", b""),
     "a chunked body behind a 204": (
         b"204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-        b"5\r\nhello\r\n0\r\n\r\n",
+        b"",
     ),
-    "a page behind a 204 of HTTP/1.0": (b"204 No Content\r\n\r\n<html>", b"<html>"),
+    "a page behind a 204 of HTTP/1.0": (b"204 No Content\r\n\r\n<html>", b""),
     "a length given twice": (
         b"200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok",
         b"ok",
@@ -385,10 +367,6 @@ ODD: dict[str, tuple[bytes, bytes]] = {
     "a header of 32 KiB": (
         b"200 OK\r\nContent-Length: 2\r\nX: " + b"y" * 32_768 + b"\r\n\r\nok",
         b"ok",
-    ),
-    "a header of 100 KB": (
-        b"200 OK\r\nContent-Length: 2\r\nX: " + b"y" * 100_000 + b"\r\n\r\nok",
-        b"",
     ),
     "600 cookies": (
         b"200 OK\r\nContent-Length: 2\r\n" + b"Set-Cookie: a=b\r\n" * 600 + b"\r\nok",
@@ -402,7 +380,7 @@ ODD: dict[str, tuple[bytes, bytes]] = {
     "a header that is none": (b"200 OK\r\nno colon here\r\n\r\nok", b"ok"),
     "an early hint before": (
         b"103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok",
-        b"ok",
+        b"",
     ),
 }
 
@@ -416,6 +394,49 @@ def test_a_2xx_counts_as_delivered_with_any_body(name: str) -> None:
     assert (outcome.verdict, outcome.error) == ("delivered", None)
     assert outcome.status_code in (200, 204)
     assert outcome.response_excerpt.startswith(excerpt)
+
+
+LONG_HEADS = {
+    "one field": (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 1_000),
+    "many fields": (b"HTTP/1.1 200 OK\r\n", b"X-Filler: " + b"y" * 988 + b"\r\n"),
+    "many early hints": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n" * 20),
+    "a status line": (b"HTTP/1.1 200 ", b"y" * 1_000),
+    "no line": (b"", b"y" * 1_000),
+}
+
+
+@pytest.mark.parametrize("name", LONG_HEADS)
+def test_a_head_of_64_megabytes_fails_after_64_kilobytes(name: str) -> None:
+    start, part = LONG_HEADS[name]
+    taken = 0
+
+    async def endless(writer: asyncio.StreamWriter) -> None:
+        nonlocal taken
+        connection = writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+        writer.transport.set_write_buffer_limits(0)
+        writer.write(start)
+        for _ in range(64_000_000 // len(part)):
+            writer.write(part)
+            await writer.drain()
+            taken += len(part)
+
+    outcome = outcome_of(endless)
+
+    assert (outcome.verdict, outcome.error) == ("retry", "invalid_response")
+    assert outcome.status_code is None
+    assert outcome.response_excerpt == (start + part * 6)[:4_096]
+    # With what the kernel keeps between the two sockets.
+    assert 64_000 < taken < 1_000_000
+
+
+def test_a_long_head_and_the_start_of_a_body_fit() -> None:
+    fields = b"X-Filler: " + b"y" * 988 + b"\r\n"
+
+    outcome = outcome_of(raw(b"HTTP/1.1 500 No\r\n" + fields * 60 + b"\r\n" + b"x" * 100_000))
+
+    assert (outcome.status_code, outcome.error) == (500, "bad_status")
+    assert outcome.response_excerpt == b"x" * 4_096
 
 
 @pytest.mark.parametrize(
@@ -513,14 +534,6 @@ def test_connecting_with_tls_has_a_time_limit_of_its_own() -> None:
     assert outcome.duration_ms < 30_000
 
 
-def test_a_refused_address_is_the_error_if_the_others_time_out() -> None:
-    connecting, attempt = aiohttp.ConnectionTimeoutError(), TimeoutError()
-
-    assert error_code_of(connecting, ["10.0.0.7"]) == "private_address"
-    assert error_code_of(connecting, []) == "timeout"
-    assert error_code_of(attempt, ["10.0.0.7"]) == "timeout"
-
-
 def test_name_that_becomes_private_is_not_dialled() -> None:
     async def run() -> tuple[Outcome, Receiver]:
         async with receiving(status(200)) as receiver:
@@ -578,14 +591,14 @@ def test_url_is_checked_again_at_every_attempt(url: str, error: str) -> None:
     assert receiver.connections == 0
 
 
-def test_socket_is_made_for_a_public_address_only() -> None:
-    public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 443))
-    private = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", 443))
+def test_the_next_address_is_tried_if_one_refuses_the_connection() -> None:
+    async def run() -> Outcome:
+        sender = Sender(allow_private=True, resolver=Script(["127.0.0.2", "127.0.0.1"]))
+        async with receiving(status(200)) as receiver, sender:
+            url = f"http://hooks.example.com:{receiver.port}/"
+            return await sender.attempt(attempt_to(url), NOW)
 
-    with vetted_socket(public) as public_socket:
-        assert public_socket.family == socket.AF_INET
-    with pytest.raises(OSError, match=re.escape("10.0.0.7")):
-        vetted_socket(private)
+    assert asyncio.run(run()).verdict == "delivered"
 
 
 def test_refusal_of_one_attempt_is_not_blamed_on_another() -> None:

@@ -9,7 +9,6 @@ import re
 import socket
 
 import pytest
-from aiohttp.abc import AbstractResolver, ResolveResult
 from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
@@ -338,7 +337,7 @@ def test_form_is_checked_where_private_hosts_are_allowed(url: str, code: str) ->
     assert refusal.value.code == code
 
 
-class Names(AbstractResolver):
+class Names:
     """Answers from a table; a name that is not in it does not resolve; records every look-up."""
 
     def __init__(self, addresses: dict[str, list[str]], delay_seconds: float = 0.0) -> None:
@@ -346,20 +345,12 @@ class Names(AbstractResolver):
         self._delay_seconds = delay_seconds
         self.lookups: list[str] = []
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
+    async def resolve(self, host: str) -> list[str]:
         self.lookups.append(host)
         await asyncio.sleep(self._delay_seconds)
         if host not in self._addresses:
             raise OSError("no such name")
-        return [
-            ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=0)
-            for address in self._addresses[host]
-        ]
-
-    async def close(self) -> None:
-        pass
+        return self._addresses[host]
 
 
 @pytest.mark.parametrize(

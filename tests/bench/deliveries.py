@@ -1,4 +1,4 @@
-"""Webhook deliveries of Hiatus's dispatcher, compared with bare loops to the same receiver.
+"""Webhook deliveries of Hiatus's dispatcher, compared with a bare loop to the same receiver.
 
 Hiatus delivers an outbox that was filled before: the time includes claims, signatures, results and
 commits.
@@ -28,23 +28,21 @@ from tests.bench.sending import BODY_BYTES, WARM_UP, Sending, run_apart
 IN_FLIGHT = 32
 # They share the deliveries in flight.
 ENDPOINTS = 8
-BARE_CLIENTS = ("httpx", "httpx-aiohttp")
+BARE_CLIENT = "httpx"
 
 
 def measure(
     engines: Sequence[str], rounds: int, deliveries: int, folder: Path
 ) -> Iterator[dict[str, float]]:
-    """Yields each round's deliveries per second, by the bare client's name or Hiatus's engine."""
+    """Yields each round's deliveries per second, by BARE_CLIENT or Hiatus's engine."""
     with ExitStack() as stack:
         port = stack.enter_context(servers.receiver(folder)).port
         urls = {engine: stack.enter_context(_url(engine, folder)) for engine in engines}
         for number in range(rounds):
-            per_second = {
-                client: run_apart(
-                    Sending(client=client, port=port, deliveries=deliveries, in_flight=IN_FLIGHT)
-                )
-                for client in BARE_CLIENTS
-            }
+            bare = Sending(
+                client=BARE_CLIENT, port=port, deliveries=deliveries, in_flight=IN_FLIGHT
+            )
+            per_second = {BARE_CLIENT: run_apart(bare)}
             for engine in engines:
                 url, key = urls[engine](number), new_secret_key()
                 _fill(url, key, port, deliveries + WARM_UP)

@@ -1,4 +1,4 @@
-"""Posts many bodies to a receiver: with bare loops, and with Hiatus's dispatcher.
+"""Posts many bodies to a receiver: with a bare loop, and with Hiatus's dispatcher.
 
 ``python -m tests.bench.sending`` reads a ``Sending`` as JSON from standard input and writes the
 seconds that the bodies took to standard output. Every client runs on uvloop, in its own process.
@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 
 import httpx
 import uvloop
-from httpx_aiohttp import AiohttpTransport
 
 from storage.base.values import as_dict
 from storage.db.engines import open_database
@@ -32,7 +31,7 @@ _START_SECONDS = 120
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sending:
-    """``client``: "httpx", "httpx-aiohttp" or "hiatus", which sends its database's deliveries."""
+    """``client``: "httpx" or "hiatus", which sends its database's deliveries."""
 
     client: str
     port: int
@@ -56,11 +55,10 @@ def run_apart(sending: Sending) -> float:
 
 
 async def _bare(sending: Sending) -> float:
-    transport = AiohttpTransport() if sending.client == "httpx-aiohttp" else None
     url = f"http://127.0.0.1:{sending.port}/hook"
     body = b"x" * BODY_BYTES
     limits = httpx.Limits(max_connections=sending.in_flight)
-    async with httpx.AsyncClient(transport=transport, limits=limits) as client:
+    async with httpx.AsyncClient(limits=limits) as client:
 
         async def post() -> None:
             response = await client.post(url, content=body)

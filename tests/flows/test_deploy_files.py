@@ -180,6 +180,13 @@ def test_every_unit_that_a_page_names_exists() -> None:
     assert unknown == set()
 
 
+def test_processes_that_serve_have_a_memory_limit() -> None:
+    for name in SERVICES[:2]:
+        assert unit(name)["MemoryMax"] == ["512M"]
+    for name in ("web-1", "web-2", "bot"):
+        assert COMPOSE["services"][name]["mem_limit"] == "512m"
+
+
 def test_an_exported_setting_wins_over_that_of_the_services(tmp_path: Path) -> None:
     settings = tmp_path / "hiatus.env"
     settings.write_text("DATABASE_URL='postgresql:///hiatus?host=/run'\nLOG_FORMAT=console\n")
