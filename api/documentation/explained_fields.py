@@ -178,12 +178,21 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "The manager reports, directly or indirectly, to this person.",
         "Choose a manager outside the person's own reports.",
     ),
+    "mixed_scripts": (
+        "The part of the address before the @ mixes letters of different alphabets, such as Latin "
+        "and Cyrillic, and could look like another address.",
+        "Type the address again in one alphabet.",
+    ),
     "new_person": (
         "The line adds a new person, and `effective_from` is for changes of a person.",
         "Leave the cell empty: a new person's values count from their first day.",
     ),
     "no_events": ("The list of events is empty.", "Send one or more events, or `*` for all."),
     "no_scopes": ("The list of scopes is empty.", "Send at least one scope."),
+    "no_visible_letter": (
+        "The name has no letter or digit that can be seen.",
+        "Send a name with at least one letter or digit.",
+    ),
     "no_working_days": ("The list of working days is empty.", "Choose at least one working day."),
     "no_working_time": (
         "No day would count: these are non-working days or public holidays.",

@@ -77,6 +77,7 @@ OPERATIONS = (
             "control_character",
             "expiry_in_past",
             "invalid_length",
+            "no_visible_letter",
             "no_scopes",
             "scope_not_held",
             "unknown_scope",

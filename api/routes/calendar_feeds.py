@@ -96,7 +96,7 @@ OPERATIONS = (
         shows_secret=True,
         status=201,
         refusals=(feeds.TooManyFeeds,),
-        rules=("control_character", "invalid_length"),
+        rules=("control_character", "invalid_length", "no_visible_letter"),
         example={"name": "Phone"},
     ),
     Operation(

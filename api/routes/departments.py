@@ -47,6 +47,7 @@ def delete(tx: Transaction, context: RequestContext) -> None:
 _RULES = (
     "control_character",
     "invalid_length",
+    "no_visible_letter",
     "manager_archived",
     "not_found",
     "not_half_days",

@@ -46,6 +46,7 @@ _RULES = (
     "invalid_colour",
     "invalid_emoji",
     "invalid_length",
+    "no_visible_letter",
     "out_of_range",
     "unknown_emoji",
 )

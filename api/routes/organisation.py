@@ -114,6 +114,7 @@ OPERATIONS = (
             "impossible_date",
             "invalid_channel",
             "invalid_length",
+            "no_visible_letter",
             "invalid_time",
             "no_working_days",
             "not_half_days",

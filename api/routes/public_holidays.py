@@ -138,7 +138,7 @@ OPERATIONS = (
         kind="public holiday set",
         status=201,
         refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
-        rules=("control_character", "invalid_length", "out_of_range"),
+        rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
         example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"},
     ),
     Operation(

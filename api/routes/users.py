@@ -162,6 +162,7 @@ _RULES = (
     "duplicate_working_day",
     "end_date_before_start_date",
     "invalid_length",
+    "no_visible_letter",
     "manager_archived",
     "manager_cycle",
     "no_working_days",
@@ -207,7 +208,7 @@ OPERATIONS = (
         role="admin",
         status=201,
         refusals=(errors.EmailTaken,),
-        rules=(*_RULES, "invalid_email"),
+        rules=(*_RULES, "invalid_email", "mixed_scripts"),
         example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
     ),
     Operation(

@@ -38,7 +38,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "timezone": fields.optional(fields.timezone),
 }
 _NO_SUCH_FIELD: Final = object()
-_CREATE_CHECKS: Final = {"email": texts.email, **_UPDATE_CHECKS}
+_CREATE_CHECKS: Final = {"email": texts.new_email, **_UPDATE_CHECKS}
 _CHANGE_CHECKS: Final = {**_UPDATE_CHECKS, "effective_from": fields.unchecked}
 # Checking or applying these reads other people or leave. They lock the organisation, so that of two
 # concurrent changes the second sees the first.

@@ -23,14 +23,28 @@ _BIDIRECTIONAL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NOT_IN_TEXTS: Final = frozenset({"Cc", "Cs"})
 
+# Unicode's default ignorables that are letters or marks (no other category hides them), and the
+# empty Braille pattern: hangul fillers, joiners of graphemes, variation selectors and such.
+_BLANK: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_NOT_VISIBLE: Final = frozenset("CMZ")
+# Scripts that are written together, by the first word of their letters' names.
+_JAPANESE: Final = frozenset({"CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
+_WRITTEN_TOGETHER: Final = (
+    _JAPANESE,
+    frozenset({"CJK", "IDEOGRAPHIC", "HANGUL"}),
+    frozenset({"CJK", "IDEOGRAPHIC", "BOPOMOFO"}),
+)
+
 # What Unicode does not decompose.
 _PLAIN_LETTERS: Final = str.maketrans("’øØłŁđĐ", "'oOlLdD")
 
 
 def name(value: object, field: str) -> str:
-    """A stripped name of 1 to 200 characters on one line.
+    """A stripped name of 1 to 200 characters on one line, with a visible letter or digit.
 
-    Raises InvalidInput ``invalid_length`` or ``control_character``.
+    Raises InvalidInput ``invalid_length``, ``control_character`` or ``no_visible_letter``.
     """
     text = value.strip() if isinstance(value, str) else ""
     if not 1 <= len(text) <= MAX_NAME_LENGTH:
@@ -42,6 +56,12 @@ def name(value: object, field: str) -> str:
             most=MAX_NAME_LENGTH,
         )
     _check_characters(text, field, _NOT_IN_NAMES)
+    if not _has_letter_or_digit(text):
+        raise InvalidInput.of(
+            field,
+            "no_visible_letter",
+            "Use at least one letter or digit that can be seen.",
+        )
     return text
 
 
@@ -80,10 +100,18 @@ def _check_characters(text: str, field: str, categories: Set[str], allowed: str 
 
 
 def optional_text(value: str | None, field: str, max_length: int) -> str | None:
-    """As ``free_text``; None for null and blank text."""
-    if value is None or not value.strip():
-        return None
-    return free_text(value, field, max_length)
+    """As ``free_text``; None for null and for text without a visible character."""
+    text = "" if value is None else free_text(value, field, max_length)
+    return None if is_blank(text) else text
+
+
+def is_blank(text: str) -> bool:
+    """Whether no character of the text can be seen: only spaces, joiners, fillers, lone marks."""
+    return all(unicodedata.category(each)[0] in _NOT_VISIBLE or _BLANK.match(each) for each in text)
+
+
+def _has_letter_or_digit(text: str) -> bool:
+    return any(each.isalnum() and not _BLANK.match(each) for each in text)
 
 
 def without_bidirectional(text: str) -> str:
@@ -92,10 +120,11 @@ def without_bidirectional(text: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A name from another system, cleaned so that ``name`` accepts it; may be empty."""
+    """A name from another system, cleaned so that ``name`` accepts it; else empty."""
     readable = without_bidirectional(text)
     characters = (" " if unicodedata.category(c) in _NOT_IN_NAMES else c for c in readable)
-    return " ".join("".join(characters).split())[:MAX_NAME_LENGTH].rstrip()
+    cleaned = " ".join("".join(characters).split())[:MAX_NAME_LENGTH].rstrip()
+    return cleaned if _has_letter_or_digit(cleaned) else ""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -126,7 +155,8 @@ def email(value: object, field: str) -> str:
     Raises InvalidInput ``invalid_email``. Does not check that the address exists.
     """
     text = value.strip() if isinstance(value, str) else ""
-    if len(text) > MAX_EMAIL_LENGTH or _EMAIL.fullmatch(text) is None or not text.isprintable():
+    is_readable = text.isprintable() and not _BLANK.search(text)
+    if len(text) > MAX_EMAIL_LENGTH or _EMAIL.fullmatch(text) is None or not is_readable:
         raise InvalidInput.of(
             field,
             "invalid_email",
@@ -134,3 +164,39 @@ def email(value: object, field: str) -> str:
             field=field,
         )
     return text
+
+
+def new_email(value: object, field: str) -> str:
+    """As ``email``, for a new person, whose address must not look like another one.
+
+    Raises InvalidInput ``invalid_email`` or ``mixed_scripts``. Existing people keep addresses from
+    before this rule.
+    """
+    text = email(value, field)
+    scripts = _scripts(email_key(text).partition("@")[0])
+    if len(scripts) > 1 and not any(scripts <= together for together in _WRITTEN_TOGETHER):
+        raise InvalidInput.of(
+            field,
+            "mixed_scripts",
+            "This mixes letters of different alphabets before the @. Type it again in one "
+            "alphabet.",
+        )
+    return text
+
+
+def _scripts(text: str) -> set[str]:
+    """The scripts of its letters, by the first word of their Unicode names, such as LATIN."""
+    letters = (each for each in text if each.isalpha())
+    names = (unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    # Modifier letters, such as the apostrophe U+02BC, are used in all scripts.
+    return {name for name in names if name != "MODIFIER"}
+
+
+def email_key(text: str) -> str:
+    """The key by which addresses are compared: ignores case and Unicode forms.
+
+    Never change it without a migration: it is stored for each person.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # Folding can undo the normal form.
+    return unicodedata.normalize("NFKC", folded)

@@ -229,7 +229,7 @@ def _repeated(lines: list[Line]) -> list[FieldError]:
     first: dict[str, int] = {}
     errors = []
     for line in lines:
-        earlier = first.setdefault(line.email.casefold(), line.number)
+        earlier = first.setdefault(texts.email_key(line.email), line.number)
         if earlier != line.number:
             detail = f"{line.email} stands in line {earlier} already."
             errors.append(

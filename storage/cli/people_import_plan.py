@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from storage.admin.employment import effective
+from storage.base import texts
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
 from storage.base.ids import new_id
@@ -69,7 +70,9 @@ def make(
 ) -> Plan:
     """The plan for the lines of a file. Raises BadLines."""
     users_by_email = _users_by_email(tx, lines, by=by)
-    persons = [_person(line, users_by_email.get(line.email.casefold()), now) for line in lines]
+    persons = [
+        _person(line, users_by_email.get(texts.email_key(line.email)), now) for line in lines
+    ]
     faults = [fault for person in persons for fault in _faults(person, is_update=is_update)]
     faults += _set_managers(persons, users_by_email)
     new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
@@ -105,15 +108,15 @@ def _person(line: Line, user: User | None, now: datetime) -> PlannedPerson:
 
 
 def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, User]:
-    """The people and managers of the file who exist already, by case-folded address."""
-    keys = {line.email.casefold() for line in lines}
-    keys |= {line.manager_email.casefold() for line in lines if line.manager_email}
+    """The people and managers of the file who exist already, by the key of their address."""
+    keys = {texts.email_key(line.email) for line in lines}
+    keys |= {texts.email_key(line.manager_email) for line in lines if line.manager_email}
     user_rows = tx.all(
         people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
     )
     # Archived people first: a later person with the same address replaces them.
     users = sorted(map(rows.user, user_rows), key=lambda user: user.status != "archived")
-    return {user.email.casefold(): user for user in users}
+    return {texts.email_key(user.email): user for user in users}
 
 
 def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
@@ -121,6 +124,11 @@ def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
         for name in ("first_name", "last_name"):
             if name not in person.values:
                 yield _fault(person, name, "required", f"{name} is required for a new person.")
+        try:
+            texts.new_email(person.line.email, "email")
+        except InvalidInput as refusal:
+            for error in refusal.errors:
+                yield _fault(person, "email", error.code, error.detail)
     elif not is_update:
         detail = f"{person.line.email} is there already; --update would change the person."
         yield _fault(person, "email", "email_taken", detail)
@@ -150,14 +158,14 @@ def _set_managers(
     persons: Sequence[PlannedPerson], users_by_email: Mapping[str, User]
 ) -> Iterable[FieldError]:
     """Set the ids of managers, who may be on any line or exist already."""
-    ids = {person.line.email.casefold(): person.id for person in persons}
+    ids = {texts.email_key(person.line.email): person.id for person in persons}
     faults = []
     for person in persons:
         email = person.line.manager_email
         if email is None:
             continue
-        user = users_by_email.get(email.casefold())
-        is_in_file = email.casefold() in ids
+        user = users_by_email.get(texts.email_key(email))
+        is_in_file = texts.email_key(email) in ids
         if not is_in_file and user is not None and user.status == "archived":
             detail = f"{email} is archived."
             faults.append(_fault(person, "manager_email", "manager_archived", detail))
@@ -165,7 +173,7 @@ def _set_managers(
             detail = f"{email} is neither in the file nor in the organisation."
             faults.append(_fault(person, "manager_email", "not_found", detail))
         else:
-            person.values["manager_id"] = ids.get(email.casefold()) or user and user.id
+            person.values["manager_id"] = ids.get(texts.email_key(email)) or user and user.id
     return faults
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Final
 
+from storage.base import texts
 from storage.base.amounts import days_or_none
 from storage.base.errors import Conflict, EmailTaken
 from storage.base.event_values import AuditAction
@@ -108,7 +109,7 @@ def _row(user: User, by: Caller) -> dict[str, object]:
         "organisation_id": by.organisation_id,
         "id": user.id,
         "email": user.email,
-        "email_key": user.email.casefold(),
+        "email_key": texts.email_key(user.email),
         "created_at": user.created_at,
         **_columns(user),
     }

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypedDict
 
 from peewee import Select, Tuple
 
+from storage.base import texts
 from storage.base.errors import NotFound
 from storage.base.values import Caller, Role, User, UserStatus
 from storage.db import rows
@@ -57,7 +58,7 @@ def page(
         department_id=department_id,
         role=role,
         manager_id=manager_id,
-        email_key=None if email is None else email.casefold(),
+        email_key=None if email is None else texts.email_key(email),
     )
     bound_to = ("users", by.organisation_id, *filters.values(), sort)
     after = position(tx, page, *bound_to)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from peewee import SQL, Case, Select
 
-from storage.base import fields
+from storage.base import fields, texts
 from storage.base.errors import NotFound
 from storage.base.values import Caller, User
 from storage.db import locks, rows
@@ -45,8 +45,10 @@ def lock(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> No
 
 
 def find_by_email(tx: Transaction, organisation_id: str, email: str) -> User | None:
-    """The person with the address, case-insensitive; an archived one if no other has it."""
-    row = tx.first(_user_of_email, organisation_id=organisation_id, email_key=email.casefold())
+    """The person with the address, by its key; an archived one if no other has it."""
+    row = tx.first(
+        _user_of_email, organisation_id=organisation_id, email_key=texts.email_key(email)
+    )
     return None if row is None else rows.user(row)
 
 
@@ -80,6 +82,15 @@ def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) 
     """Whether another active owner would remain, one whose employment does not end."""
     owners = tx.all(staying_owners, organisation_id=organisation_id, limit=2)
     return any(owner_id != user_id for (owner_id,) in owners)
+
+
+def with_old_email_keys(tx: Transaction) -> list[str]:
+    """The ids of the people, of any organisation, whose key is not that of their address.
+
+    Another person of theirs had it when keys changed (migration 0014). None is archived.
+    """
+    people = tx.all(_other_addresses)
+    return [user_id for user_id, email, key in people if texts.email_key(email) != key]
 
 
 def pattern_of_records(word: str) -> str:
@@ -169,9 +180,20 @@ def _users(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
 
 @compiled
 def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Select:
-    """The people with one of the case-folded addresses, as whole rows."""
+    """The people with one of these keys of addresses, as whole rows."""
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.email_key, email_keys)
+    )
+
+
+@compiled_per_engine
+def _other_addresses(engine: Engine) -> Select:
+    """The people whose address has letters other than English ones."""
+    is_other = SQL("email GLOB '*[^ -~]*'" if engine == "sqlite" else "email ~ '[^ -~]'")
+    return (
+        UserRow.select(UserRow.id, UserRow.email, UserRow.email_key)
+        .where(UserRow.status != "archived", is_other)
+        .order_by(UserRow.id)
     )
 
 

@@ -1,7 +1,7 @@
 """Which person of an organisation a Slack account belongs to.
 
 One rule for events, commands, installations, deliveries and the daily comparison: the account
-that is linked already; else the person with the account's e-mail address, compared without case,
+that is linked already; else the person with the account's e-mail address, compared by its key,
 if Slack says that the address is confirmed and the person has no other Slack account. Anyone can
 type any address into a Slack profile; only a confirmed one proves who uses the account. A deleted
 account is matched only if it is linked: its address says nothing about who uses Slack today.

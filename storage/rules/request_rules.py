@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from storage.base import texts
 from storage.base.errors import (
     FieldError,
     HalfDays,
@@ -164,7 +165,7 @@ def _too_many_days(leave_type: LeaveType, requested_half_days: int) -> list[Fiel
 
 
 def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
-    if not leave_type.requires_note or (note and not note.isspace()):
+    if not leave_type.requires_note or not texts.is_blank(note or ""):
         return []
     detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
     return [FieldError(pointer="/note", code="note_required", detail=detail)]

@@ -98,10 +98,11 @@ def _activate(
 
 def _add(tx: Transaction, profile: SlackProfile, *, by: Caller, now: datetime) -> User:
     try:
-        address = texts.email(profile.email, "email")
+        address = texts.new_email(profile.email, "email")
     except InvalidInput as error:
         raise NotAMember(
-            "Slack doesn't show your e-mail address. Ask an admin of your organisation."
+            "I can't use the e-mail address of your Slack account. Ask an admin of your "
+            "organisation."
         ) from error
     values = {
         "email": address,

@@ -31,13 +31,13 @@ def changed(
     for row in sorted(people, key=lambda row: row.status != "archived"):
         person = rows.user(row)
         applied[person.id] = slack_locales.applied_profile(row)
-        by_email[person.email.casefold()] = person
+        by_email[texts.email_key(person.email)] = person
         if person.slack_user_id is not None:
             by_slack_id[person.slack_user_id] = person
     changed_profiles = []
     for profile in profiles:
         user = slack_matching.choose(
-            profile, by_slack_id.get, lambda email: by_email.get(email.casefold())
+            profile, by_slack_id.get, lambda email: by_email.get(texts.email_key(email))
         )
         if user is not None and _differs(user, applied[user.id], profile):
             changed_profiles.append(profile)
@@ -50,7 +50,7 @@ def people_of(tx: Transaction, organisation_id: str, profiles: Sequence[SlackPro
         _people,
         organisation_id=organisation_id,
         slack_user_ids=[profile.slack_user_id for profile in profiles],
-        email_keys=sorted(email.casefold() for email in emails if email is not None),
+        email_keys=sorted(texts.email_key(email) for email in emails if email is not None),
     )
 
 

@@ -68,7 +68,7 @@ def find(tx: Transaction, new: NewInstallation) -> Organisation | None:
     if not candidates:
         return None
     if new.installer.is_email_confirmed:
-        matching = tx.all(_administered, domain=domain, email_key=email.casefold())
+        matching = tx.all(_administered, domain=domain, email_key=texts.email_key(email))
         if len(matching) == 1:
             return rows.organisation(matching[0])
     raise NotLinked(

@@ -122,7 +122,7 @@ def test_refusals_name_the_field(client: Client, database: Database, team: Team)
         (
             team.owners_key,
             team.sick,
-            {"override_reason": " "},
+            {"override_reason": "\u200b \u3164"},
             (422, "override_without_reason", ["/override_reason"]),
         ),
         (

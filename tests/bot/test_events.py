@@ -72,6 +72,17 @@ def test_characters_that_reorder_text_are_stripped_from_slacks_names(world: Worl
     assert person(world, ADA).name == "Ada King"
 
 
+def test_an_invisible_name_in_slack_changes_nothing(world: World) -> None:
+    world.open_form(ADA)
+    before = person(world, ADA).name
+
+    response = change(world, ADA, real_name="\u3164\u2800 \u200b", tz="Europe/Rome")
+
+    ada = person(world, ADA)
+    assert response.status == 200
+    assert (ada.name, ada.timezone) == (before, "Europe/Rome")
+
+
 def test_a_user_who_never_used_slack_is_matched_by_address(world: World) -> None:
     world.link()
 

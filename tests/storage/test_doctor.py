@@ -25,7 +25,7 @@ from storage.db.engines import open_database
 from storage.db.tables import DigestRow
 from storage.events import notification_outbox
 from tests import outside
-from tests.builders import NOW, a_request, a_webhook, an_organisation
+from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation
 
 KEY, OTHER = new_secret_key(), new_secret_key()
 LATE, STUCK = NOW + timedelta(minutes=4), NOW + timedelta(hours=2)
@@ -172,6 +172,24 @@ def test_an_incomplete_rotation_of_keys_is_a_warning(database_url: str) -> None:
 
     assert state == "warning"
     assert "hiatus secrets rotate" in text
+
+
+def test_people_whose_addresses_count_as_equal_are_named(
+    database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ada@x.example")
+    wide = a_person(database, acme, email="other@x.example")
+    address = "\uff41da@x.example"
+    outside.run(
+        database_url,
+        f"UPDATE users SET email = '{address}', email_key = '{address}' WHERE id = '{wide.id}'",
+    )
+
+    state, text = findings_of(database_url)["addresses"]
+
+    assert state == "warning"
+    assert wide.id in text
 
 
 def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_path: Path) -> None:

@@ -183,6 +183,28 @@ def test_addresses_are_unique_ignoring_case(database: Database) -> None:
         created(database, acme, email="STRASSE@example.COM")
 
 
+def test_addresses_are_unique_in_every_form(database: Database) -> None:
+    acme = an_organisation(database)
+    renee = created(database, acme, email="ren\u00e9e@example.com")
+
+    for same in ("rene\u0301e@example.com", "\uff52en\u00e9e@example.com"):
+        with pytest.raises(EmailTaken):
+            created(database, acme, email=same)
+        page = database.read_now(people_lists.page, PageOf(limit=9), by=acme.caller, email=same)
+        assert page.items == [renee]
+
+
+def test_a_new_address_is_in_one_alphabet(database: Database) -> None:
+    acme = an_organisation(database)
+    mixed = "\u0430da@example.com"
+
+    errors = errors_of(lambda: created(database, acme, email=mixed))
+
+    assert errors == [("/email", "mixed_scripts")]
+    with pytest.raises(NotAMember, match="I can't use the e-mail address"):
+        joined(database, acme, email=mixed)
+
+
 def test_an_address_may_be_used_in_two_organisations(database: Database) -> None:
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     created(database, acme)
@@ -705,6 +727,15 @@ def test_values_of_a_slack_profile_are_shortened_to_fit(database: Database) -> N
     )
 
     assert (ada.first_name, ada.timezone) == ("ada", None)
+    eve = joined(
+        database,
+        acme,
+        slack_user_id="U2",
+        email="eve@example.com",
+        first_name="\u3164",
+        last_name="\u200b\u2800",
+    )
+    assert eve.name == "eve"
     assert ada.last_name.startswith("Love lace xxx")
     assert len(ada.last_name) == 200
 

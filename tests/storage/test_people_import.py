@@ -437,3 +437,32 @@ def test_a_workspace_is_linked_once(shell: Shell) -> None:
     assert first == again
     assert first["slack_team_id"] == "T0123ABCD"
     assert "another workspace" in shell.run(*link, "--team=T9").stderr
+
+
+def test_invisible_names_and_look_alike_addresses_are_refused(database: Database) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme, email="ren\u00e9e@x.example")
+
+    assert faults(
+        lambda: bring_in(database, acme, "email,first_name,last_name\na@x.example,\u3164,Bee\n")
+    ) == [(2, "first_name", "no_visible_letter")]
+    assert faults(
+        lambda: bring_in(
+            database,
+            acme,
+            "email,first_name,last_name\n"
+            "\u0430da@x.example,Ada,Bee\n"
+            "rene\u0301e@x.example,Renee,Cee\n"
+            "dee@x.example,Dee,Dee\n"
+            "\uff44ee@x.example,Dee,Dee\n",
+        )
+    ) == [(5, "email", "repeated_email")]
+    assert faults(
+        lambda: bring_in(
+            database,
+            acme,
+            "email,first_name,last_name\n"
+            "\u0430da@x.example,Ada,Bee\n"
+            "rene\u0301e@x.example,Renee,Cee\n",
+        )
+    ) == [(2, "email", "mixed_scripts"), (3, "email", "email_taken")]

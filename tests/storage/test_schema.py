@@ -23,7 +23,9 @@ from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooN
 from storage.db.database import Database
 from storage.db.migrations.history import number_of
 from storage.db.schema import MIGRATIONS, check_schema, check_schema_again, migrate
+from storage.directory import people_rows
 from tests import outside, postgres
+from tests.builders import a_person, an_organisation
 from tests.schemas import schema_of
 
 ROOT = Path(__file__).parents[2]
@@ -334,6 +336,43 @@ def test_an_interrupted_migration_of_indexes_is_repeated(database_url: str) -> N
         if table.startswith("pg") is database_url.startswith("postgresql:"):
             query = f"SELECT {column} FROM {table} WHERE {column} LIKE '%leave_requests_long%'"
             assert "length(counted_halves)" in outside.rows(database_url, query)[0][0].lower()
+
+
+def test_addresses_get_the_keys_by_which_they_are_compared_now(
+    database: Database, database_url: str
+) -> None:
+    """As a version before the migration left them: folded, but not in one Unicode form."""
+    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
+    organisations = {"acme": acme, "globex": globex}
+    composed, decomposed = "ren\u00e9e@x.example", "rene\u0301e@x.example"
+    wide = "\uff41da@x.example"
+    people = [
+        # Organisation, status, address, key afterwards.
+        ("acme", "active", decomposed, composed),
+        ("acme", "active", wide, wide),
+        ("acme", "archived", f"{wide}", "ada@x.example"),
+        ("acme", "active", "ada@x.example", "ada@x.example"),
+        ("globex", "active", wide, "ada@x.example"),
+        ("globex", "active", composed, composed),
+        ("globex", "active", decomposed, decomposed),
+    ]
+    ids = []
+    for number, (organisation, status, address, _) in enumerate(people):
+        person = a_person(database, organisations[organisation], email=f"p{number}@x.example")
+        ids.append(person.id)
+        outside.run(
+            database_url,
+            f"UPDATE users SET email = '{address}', email_key = '{address.casefold()}', "
+            f"status = '{status}' WHERE id = '{person.id}'",
+        )
+    outside.run(database_url, "DELETE FROM schema_migration WHERE name = '0014_address_keys'")
+
+    assert migrate(database_url) == ["0014_address_keys"]
+
+    stored = outside.rows(database_url, "SELECT id, email, email_key FROM users")
+    keys = {str(user_id): (email, key) for user_id, email, key in stored}
+    assert [keys[user_id] for user_id in ids] == [(email, key) for _, _, email, key in people]
+    assert database.read_now(people_rows.with_old_email_keys) == [ids[1], ids[6]]
 
 
 def test_migrate_drops_the_statistics_of_sqlite(sqlite_url: str) -> None:

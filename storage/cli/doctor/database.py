@@ -26,6 +26,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.connections import PROCESS_NAME
 from storage.db.database import Transaction
 from storage.db.schema import check_schema_again
+from storage.directory import people_rows
 from storage.events import digest_queue
 from storage.notifications import notification_queue
 from storage.webhooks import delivery_backlog
@@ -37,6 +38,7 @@ OldestDue = Callable[[Transaction], int | None]
 # up to two minutes.
 _LATE_SECONDS: Final = 150
 _STUCK_SECONDS: Final = 900
+_MAX_NAMED: Final = 5
 
 
 def checks(reader: Reader, clock: Clock) -> list[Check]:
@@ -51,6 +53,7 @@ def checks(reader: Reader, clock: Clock) -> list[Check]:
         Check(subject="database", look=partial(_schema, reader)),
         *([integrity.check(reader, reader.sqlite_path)] if reader.sqlite_path else []),
         _dependent("secret keys", partial(_keys, reader)),
+        _dependent("addresses", partial(_addresses, reader)),
         *([] if reader.sqlite_path else [_dependent("clock", partial(_clock, reader, clock))]),
         *(
             _dependent(name, partial(_queue, reader, name, oldest_due, now))
@@ -107,6 +110,24 @@ def _keys(reader: Reader) -> list[Finding]:
     if not reader.settings.secret_keys:
         return warning(subject, "there is none yet: `hiatus init` or `hiatus serve` creates it")
     return ok(subject, "decrypt what is in the database")
+
+
+def _addresses(reader: Reader) -> list[Finding]:
+    """People of before addresses were compared by Unicode's compatibility form, too."""
+    subject = "addresses"
+    try:
+        people = reader.read(people_rows.with_old_email_keys)
+    except SchemaOutOfDate:
+        return warning(subject, "not checked, because the schema is not up to date")
+    if not people:
+        return ok(subject, "are different for all people of an organisation")
+    ids = ", ".join(people[:_MAX_NAMED])
+    text = (
+        f"of {len(people)} people count as equal to those of other people of their organisation "
+        f"({ids}{', …' if len(people) > _MAX_NAMED else ''}), and Slack accounts and imports find "
+        "the others: archive one of each two, or create the person with another address"
+    )
+    return warning(subject, text)
 
 
 def _clock(reader: Reader, clock: Clock) -> list[Finding]:

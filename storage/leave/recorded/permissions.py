@@ -74,8 +74,8 @@ def checked_override(reason: str | None, *, user_id: str | None, by: Caller) -> 
             "override_of_own_leave",
             "Rules can only be overridden for another person: send their user_id as well.",
         )
-    checked = texts.free_text(reason, "override_reason", MAX_REASON_LENGTH)
-    if not checked:
+    checked = texts.optional_text(reason, "override_reason", MAX_REASON_LENGTH)
+    if checked is None:
         raise InvalidInput.of(
             "override_reason",
             "override_without_reason",
