@@ -213,7 +213,8 @@ OPERATIONS = (
             "the leave type cannot be used, nothing is counted. Colleagues are those of the "
             'team calendar; private leave is shown as "Away". `warnings` prevent nothing: '
             "`cover_away` if the colleague who covers is on approved leave, or does not work, on "
-            "one of the days."
+            "one of the days; `unusually_far_ahead` if leave of a type that needs no approval "
+            "starts more than seven days from today."
         ),
         handler=preview,
         tag="Leave requests",

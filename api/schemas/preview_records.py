@@ -92,7 +92,7 @@ class RefusalRecord(TypedDict):
     leave_status: NotRequired[LeaveStatus]
 
 
-WarningCode = Literal["cover_away"]
+WarningCode = Literal["cover_away", "unusually_far_ahead"]
 
 
 class WarningRecord(TypedDict):
@@ -103,7 +103,8 @@ class WarningRecord(TypedDict):
         Field(
             description=(
                 "`cover_away`: the cover is on approved leave, or does not work, on one of the "
-                "days."
+                "days. `unusually_far_ahead`: the leave needs no approval and starts more than "
+                "seven days from today; the form in Slack asks to confirm it."
             )
         ),
     ]

@@ -68,6 +68,9 @@ PERSON: Final = "user_id"
 EXCEPTION_REASON: Final = "override_reason"
 REASON: Final = "reason"
 
+# Confirms an unusual first day; the block's id also has the leave type and that day.
+FAR_AHEAD: Final = "far_ahead"
+
 # The live total, the alerts, who else is off, and typed words that were not understood.
 LIVE: Final = "live"
 # With the name of the field above it; without one, about the whole form.

@@ -19,7 +19,8 @@ from bot.typed.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
 from bot.views.form_alerts import Alerts
 from bot.views.request_values import Filled
-from storage.base.errors import DomainError, InvalidTransition
+from storage.base.clock import local_day
+from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict
 from storage.db.database import Transaction
 from storage.directory import people_rows
@@ -28,8 +29,10 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_reading, leave_requests, previews
 from storage.leave.cover import choice
 from storage.leave.cover.choice import Candidates
+from storage.leave.drafts import Draft
 from storage.leave.previews import Preview
 from storage.leave.suggestions import form_defaults
+from storage.rules import request_rules
 
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
 
@@ -55,6 +58,8 @@ class _Form:
             alerts=Alerts(problems=problems, is_sent=is_sent),
             edited=self.edited,
             cover=self.cover,
+            is_far_ahead=self.preview is not None
+            and any(warning.code == "unusually_far_ahead" for warning in self.preview.warnings),
         )
 
 
@@ -179,10 +184,7 @@ async def submitted(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     filled = request_values.filled_of(interaction.values)
     try:
-        draft = request_values.draft_of(filled)
-        await interaction.services.database.write(
-            leave_requests.submit, by=by, draft=draft, now=interaction.now
-        )
+        await interaction.services.database.write(_submit, filled, by=by, now=interaction.now)
     except DomainError as refusal:
         await _refused(interaction, refusal, filled, by=by)
 
@@ -208,6 +210,14 @@ async def _refused(
     async def render() -> View:
         return await _rendered(interaction, filled, by=by, is_sent=True)
 
+    shown = {block["block_id"] for block in interaction.body["view"]["blocks"]}
+    is_unconfirmed = isinstance(refusal, InvalidInput) and any(
+        error.pointer == f"/{ids.FAR_AHEAD}" for error in refusal.errors
+    )
+    if is_unconfirmed and filled.far_ahead_block not in shown and not interaction.is_answered:
+        # The form was sent before it showed the box.
+        await interaction.ack(response_action="update", view=await render())
+        return
     await form_refusals.show(interaction, refusal, render)
 
 
@@ -343,12 +353,45 @@ def _preview(
     return previews.preview(tx, by=by, draft=draft, now=now, replaces=edited_id)
 
 
+def _check_confirmed(
+    tx: Transaction,
+    filled: Filled,
+    draft: Draft,
+    before: LeaveRequest | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Raises InvalidInput at ``FAR_AHEAD`` for leave that starts unusually far ahead.
+
+    REST only warns: its callers see no form.
+    """
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    leave_type = config.leave_types.get(draft.leave_type_id)
+    today = local_day(now, config.organisation.timezone)
+    if leave_type is None or filled.is_confirmed:
+        return
+    if request_rules.far_ahead(leave_type, draft.start_date, today, before):
+        detail = gettext("Tick the box to send this, or choose another day or leave type.")
+        raise InvalidInput(
+            [FieldError(pointer=f"/{ids.FAR_AHEAD}", code="required", detail=detail)]
+        )
+
+
+def _submit(tx: Transaction, filled: Filled, *, by: Caller, now: datetime) -> LeaveRequest:
+    draft = request_values.draft_of(filled)
+    _check_confirmed(tx, filled, draft, None, by=by, now=now)
+    return leave_requests.submit(tx, by=by, draft=draft, now=now)
+
+
 def _edit(
     tx: Transaction, request_id: str, filled: Filled, *, by: Caller, now: datetime
 ) -> LeaveRequest:
     before = leave_reading.get(tx, request_id, by=by, now=now)
     filled = _with_type(filled, before)
-    changes = as_dict(request_values.draft_of(filled))
+    draft = request_values.draft_of(filled)
+    _check_confirmed(tx, filled, draft, before, by=by, now=now)
+    changes = as_dict(draft)
     note, cover_user_id = filled.note, filled.cover_user_id
     same_days = replace(Filled.with_request(before), note=note, cover_user_id=cover_user_id)
     if filled == same_days:

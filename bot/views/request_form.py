@@ -11,7 +11,7 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, text
+from bot.blocks import fields, text, words
 from bot.blocks.fields import Option
 from bot.views.form_alerts import NO_ALERTS, Alerts
 from bot.views.request_values import WHOLE, Filled
@@ -31,11 +31,12 @@ def view(
     alerts: Alerts = NO_ALERTS,
     edited: LeaveRequest | None = None,
     cover: User | None = None,
+    is_far_ahead: bool = False,
 ) -> View:
     """The modal: ``asides`` at the top, ``alerts`` at the fields, ``live`` under the dates.
 
     It edits the request ``edited``. The leave type of a pending one cannot be changed. ``cover`` is
-    the colleague who is chosen.
+    the colleague who is chosen. ``is_far_ahead``: the first day has to be confirmed.
     """
     title, submit = gettext("Request leave"), gettext("Send")
     if edited is not None:
@@ -54,7 +55,7 @@ def view(
             *blocks(
                 _offered(leave_types, edited),
                 filled,
-                live,
+                [*live, _confirmation(filled)] if is_far_ahead else live,
                 alerts=alerts,
                 cover=cover,
                 is_type_fixed=edited is not None and edited.status == "pending",
@@ -111,6 +112,16 @@ def blocks(
         ),
         field(ids.NOTE, gettext("Note"), note(filled.note, is_own), is_optional=True),
     ]
+
+
+def _confirmation(filled: Filled) -> Block:
+    """A box to tick, empty for each other first day and leave type."""
+    day = "" if filled.start_date is None else words.day(filled.start_date)
+    box = Option(label=gettext("Yes, this leave starts on {day}", day=day), value=ids.FAR_AHEAD)
+    ticked = [ids.FAR_AHEAD] if filled.is_confirmed else []
+    return fields.field(
+        filled.far_ahead_block, gettext("Please confirm"), fields.checkboxes([box], ticked)
+    )
 
 
 def _halves_fields(field: Callable[[str, str, Block], Block], filled: Filled) -> list[Block]:

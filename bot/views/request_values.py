@@ -23,6 +23,7 @@ FIELDS: Final = (
     ids.BEGINS,
     ids.ENDS,
     ids.PART_OF_DAY,
+    ids.FAR_AHEAD,
     ids.COVER,
     ids.NOTE,
 )
@@ -38,7 +39,8 @@ WHOLE: Final = ""
 class Filled:
     """The form's values. None if nothing was chosen yet.
 
-    ``last_day_moves`` is how often the last day was set by the form itself.
+    ``last_day_moves`` is how often the last day was set by the form itself. ``ticked`` is the block
+    that was ticked to confirm an unusual first day, which may be an earlier one.
     """
 
     leave_type_id: str | None
@@ -49,6 +51,16 @@ class Filled:
     note: str | None = None
     cover_user_id: str | None = None
     last_day_moves: int = field(default=0, compare=False)
+    ticked: str | None = field(default=None, compare=False)
+
+    @property
+    def far_ahead_block(self) -> str:
+        """The block that confirms this first day and leave type."""
+        return f"{ids.FAR_AHEAD}{form_values.RESET}{self.leave_type_id}.{self.start_date}"
+
+    @property
+    def is_confirmed(self) -> bool:
+        return self.ticked == self.far_ahead_block
 
     @property
     def is_one_day(self) -> bool:
@@ -108,6 +120,15 @@ def filled_of(values: Values) -> Filled:
         note=form_values.value(values, ids.NOTE),
         cover_user_id=None if cover == ids.NOTHING else cover,
         last_day_moves=_last_day_moves(values),
+        ticked=next(
+            (
+                block_id
+                for block_id in values
+                if form_values.field_of(block_id) == ids.FAR_AHEAD
+                and form_values.values({block_id: values[block_id]}, ids.FAR_AHEAD)
+            ),
+            None,
+        ),
     )
 
 

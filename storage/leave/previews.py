@@ -31,7 +31,16 @@ from storage.leave.cover import away
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.recorded import permissions
 from storage.leave.request_steps import AutoApprovalReason
-from storage.rules import changed_leave, day_lines, days, halves, lifecycle, spans, year_balances
+from storage.rules import (
+    changed_leave,
+    day_lines,
+    days,
+    halves,
+    lifecycle,
+    request_rules,
+    spans,
+    year_balances,
+)
 from storage.rules.day_lines import DayLine
 from storage.rules.days_off import bridges
 from storage.rules.days_off.bridges import Bridge
@@ -210,7 +219,12 @@ def preview(
         refusals=errors,
         effect=None if effect == "nothing" else effect,
         replaced=replaced,
-        warnings=_warnings(tx, config, assessment),
+        warnings=[
+            *request_rules.far_ahead(
+                assessment.leave_type, assessment.span.start_date, today, replaced
+            ),
+            *_cover_warnings(tx, config, assessment),
+        ],
         bridge=None
         if is_recorded or (errors and assessment.counted_halves.strip("0"))
         else _bridge(tx, config, user, assessment, replaces, today=today),
@@ -257,7 +271,7 @@ def _bridge(
     return bridges.bridge_of(counts, assessment.span, others, not_before=today)
 
 
-def _warnings(
+def _cover_warnings(
     tx: Transaction, config: OrganisationConfig, assessment: Assessment
 ) -> list[FieldError]:
     cover, span = assessment.cover, assessment.span

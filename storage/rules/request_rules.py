@@ -21,6 +21,8 @@ from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
 
 MAX_YEARS: Final = 2
+# Leave that needs no approval is usually requested when it begins.
+_USUAL_DAYS_AHEAD: Final = 7
 
 
 def check_dates_in_reach(span: Span, today: date) -> None:
@@ -169,6 +171,28 @@ def _note_missing(leave_type: LeaveType, note: str | None) -> list[FieldError]:
         return []
     detail = Sentence("{leave_type} needs a note.", leave_type=leave_type.name)
     return [FieldError(pointer="/note", code="note_required", detail=detail)]
+
+
+def far_ahead(
+    leave_type: LeaveType, start_date: date, today: date, before: LeaveRequest | None = None
+) -> list[FieldError]:
+    """The warning ``unusually_far_ahead`` about leave that needs no approval, if there is one.
+
+    ``before`` is the request that is changed: it warns about another first day or leave type.
+    """
+    is_same = before is not None and (before.leave_type_id, before.start_date) == (
+        leave_type.id,
+        start_date,
+    )
+    if leave_type.requires_approval or is_same or (start_date - today).days <= _USUAL_DAYS_AHEAD:
+        return []
+    detail = Sentence(
+        "{leave_type} needs no approval, and this leave starts more than a week from now, on "
+        "{day}. Check the leave type and the dates.",
+        leave_type=leave_type.name,
+        day=start_date,
+    )
+    return [FieldError(pointer="/start_date", code="unusually_far_ahead", detail=detail)]
 
 
 def check_cover_given(leave_type: LeaveType, cover_user_id: str | None) -> None:

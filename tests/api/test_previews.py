@@ -270,3 +270,28 @@ def test_a_requests_days_are_explained(client: Client, team: Team, database: Dat
     }
     stranger = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
     assert client.get(f"{REQUESTS}/{request.id}/days", stranger).status_code == 404
+
+
+def test_leave_without_approval_that_starts_far_ahead_is_warned_of_and_allowed(
+    client: Client, database: Database, team: Team
+) -> None:
+    sick = {"leave_type_id": type_id(database, team.acme, "sick")}
+    body = body_of(team, "2026-08-17", "2026-08-28") | sick
+
+    preview = client.post(PREVIEW, team.adas_key, json=body).json()
+
+    assert (preview["status"], preview["refusals"]) == ("approved", [])
+    assert preview["warnings"] == [
+        {
+            "code": "unusually_far_ahead",
+            "pointer": "/start_date",
+            "detail": "Sick leave needs no approval, and this leave starts more than a week from "
+            "now, on 2026-08-17. Check the leave type and the dates.",
+        }
+    ]
+    assert client.post(REQUESTS, team.adas_key, json=body).status_code == 201
+    again = client.post(PREVIEW, team.adas_key, json=body).json()
+    replaced = client.get(REQUESTS, team.adas_key).json()["data"][0]["id"]
+    longer = {**body, "end_date": "2026-08-31", "replaces": replaced}
+    assert len(again["warnings"]) == 1
+    assert client.post(PREVIEW, team.adas_key, json=longer).json()["warnings"] == []

@@ -178,6 +178,61 @@ def test_a_missing_note_is_reported_only_when_the_form_is_sent(world: World) -> 
     assert world.slack.submit(ADA, form).errors == {ids.NOTE: "Study leave needs a note."}
 
 
+def far_ahead_block(form: View) -> str:
+    return next(name for name in form.values if name.startswith(ids.FAR_AHEAD))
+
+
+def test_a_sick_day_does_not_make_the_next_form_sick_leave(world: World) -> None:
+    world.slack.submit(ADA, typed(world, "today sick"))
+    world.settled()
+
+    for text in ("8 feb - 12 feb", "17 aug - 28 aug", "xmas eve", ""):
+        form = typed(world, text)
+        assert chosen(form, ids.LEAVE_TYPE) == world.leave_type("annual")
+        assert not any(name.startswith(ids.FAR_AHEAD) for name in form.values)
+
+
+def test_leave_without_approval_that_starts_far_ahead_has_to_be_confirmed(world: World) -> None:
+    form = typed(world, "17 aug - 28 aug sick")
+    warning = (
+        "Sick leave needs no approval, and this leave starts more than a week from now, on "
+        "Mon 17 August 2026. Check the leave type and the dates."
+    )
+    assert ("info", warning) in alerts(form)
+
+    refused = world.slack.submit(ADA, form, force=True)
+    assert refused.errors == {
+        far_ahead_block(form): "Tick the box to send this, or choose another day or leave type."
+    }
+
+    confirmed = {far_ahead_block(form): [ids.FAR_AHEAD]}
+    assert world.slack.submit(ADA, form, confirmed).errors == {}
+    assert (world.request().status, world.request().start_date) == ("approved", date(2026, 8, 17))
+
+
+def test_a_confirmed_day_is_not_another_one(world: World) -> None:
+    form = typed(world, "17 aug - 28 aug sick")
+    first = far_ahead_block(form)
+    world.slack.fill(form, first, ids.ANSWER, [ids.FAR_AHEAD])
+
+    later = pick(world, form, start_date="2026-08-18")
+
+    assert far_ahead_block(later) != first
+    assert world.slack.submit(ADA, later, force=True).errors.keys() == {far_ahead_block(later)}
+
+
+def test_a_form_that_is_sent_before_it_shows_the_box_shows_it_then(world: World) -> None:
+    form = typed(world, "today sick")
+
+    world.slack.submit(ADA, form, {ids.FIRST_DAY: "2026-08-17", ids.LAST_DAY: "2026-08-17"})
+
+    shown = world.slack.open_modal(ADA, ids.REQUEST_FORM)
+    assert fields(shown)[:2] == ("2026-08-17", "2026-08-17")
+    confirmed = {far_ahead_block(shown): [ids.FAR_AHEAD]}
+    assert world.slack.submit(ADA, shown, confirmed).errors == {}
+    assert world.request().start_date == date(2026, 8, 17)
+
+
 def test_colleagues_off_then_are_shown_as_on_the_card(world: World) -> None:
     theirs = world.submit_over_rest(HEDY)
     world.write(decisions.approve, theirs.id)

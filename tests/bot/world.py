@@ -266,7 +266,15 @@ class World:
             self.slack.pick(who, form, ids.LAST_DAY, ids.RECOUNT, values[ids.LAST_DAY])
             self.settled()
             form = self.slack.open_modal(who, ids.REQUEST_FORM)
-        return self.slack.submit(who, form, values)
+        answer = self.slack.submit(who, form, values)
+        if not self.slack.has_modal(who):
+            return answer
+        # Leave without approval that starts far ahead is sent once it is confirmed.
+        shown = self.slack.open_modal(who)
+        boxes = [name for name in shown.values if name.startswith(ids.FAR_AHEAD)]
+        if not boxes:
+            return answer
+        return self.slack.submit(who, shown, {boxes[0]: [ids.FAR_AHEAD]})
 
     def a_request(self, who: str = ADA, **filled: Any) -> LeaveRequest:
         """Request leave in Slack, and deliver all notifications."""

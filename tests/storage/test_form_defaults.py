@@ -76,6 +76,29 @@ def test_a_type_that_is_no_longer_in_use_is_not_offered(database: Database) -> N
     assert code_of(defaults(database, acme, ada)[0]) == "annual"
 
 
+def test_a_sick_day_does_not_make_the_next_request_sick_leave(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    bob = a_person(database, acme)
+    a_request(database, acme, ada, code="unpaid", start_date=date(2026, 9, 1))
+    a_request(database, acme, ada, code="sick", start_date=TODAY)
+    a_request(database, acme, bob, code="sick", start_date=TODAY)
+
+    assert code_of(defaults(database, acme, ada)[0]) == "unpaid"
+    assert code_of(defaults(database, acme, bob)[0]) == "annual"
+
+
+def test_without_a_type_that_deducts_a_first_request_is_for_a_planned_one(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    annual = type_id(database, acme)
+    database.write_now(leave_types.delete, annual, by=acme.caller, now=NOW)
+
+    assert code_of(defaults(database, acme, ada)[0]) == "unpaid"
+
+
 def test_leave_that_others_recorded_does_not_change_the_offered_type(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)

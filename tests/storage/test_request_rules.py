@@ -199,3 +199,18 @@ def test_of_two_years_with_too_little_allowance_the_earlier_is_named() -> None:
 )
 def test_enough_allowance_passes(demand: YearDemand, allow_overdraft: bool) -> None:
     request_rules.check_allowance([demand], allow_overdraft=allow_overdraft)
+
+
+@pytest.mark.parametrize(
+    ("requires_approval", "days_ahead", "warns"),
+    [(False, 7, False), (False, 8, True), (False, -30, False), (True, 30, False)],
+)
+def test_leave_without_approval_that_starts_more_than_a_week_ahead_warns(
+    requires_approval: bool, days_ahead: int, warns: bool
+) -> None:
+    leave_type = replace(ANNUAL, requires_approval=requires_approval)
+    start_date = TODAY + timedelta(days=days_ahead)
+
+    warnings = request_rules.far_ahead(leave_type, start_date, TODAY)
+
+    assert [warning.code for warning in warnings] == ["unusually_far_ahead"] * warns

@@ -11,7 +11,7 @@ from peewee import Select
 from storage.base.values import LeaveType, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.tables import LeaveRequestRow
+from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
@@ -23,12 +23,19 @@ _REACH_DAYS: Final = 92
 
 
 def usual_type(tx: Transaction, config: OrganisationConfig, user: User) -> LeaveType | None:
-    """The type that the person requested last, if it is in use; else the main type."""
-    row = tx.first(_last_requested, organisation_id=config.organisation.id, user_id=user.id)
-    last = None if row is None else config.leave_types.get(row.leave_type_id)
-    if last is not None and not last.is_archived:
-        return last
-    return main_type(config.leave_types.values())
+    """The planned type that the person requested last, else the main type, else the first.
+
+    Planned leave needs approval. A sick day says nothing about the next request.
+    """
+    row = tx.first(_last_planned, organisation_id=config.organisation.id, user_id=user.id)
+    if row is not None and row.leave_type_id in config.leave_types:
+        return config.leave_types[row.leave_type_id]
+    in_use = [each for each in config.leave_types.values() if not each.is_archived]
+    return main_type(in_use) or min(
+        in_use,
+        key=lambda each: (not each.requires_approval, each.created_at, each.id),
+        default=None,
+    )
 
 
 def main_type(leave_types: Iterable[LeaveType]) -> LeaveType | None:
@@ -68,13 +75,19 @@ def next_free_day(
 
 
 @compiled
-def _last_requested(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    leave = LeaveRequestRow
+def _last_planned(organisation_id: Param[str], user_id: Param[str]) -> Select:
+    leave, of_type = LeaveRequestRow, LeaveTypeRow
+    is_its_type = (of_type.organisation_id == leave.organisation_id) & (
+        of_type.id == leave.leave_type_id
+    )
     return (
         leave.select(leave.leave_type_id)
+        .join(of_type, on=is_its_type)
         .where(
             leave.organisation_id == organisation_id,
             leave.user_id == user_id,
+            of_type.requires_approval == True,  # noqa: E712  # SQL, not Python
+            of_type.is_archived == False,  # noqa: E712  # SQL, not Python
             # What others recorded says nothing about what the person requests.
             leave.recorded_by.is_null(),
         )
