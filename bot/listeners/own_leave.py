@@ -15,13 +15,13 @@ from bot.message_views import answers, requester_messages
 from bot.message_views.answers import OwnLeave
 from bot.views.request_values import Filled
 from storage.base.clock import local_day
-from storage.base.errors import DomainError
+from storage.base.errors import DomainError, InvalidTransition
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_reading, leave_requests
+from storage.leave import leave_requests
 from storage.leave.lists import caller_leave
 from storage.notifications import approval_cards
 
@@ -66,13 +66,25 @@ async def cancel(interaction: Interaction) -> None:
 
 
 async def ask_again(interaction: Interaction) -> None:
-    """Open the request form with the values of a declined request."""
+    """Open the request form with all values of a declined request but its dates."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    declined = await interaction.services.database.read(
-        leave_reading.get, interaction.value, by=by, now=interaction.now
+    card = await interaction.services.database.read(
+        approval_cards.visible_card, interaction.value, by=by, now=interaction.now
     )
-    await request_form.open_filled_in(interaction, Filled.with_request(declined))
+    if card.request.status != "declined":
+        refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
+        await interaction.tell(errors.sentence(refusal))
+        return
+    request = card.request
+    filled = Filled(
+        leave_type_id=request.leave_type_id,
+        start_date=None,
+        end_date=None,
+        note=request.note,
+        cover_user_id=request.cover_user_id,
+    )
+    await request_form.open_filled_in(interaction, filled, needs_days=False)
 
 
 async def _cancel(interaction: Interaction, by: Caller) -> str:

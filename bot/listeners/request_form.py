@@ -70,12 +70,17 @@ async def open_form(interaction: Interaction) -> None:
     await _open_parsed(interaction, by, ParsedLeave())
 
 
-async def open_filled_in(interaction: Interaction, filled: Filled) -> None:
-    """Open the form with these values, for buttons that know some of them; the others are usual."""
+async def open_filled_in(
+    interaction: Interaction, filled: Filled, *, needs_days: bool = True
+) -> None:
+    """Open the form with these values, for buttons that know some of them; the others are usual.
+
+    ``needs_days``: days that are missing are the next free ones, too.
+    """
     await interaction.ack()
     by = await identity.caller(interaction)
     form = await interaction.services.database.read(
-        _form_with_defaults, filled, by=by, now=interaction.now
+        _form_with_defaults, filled, by=by, now=interaction.now, needs_days=needs_days
     )
     await _open(interaction, form)
 
@@ -258,9 +263,11 @@ def _forms_of_typed(
     return interruption, _form_of_values(tx, "", filled, by=by, now=now)
 
 
-def _form_with_defaults(tx: Transaction, filled: Filled, *, by: Caller, now: datetime) -> _Form:
+def _form_with_defaults(
+    tx: Transaction, filled: Filled, *, by: Caller, now: datetime, needs_days: bool
+) -> _Form:
     today = typed_context.of_caller(tx, by=by, now=now).today
-    filled = _with_defaults(tx, filled, by=by, today=today)
+    filled = _with_defaults(tx, filled, by=by, today=today, needs_days=needs_days)
     return _form_of_values(tx, "", filled, by=by, now=now)
 
 

@@ -75,8 +75,11 @@ def facts(
 ) -> list[str]:
     """The balance of each leave year before and after the request, and the first colleague off."""
     lines = [
-        words.left_before_and_after(
-            balance.before_half_days, balance.remaining_half_days, balance.year_name
+        _with_pending(
+            words.left_before_and_after(
+                balance.before_half_days, balance.remaining_half_days, balance.year_name
+            ),
+            balance,
         )
         for balance in balances
     ]
@@ -139,7 +142,21 @@ def _pending_state(card: ApprovalCard) -> str:
 
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
-    return [words.left(balance.remaining_half_days, balance.year_name) for balance in card.balances]
+    return [
+        _with_pending(words.left(balance.remaining_half_days, balance.year_name), balance)
+        for balance in card.balances
+    ]
+
+
+def _with_pending(line: str, balance: YearBalance) -> str:
+    """The balance, and how much of it other pending requests of the person take."""
+    if balance.pending_half_days <= 0:
+        return line
+    return gettext(
+        "{balance}, with {amount} of other pending leave",
+        balance=line,
+        amount=words.amount(balance.pending_half_days),
+    )
 
 
 def _cover_lines(cover: CardCover) -> list[str]:

@@ -18,6 +18,20 @@ from storage.notifications.card_amendments import CardAmendment
 
 # Events that the requester causes and that change nothing yet.
 _CONFIRMATIONS: Final = frozenset({"leave_request.created", "leave_request.amendment_requested"})
+_KEEPS_DATES: Final = frozenset(
+    {
+        "leave_request.amendment_declined",
+        "leave_request.amendment_withdrawn",
+        "leave_request.recounted",
+    }
+)
+_CHANGES_DATES: Final = frozenset(
+    {
+        "leave_request.amendment_approved",
+        "leave_request.shortened",
+        "leave_request.updated",
+    }
+)
 _CANCELLED: Final = gettext_noop("Your request was cancelled.")
 
 
@@ -49,16 +63,33 @@ def own_request(card: ApprovalCard) -> Message:
 def reply(
     card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None = None
 ) -> Message | None:
-    """The reply in the first message's thread: what happened, without the facts above it.
+    """The reply in the first message's thread: what happened on which dates.
 
-    The text has them, because it is also what a phone shows. The reply is never updated, so it
-    has only the button that stays valid after later changes. None as for ``notification``.
+    The text has all facts, because it is also what a phone shows. The reply is updated only by
+    ``outdated_reply``, so it has only the button that stays valid until then. None as for
+    ``notification``.
     """
     sentence = _sentence(card, event_type, news)
     if sentence is None:
         return None
-    blocks = [text.paragraph(sentence), *_reason_blocks(card), *_again(card)]
+    shown = _with_dates(card, event_type, sentence)
+    blocks = [text.paragraph(shown), *_reason_blocks(card), *_again(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
+
+
+def outdated_reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
+    """What the last reply says after this event; None if it stays as it is.
+
+    The reply about a reversed decision loses its button. After people cancel, an approval is not
+    the last that their conversation shows.
+    """
+    if event_type == "leave_request.cancelled":
+        return reply(card, event_type)
+    if event_type != "leave_request.decision_changed":
+        return None
+    by = text.cut(card.ended_by_name or "", text.MAX_NAME)
+    sentence = gettext("{name} changed this decision. See the message below.", name=by)
+    return {"text": text.escaped(sentence), "blocks": [text.paragraph(sentence)]}
 
 
 def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
@@ -72,6 +103,30 @@ def _sentence(
     card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None
 ) -> str | None:
     return _event_sentence(card, event_type) if news is None else _recalculated(card, news)
+
+
+def _with_dates(card: ApprovalCard, event_type: NotificationEvent, sentence: str) -> str:
+    """The sentence with the dates, which a reply does not show otherwise."""
+    dates = cards.dates(card.request)
+    match event_type:
+        case "leave_request.approved" | "leave_request.declined" | "leave_request.cancelled":
+            named = _status_sentence(card, dates)
+        case "leave_request.decision_changed":
+            return _reversed(card, dates)
+        case _:
+            named = sentence
+    if named != sentence:
+        return named
+    if event_type == "leave_request.amendment_requested" and card.open_amendment is not None:
+        proposed = cards.dates(card.open_amendment.amendment)
+        about = gettext("You asked for {dates}.", dates=proposed)
+    elif event_type in _KEEPS_DATES:
+        about = gettext("It's still {dates}.", dates=dates)
+    elif event_type in _CHANGES_DATES:
+        about = gettext("It's now {dates}.", dates=dates)
+    else:
+        about = gettext("This is about {dates}.", dates=dates)
+    return f"{sentence} {about}"
 
 
 def _facts(card: ApprovalCard, sentence: str) -> list[Block]:
@@ -216,7 +271,7 @@ def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | 
         if status not in ("pending", "approved") or card.cover is not None:
             return None
         return gettext("The colleague who was to cover for you has left. Choose someone else.")
-    if event_type == "own_message.refresh":
+    if event_type.startswith("own_message."):
         return _status_sentence(card)
     if event_type == "leave_request.updated" and status == "approved":
         return gettext("Your leave was changed.")
@@ -274,8 +329,11 @@ def _change_sent(card: ApprovalCard) -> str:
     return gettext("Your change was sent for approval. Until then, your leave stays as it is.")
 
 
-def _status_sentence(card: ApprovalCard) -> str:
-    """The status as a sentence to the requester: ``Grace declined your request.``"""
+def _status_sentence(card: ApprovalCard, dates: str = "") -> str:
+    """The status as a sentence to the requester: ``Grace declined your request.``
+
+    With ``dates``, it names them in place of the request, if a person changed the status.
+    """
     by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
     match card.request.status:
         case "pending":
@@ -289,32 +347,48 @@ def _status_sentence(card: ApprovalCard) -> str:
             return f"{recorded_leave.sentence(card)} {replaces}"
         case "approved" if card.request.interrupts is not None:
             return gettext("Get well soon! This replaces leave that you had booked.")
+        case "approved" if by and dates:
+            return gettext("{name} approved {dates}.", name=by, dates=dates)
         case "approved" if by:
             return gettext("{name} approved your request.", name=by)
         case "approved":
             return gettext("Your request was approved automatically.")
+        case "declined" if by and dates:
+            return gettext("{name} declined {dates}.", name=by, dates=dates)
         case "declined" if by:
             return gettext("{name} declined your request.", name=by)
         case "declined":
             return gettext("Your request was declined automatically.")
-    return _cancelled_sentence(card, by)
+    return _cancelled_sentence(card, by, dates)
 
 
-def _cancelled_sentence(card: ApprovalCard, by: str | None) -> str:
+def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
     if card.cancelled_because == "interrupted":
         return gettext("Other leave replaced this.")
     if card.cancelled_because == "employment_ends" and card.requester.end_date is not None:
         day = words.day(card.requester.end_date)
         return gettext("Your leave was cancelled, because your employment ends on {day}.", day=day)
-    sentence = gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
     if card.ended_by_name == card.requester.name:
-        sentence = gettext("You cancelled your request.")
+        own = gettext("You cancelled {dates}.", dates=dates)
+        sentence = own if dates else gettext("You cancelled your request.")
+    elif by and dates:
+        sentence = gettext("{name} cancelled {dates}.", name=by, dates=dates)
+    else:
+        sentence = gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
     goes_back = card.request.interrupts is not None and card.cancelled_because is None
     return f"{sentence} {gettext(GOES_BACK)}" if goes_back else sentence
 
 
-def _reversed(card: ApprovalCard) -> str:
+def _reversed(card: ApprovalCard, dates: str = "") -> str:
     by = text.cut(card.ended_by_name or "", text.MAX_NAME)
+    if dates and card.request.status == "approved":
+        return gettext(
+            "{name} changed the decision: {dates} is now approved.", name=by, dates=dates
+        )
+    if dates:
+        return gettext(
+            "{name} changed the decision: {dates} is now declined.", name=by, dates=dates
+        )
     if card.request.status == "approved":
         return gettext("{name} changed the decision: your request is now approved.", name=by)
     return gettext("{name} changed the decision: your request is now declined.", name=by)

@@ -15,6 +15,7 @@ from bot.message_views import (
 from bot.message_views import card as cards
 from bot.messages import threads
 from bot.messages.recipients import Recipients, post
+from storage.base.event_values import NotificationEvent
 from storage.events import notification_outbox
 from storage.notifications.notification_data import NotificationData
 from storage.notifications.notification_queue import Notification
@@ -82,14 +83,20 @@ class LeaveNotifications:
         )
         # Rendered after the look-up, which may have set the person's language.
         event_type, total_change = notification.event_type, data.total_change
-        if data.message is not None and await threads.tell(
-            workspace.client,
-            data.message,
-            requester_messages.own_request(data.card),
-            requester_messages.reply(data.card, event_type, total_change) or {"text": ""},
-            is_broadcast=requester_messages.is_broadcast(data.card, event_type),
-        ):
-            return _sent(data, data.message)
+        is_broadcast = requester_messages.is_broadcast(data.card, event_type)
+        if data.message is not None:
+            if event_type == "leave_request.decision_changed":
+                await _update_reply(data, event_type, workspace)
+            reply_ts = await threads.tell(
+                workspace.client,
+                data.message,
+                requester_messages.own_request(data.card),
+                requester_messages.reply(data.card, event_type, total_change) or {"text": ""},
+                is_broadcast=is_broadcast,
+            )
+            if reply_ts is not None:
+                sent = _sent(data, data.message)
+                return replace(sent, reply_ts=reply_ts) if is_broadcast else sent
         news: Message = _requesters_news(data, notification) or {"text": ""}
         return _sent(data, await post(workspace, slack_user_id, news))
 
@@ -103,9 +110,13 @@ class LeaveNotifications:
         content = _requesters_news(data, notification)
         if data.message is not None and content is not None:
             if await threads.update(workspace.client, data.message, content):
+                await _update_reply(data, notification.event_type, workspace)
                 return Outcome(verdict="delivered")
             data = replace(data, message=None)
-        if notification.event_type == notification_outbox.OWN_REFRESH:
+        if notification.event_type in (
+            notification_outbox.OWN_REFRESH,
+            notification_outbox.BEGINS_SOON,
+        ):
             return Outcome(verdict="delivered")
         return await self._requester_notice(data, notification, workspace)
 
@@ -192,6 +203,16 @@ async def _show_again(message: PostedMessage, content: Message, workspace: Works
     if message.reply is not None:
         await threads.delete(workspace.client, message.reply)
     return await threads.reply(workspace.client, message, content, is_broadcast=True)
+
+
+async def _update_reply(
+    data: NotificationData, event_type: NotificationEvent, workspace: Workspace
+) -> None:
+    """Update the requester's last reply if it is outdated."""
+    last = None if data.message is None else data.message.reply
+    content = requester_messages.outdated_reply(data.card, event_type)
+    if last is not None and content is not None:
+        await threads.update(workspace.client, last, content)
 
 
 def _requesters_news(data: NotificationData, notification: Notification) -> Message | None:

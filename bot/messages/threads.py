@@ -53,16 +53,16 @@ async def tell(
     news: Message,
     *,
     is_broadcast: bool,
-) -> bool:
-    """Update a first message and reply with the news; False if it is gone, and nothing was told.
+) -> str | None:
+    """Update a first message and reply with the news; returns the time stamp of the reply.
 
+    None if the message is gone, and nothing was told.
     ``is_broadcast``: the reply is shown in the conversation too. The update comes first, because
     it shows whether the message is still there. After an error in between, both are repeated.
     """
     if not await update(client, message, content):
-        return False
-    await reply(client, message, news, is_broadcast=is_broadcast)
-    return True
+        return None
+    return await reply(client, message, news, is_broadcast=is_broadcast)
 
 
 async def reply(

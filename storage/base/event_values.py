@@ -58,6 +58,7 @@ NotificationEvent = (
         "leave_request.interrupted",
         "leave_request.interruption_ended",
         "own_message.refresh",
+        "own_message.begins_soon",
     ]
 )
 

@@ -277,7 +277,10 @@ class LeaveRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Amendment:
-    """A proposed change of approved leave. The decision is that of the one who ended it."""
+    """A proposed change of approved leave. The decision is that of the one who ended it.
+
+    ``assigns_cover``: the leave got its cover with the proposal; they are told when it ends.
+    """
 
     id: str
     leave_request_id: str
@@ -293,6 +296,7 @@ class Amendment:
     decided_by: str | None = None
     decided_at: datetime | None = None
     decision_reason: str | None = None
+    assigns_cover: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

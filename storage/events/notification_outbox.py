@@ -42,6 +42,10 @@ REVERSAL_WINDOW_ENDED: Final = "leave_request.settled"
 REMINDER: Final = "approval.reminder"
 # The requester's message shows other days; they get no new one.
 OWN_REFRESH: Final = "own_message.refresh"
+# Their leave begins soon: the message offers what to do when they fall ill.
+BEGINS_SOON: Final = "own_message.begins_soon"
+# Queued long before they are due: they block no notification that is due earlier.
+QUEUED_EARLY: Final = (REVERSAL_WINDOW_ENDED, BEGINS_SOON)
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
 
@@ -124,6 +128,16 @@ def notify_all(
     ]
     tx.insert_all(NotificationRow, rows)
     tx.notify(NOTIFICATIONS)
+
+
+def refresh_own_message(
+    tx: Transaction, request: LeaveRequest, organisation_id: str, *, due_at: datetime, now: datetime
+) -> None:
+    """Queue a refresh of the requester's message at a later time."""
+    row = notification_row(
+        organisation_id, "own_message", request.user_id, request.id, BEGINS_SOON, now
+    )
+    tx.enqueue_insert(NotificationRow, **row | {"due_at": due_at})
 
 
 def post_missing_cards(

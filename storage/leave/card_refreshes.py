@@ -100,11 +100,11 @@ def expand(tx: Transaction, change: CoverChange, *, now: datetime) -> None:
     _refresh(tx, change.organisation_id, cards, now)
 
 
-def _deducted(request: LeaveRequest | None) -> tuple[date, date, str] | None:
-    """The request's deduction from the allowance."""
+def _deducted(request: LeaveRequest | None) -> tuple[LeaveStatus, date, date, str] | None:
+    """The request's deduction from the allowance, and whether it is pending."""
     if request is None or request.status not in ("pending", "approved"):
         return None
-    return request.start_date, request.end_date, request.counted_halves
+    return request.status, request.start_date, request.end_date, request.counted_halves
 
 
 def _cover(

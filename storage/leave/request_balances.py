@@ -18,11 +18,16 @@ from storage.rules.year_balances import Account
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YearBalance:
-    """The balance of a leave year before and after a request; negative when overdrawn."""
+    """The balance of a leave year before and after a request; negative when overdrawn.
+
+    ``pending_half_days`` of other leave of the person await a decision; both balances are without
+    them.
+    """
 
     year_name: str
     before_half_days: int
     remaining_half_days: int
+    pending_half_days: int = 0
 
 
 def of_request(
@@ -84,7 +89,15 @@ def _balances(
     leave: Iterable[BookedLeave],
     changed: LeaveRequest | None,
 ) -> tuple[YearBalance, ...]:
-    others = balances.deducting(config, (other for other in leave if other.id != request.id))
+    other_leave = [other for other in leave if other.id != request.id]
+    others = balances.deducting(config, other_leave)
+    approved = balances.deducting(
+        config, (other for other in other_leave if other.status == "approved")
+    )
+    if_declined = {
+        demand.year: demand.remaining_half_days
+        for demand in year_balances.demands(account, approved, balances.deduction(request))
+    }
     demands = year_balances.demands(account, others, balances.deduction(request))
     booked: dict[LeaveYear, int] = {}
     if changed is not None and _deducts(config, changed):
@@ -97,6 +110,7 @@ def _balances(
             year_name=demand.year.name,
             before_half_days=booked.get(demand.year, demand.remaining_half_days),
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
+            pending_half_days=if_declined[demand.year] - demand.remaining_half_days,
         )
         for demand in demands
     )

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Final, Literal
+from zoneinfo import ZoneInfo
 
 from peewee import Select, fn
 
@@ -20,7 +21,7 @@ from storage.base.errors import (
     NotFound,
 )
 from storage.base.event_values import EventType, NotificationEvent
-from storage.base.values import Caller, LeaveRequest, LeaveType, User, field_names
+from storage.base.values import Amendment, Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Transaction
@@ -32,7 +33,7 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_reading, leave_rows
 from storage.leave.amendments import amendment_rows
 from storage.leave.cover import cover_notices
-from storage.rules import lifecycle
+from storage.rules import changed_leave, lifecycle
 
 AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve", "recorded"]
 
@@ -121,18 +122,22 @@ def apply(
     is_new: bool = False,
     notification: NotificationEvent | None = None,
     tells_cover: bool = True,
+    assigns_cover: bool = False,
 ) -> LeaveRequest:
     """Save the changed request and write the audit entry, events and notifications of the step.
 
     Every step ends an open amendment. ``is_new``: the request was created in this transaction.
-    ``notification``: the requester's, if not the action's. Raises InvalidTransition when another
-    step came first.
+    ``notification``: the requester's, if not the action's. ``assigns_cover`` as in `Amendment`: the
+    next step of the transaction requests it. Raises InvalidTransition when another step came first.
     """
     after = replace(after, updated_at=now, version=before.version + 1, amendment_id=None)
     event = _EVENTS[action]
     if not leave_rows.save(tx, event, before, after, by=by, now=now, why=why):
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status)
+    known = before
     if before.amendment_id is not None:
+        amendment = amendment_rows.find(tx, by.organisation_id, before.amendment_id)
+        known = known_to_cover(before, amendment)
         amendment_rows.end(
             tx,
             by.organisation_id,
@@ -147,12 +152,40 @@ def apply(
     notification_outbox.notify(
         tx, notification, after, by=by, approvers=recipients, config=subject.config, now=now
     )
-    if tells_cover:
+    _offer_interruption(tx, after, subject, now)
+    if tells_cover or known is not before:
+        told = replace(after, cover_user_id=None) if assigns_cover else after
         cover_notices.enqueue(
-            tx, [(before, after)], config=subject.config, today=subject.today, now=now
+            tx, [(known, told)], config=subject.config, today=subject.today, now=now
         )
     refresh_cards(tx, None if is_new else before, after, subject, now)
     return after
+
+
+def _offer_interruption(
+    tx: Transaction, request: LeaveRequest, subject: Subject, now: datetime
+) -> None:
+    """Queue the refresh that offers the requester to interrupt their leave when it begins soon."""
+    config = subject.config
+    offered_on = request.start_date - changed_leave.INTERRUPTION_OFFERED_BEFORE
+    is_offered = request.status == "approved" and request.interrupts is None
+    if config.is_in_slack and is_offered and offered_on > subject.today:
+        midnight = datetime.combine(
+            offered_on, time.min, ZoneInfo(config.organisation.timezone)
+        ).astimezone(UTC)
+        notification_outbox.refresh_own_message(
+            tx, request, config.organisation.id, due_at=midnight, now=now
+        )
+
+
+def known_to_cover(before: LeaveRequest, amendment: Amendment | None) -> LeaveRequest:
+    """The leave as its cover knows it: not at all while the amendment that assigned them is open.
+
+    The same object if they know it as it is.
+    """
+    if amendment is None or not amendment.assigns_cover:
+        return before
+    return replace(before, cover_user_id=None)
 
 
 def notify_approvers(

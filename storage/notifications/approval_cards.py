@@ -55,7 +55,7 @@ class ApprovalCard:
     ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it;
     ``cancelled_because`` is what else they did that cancelled it.
     ``recorded_by_name`` and ``has_objected`` are about leave recorded for the requester.
-    ``can_be_interrupted``: whether sick leave, or another such type, could replace days of it.
+    ``can_be_interrupted``: whether to offer that sick leave, or another such type, replaces days.
     """
 
     request: LeaveRequest
@@ -143,7 +143,7 @@ def card(
         cancelled_because=leave_reading.cancelled_because(tx, organisation_id, request),
         recorded_by_name=_name_of(tx, organisation_id, request.recorded_by),
         has_objected=objections.is_sent(tx, organisation_id, request),
-        can_be_interrupted=offering.can_be_interrupted(config, request),
+        can_be_interrupted=offering.can_be_interrupted(config, request, today),
         cover=_cover(tx, config, shown),
         amendment=amendment,
     )

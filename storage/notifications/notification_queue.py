@@ -57,7 +57,7 @@ def _due(_: Engine, now: Expr, limit: Expr) -> Select:
         other.leave_request_id == notification.leave_request_id,
         other.status == "pending",
         # A notification that is due later blocks no other.
-        (other.event_type != notification_outbox.REVERSAL_WINDOW_ENDED) | (other.due_at <= now),
+        other.event_type.not_in(notification_outbox.QUEUED_EARLY) | (other.due_at <= now),
         (other.id < notification.id)
         | ((other.id > notification.id) & other.claim_id.is_null(False) & (other.due_at > now)),
     )
@@ -146,6 +146,6 @@ def _other_pending(
         NotificationRow.leave_request_id == leave_request_id,
         NotificationRow.kind == kind,
         NotificationRow.status == "pending",
-        NotificationRow.event_type != notification_outbox.REVERSAL_WINDOW_ENDED,
+        NotificationRow.event_type.not_in(notification_outbox.QUEUED_EARLY),
         NotificationRow.id != notification_id,
     )

@@ -51,7 +51,7 @@ class Outcome:
 
     ``error`` says why it was not delivered. ``retry_after_seconds`` is Slack's ``Retry-After``.
     ``sent_card`` is set when a card was posted or refreshed, ``reply_ts`` when a reply shows it
-    again, ``deleted_message`` when Slack no longer has the stored one.
+    again or tells its requester, ``deleted_message`` when Slack no longer has the stored one.
     """
 
     verdict: Verdict

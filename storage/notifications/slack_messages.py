@@ -17,7 +17,8 @@ from storage.db.tables import SlackMessageRow
 class PostedMessage:
     """Slack's id of the conversation, and the time stamp that identifies the message in it.
 
-    ``reply_ts`` is the last reply that shows the card again, for an approver who was reminded.
+    ``reply_ts`` is the last reply that shows the card again, for an approver who was reminded, or
+    the requester's last news that the conversation shows, too.
     """
 
     channel: str

@@ -18,6 +18,8 @@ from storage.rules.halves import NOTHING
 # What a change does to approved leave: nothing, it applies at once, or an approver decides on it.
 Effect = Literal["nothing", "at_once", "amendment"]
 
+# People who fall ill before their leave begins know it by then.
+INTERRUPTION_OFFERED_BEFORE: Final = timedelta(days=2)
 # What changes at once.
 _FREE: Final = frozenset(("note", "cover_user_id"))
 _TIME: Final = ("leave_type_id", "start_date", "end_date", "start_half_day", "end_half_day")

@@ -151,8 +151,8 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         today=today,
         last_day=last_day,
         balances=ledgers.from_today(tx, config, user, now=now),
-        own=_items(tx, config, own),
-        waiting=_with_card_facts(tx, config, _items(tx, config, waiting)),
+        own=_items(tx, config, own, today),
+        waiting=_with_card_facts(tx, config, _items(tx, config, waiting, today)),
         away=away,
         chart=wallchart.of_users(
             tx,
@@ -192,7 +192,9 @@ def _page_after(
     return read(PageOf(limit=limit)), None
 
 
-def _items(tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest]) -> Page[Item]:
+def _items(
+    tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest], today: date
+) -> Page[Item]:
     user_ids = {request.user_id for request in page.items}
     user_ids |= {request.cover_user_id for request in page.items if request.cover_user_id}
     names = people_rows.names(tx, config.organisation.id, user_ids)
@@ -204,7 +206,7 @@ def _items(tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest]
             leave_type=config.leave_types[request.leave_type_id],
             cover_name=names.get(request.cover_user_id or ""),
             amendment=_proposed(config, amendments.get(request.id)),
-            can_be_interrupted=offering.can_be_interrupted(config, request),
+            can_be_interrupted=offering.can_be_interrupted(config, request, today),
         )
         for request in page.items
     ]

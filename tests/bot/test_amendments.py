@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.leave import leave_requests
-from tests.bot.world import ADA, GRACE, HEDY, World
+from storage.leave import decisions, leave_requests
+from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import Message, View
 
 LONGER = {ids.LAST_DAY: "2026-08-07"}
@@ -112,7 +112,6 @@ def test_an_approver_sees_old_and_new_and_approves(world: World) -> None:
         "Change",
         "Withdraw change",
         "Cancel leave",
-        "I fell ill",
     ]
 
     world.click(GRACE, ids.AMENDMENT_APPROVE, card)
@@ -325,3 +324,54 @@ def test_approvers_are_reminded_of_a_change(world: World) -> None:
         "Still waiting for your decision: Ada Lovelace asked to change approved Annual leave: "
         "Mon 3 August to Wed 5 August 2026 → Mon 3 August to Fri 7 August 2026, 3 days → 5 days."
     )
+
+
+@pytest.mark.parametrize("ends", ["approved", "declined"])
+def test_longer_leave_with_another_cover_is_told_once_and_with_its_dates(
+    world: World, ends: str
+) -> None:
+    approved_leave(world)
+    replies = len(world.replies(world.card(GRACE)))
+
+    send_change(world, **LONGER, cover_user_id=cover_option(world, EVE))
+
+    (question,) = world.replies(world.card(GRACE))[replies:]
+    assert "Mon 3 August to Wed 5 August 2026 → Mon 3 August to Fri 7 August 2026" in question.text
+    assert "Covered by Eve Elsewhere" in world.card(GRACE).visible_text
+    assert world.own_message(ADA).text.startswith("Your change was sent to Grace Hopper")
+    assert world.slack.dm(EVE) == []
+
+    amendment_id = world.request().id
+    if ends == "approved":
+        world.write(decisions.approve, amendment_id, by=GRACE)
+    else:
+        world.write(decisions.decline, amendment_id, reason=None, by=GRACE)
+    world.deliver()
+
+    last_day = "Fri 7 August" if ends == "approved" else "Wed 5 August"
+    assert [message.text for message in world.slack.dm(EVE)] == [
+        f"You're covering for Ada Lovelace: Mon 3 August to {last_day} 2026."
+    ]
+
+
+def test_a_cover_who_is_replaced_before_the_decision_hears_nothing(world: World) -> None:
+    approved_leave(world)
+    send_change(world, **LONGER, cover_user_id=cover_option(world, EVE))
+    send_change(world, **LONGER, cover_user_id=cover_option(world, HEDY))
+    cancelled = world.request().id
+
+    world.write(decisions.approve, cancelled, by=GRACE)
+    world.deliver()
+    world.write(leave_requests.cancel, cancelled, by=ADA)
+    world.deliver()
+
+    assert world.slack.dm(EVE) == []
+    assert [message.text for message in world.slack.dm(HEDY) if "cover" in message.text][-2:] == [
+        "You're covering for Ada Lovelace: Mon 3 August to Fri 7 August 2026.",
+        "You no longer need to cover for Ada Lovelace: Mon 3 August to Fri 7 August 2026.",
+    ]
+
+
+def cover_option(world: World, who: str) -> dict[str, Any]:
+    person = world.people[who]
+    return {"text": {"type": "plain_text", "text": person.name}, "value": person.id}

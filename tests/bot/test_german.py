@@ -345,6 +345,8 @@ def german(world: World) -> World:
         slack_locales.save(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
 
     world.database.write_now(fill)
+    begun = a_request(world.database, world.acme, anna, start_date=date(2026, 6, 2))
+    world.database.write_now(decisions.approve, begun.id, by=world.caller(GRACE), now=now)
     # First, so that they are on the first page of Home.
     for number in range(4):
         amended(world, ADA, date(2027, 3, 1) + timedelta(weeks=number))
@@ -490,6 +492,8 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.REVERSE)
     anna.click(ids.EDIT)
     anna.click(ids.OPEN_UNDERSTOOD)
+    # Before it is cancelled.
+    anna.click(ids.INTERRUPT)
     anna.click(ids.CANCEL_LISTED)
     anna.click(ids.CANCEL)
     anna.click(ids.OBJECT)
@@ -497,7 +501,6 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.AMENDMENT_APPROVE)
     anna.click(ids.AMENDMENT_DECLINE)
     anna.click(ids.WITHDRAW)
-    anna.click(ids.INTERRUPT)
     anna.click(ids.ASK_AGAIN)
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)

@@ -20,11 +20,14 @@ WHAT = "Sick leave, Tue 4 August 2026, 1 day"
 
 
 def on_leave(world: World, day: int = 4) -> None:
-    """Ada's leave from Monday 3 to Wednesday 5 August, approved; it is that day of August."""
+    """Ada's leave from Monday 3 to Wednesday 5 August, approved; it is that day of August.
+
+    Day 0 is the last of July.
+    """
     world.a_request()
     world.click(GRACE, ids.APPROVE)
     world.deliver()
-    world.clock.advance(days=(date(2026, 8, day) - world.clock.now.date()).days)
+    world.clock.advance(days=(date(2026, 8, 1) - world.clock.now.date()).days + day - 1)
     world.deliver()
 
 
@@ -229,12 +232,15 @@ def test_the_command_opens_the_request_form_for_other_days(world: World) -> None
     assert world.slack.open_modal(ADA, ids.REQUEST_FORM).title == "Request leave"
 
 
-def test_home_offers_it_on_running_leave_only(world: World) -> None:
-    on_leave(world, day=2)
+def test_it_is_offered_on_leave_that_begins_within_two_days(world: World) -> None:
+    on_leave(world, day=0)
     world.slack.open_home(ADA)
     assert "I fell ill" not in labels(world.slack.home(ADA).buttons)
+    assert labels(world.own_message(ADA).buttons) == ["Change", "Cancel leave"]
 
     world.clock.advance(days=1)
+    world.deliver()
+    assert labels(world.own_message(ADA).buttons) == ["Change", "Cancel leave", "I fell ill"]
     world.slack.open_home(ADA)
     (button,) = [button for button in world.slack.home(ADA).buttons if button.text == "I fell ill"]
     assert button.value == world.request().id

@@ -63,7 +63,10 @@ def test_a_decline_is_a_reply_with_its_reason_and_a_way_to_ask_again(world: Worl
     facts = "Annual leave, Mon 3 August to Wed 5 August 2026, 3 days"
     sentence = "Grace Hopper declined your request."
     assert own.visible_text == f"*{sentence}*\n{facts}"
-    assert reply.visible_text == f"{sentence}\nReason: Release week\nAsk for other dates"
+    assert reply.visible_text == (
+        "Grace Hopper declined Mon 3 August to Wed 5 August 2026.\n"
+        "Reason: Release week\nAsk for other dates"
+    )
     assert own.text == reply.text == f"{sentence} {facts}. Reason: Release week"
 
 
@@ -79,15 +82,32 @@ def test_replies_show_what_happened_and_only_their_texts_repeat_the_facts(world:
 
     replies = world.replies(world.own_message(ADA)) + world.replies(world.card(GRACE))
     assert [reply.visible_text for reply in replies] == [
-        "Your updated request was sent to Grace Hopper and Hedy Lamarr for approval.",
-        "Grace Hopper approved your request.",
-        "You cancelled your request.",
+        "Your updated request was sent to Grace Hopper and Hedy Lamarr for approval. "
+        "It's now Mon 3 August to Wed 5 August 2026.",
+        "Grace Hopper approved Mon 3 August to Wed 5 August 2026.",
+        "You cancelled Mon 3 August to Wed 5 August 2026.",
         "Ada Lovelace edited this request.",
         "Ada Lovelace cancelled their approved leave.",
     ]
     assert {"Mon 3 August to Wed 5 August 2026, 3 days" in reply.text for reply in replies} == {
         True
     }
+
+
+def test_the_last_reply_tells_the_cancellation_and_not_the_approval_before_it(
+    world: World,
+) -> None:
+    world.a_request()
+    approve(world)
+    world.deliver()
+    own = world.own_message(ADA)
+
+    world.click(ADA, ids.CANCEL, own)
+    world.deliver()
+
+    (reply,) = world.replies(own)
+    assert reply.visible_text == "You cancelled Mon 3 August to Wed 5 August 2026."
+    assert reply.text.startswith("You cancelled your request. Annual leave, Mon 3 August")
 
 
 @pytest.mark.both_engines
@@ -101,7 +121,7 @@ def test_news_about_a_deleted_message_is_a_new_message_with_a_thread_of_its_own(
 
     (own,) = world.slack.dm(ADA)
     assert own.text.startswith(APPROVED)
-    assert [button.text for button in own.buttons] == ["Change", "Cancel leave", "I fell ill"]
+    assert [button.text for button in own.buttons] == ["Change", "Cancel leave"]
     world.write(leave_requests.cancel, world.request().id)
     world.deliver()
     (news,) = world.replies(own)

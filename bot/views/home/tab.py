@@ -126,7 +126,7 @@ def _own_leave(home: Home) -> list[Block]:
         return [*blocks, text.section(gettext("You have no upcoming leave."))]
     for item in home.own.items:
         buttons = _own_buttons(item)
-        if item.can_be_interrupted and item.request.start_date <= home.today:
+        if item.can_be_interrupted:
             buttons.append(_fell_ill(item))
         blocks += [text.section(_own_line(item)), layout.actions(*buttons)]
     cursors, cursor = home.cursors, home.own.next_cursor

@@ -19,6 +19,7 @@ from storage.db.database import Transaction
 from storage.events import notification_outbox, webhook_outbox
 from storage.leave import leave_rows, request_steps
 from storage.leave.amendments import amendment_rows, counted_amendments
+from storage.leave.cover import cover_notices
 from storage.leave.request_steps import Subject
 
 _Event = Literal[
@@ -43,12 +44,14 @@ def request(
     proposed: LeaveRequest,
     approvers: Iterable[User],
     *,
+    assigns_cover: bool,
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
     """Propose a change to the approvers; it replaces an open amendment.
 
     ``proposed`` is the request as it would be. The same proposal as the open one changes nothing.
+    ``assigns_cover`` as in `Amendment`.
     """
     values = {name: getattr(proposed, name) for name in _PROPOSED}
     open_one = None
@@ -62,6 +65,7 @@ def request(
         status="open",
         requested_by=str(by.user_id),
         requested_at=now,
+        assigns_cover=assigns_cover or (open_one is not None and open_one.assigns_cover),
         **values,
     )
     # Before the new one: the database allows one open amendment.
@@ -131,7 +135,10 @@ def end(
         if status == "declined"
         else "leave_request.amendment_withdrawn"
     )
-    return _save(tx, event, before, subject, (amendment, None), reason=reason, by=by, now=now)
+    after = _save(tx, event, before, subject, (amendment, None), reason=reason, by=by, now=now)
+    known = request_steps.known_to_cover(before, amendment)
+    cover_notices.enqueue(tx, [(known, after)], config=subject.config, today=subject.today, now=now)
+    return after
 
 
 def audited(amendment: Amendment | None, reason: str | None = None) -> dict[str, object]:

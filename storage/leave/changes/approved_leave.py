@@ -64,12 +64,30 @@ def change(
     if planned.after is None or planned.effect == "nothing":
         return before
     if planned.effect == "amendment":
-        if planned.after.cover_user_id != before.cover_user_id:
-            # No approver has to agree with the cover.
+        assigns_cover = planned.after.cover_user_id != before.cover_user_id
+        if assigns_cover:
+            # No approver has to agree with the cover. People are told with the amendment.
             with_cover = replace(before, cover_user_id=planned.after.cover_user_id)
-            before = request_steps.apply(tx, "change", before, with_cover, subject, by=by, now=now)
+            before = request_steps.apply(
+                tx,
+                "change",
+                before,
+                with_cover,
+                subject,
+                by=by,
+                now=now,
+                notification="own_message.refresh",
+                assigns_cover=True,
+            )
         return amendment_steps.request(
-            tx, subject, before, planned.after, approvers, by=by, now=now
+            tx,
+            subject,
+            before,
+            planned.after,
+            approvers,
+            assigns_cover=assigns_cover,
+            by=by,
+            now=now,
         )
     gives_back = (
         before.interrupts is not None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from storage.base.values import LeaveRequest, LeaveType
 from storage.db.database import Transaction
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
 from storage.leave.bookings import BookedLeave
-from storage.rules import spans
+from storage.rules import changed_leave, spans
 from storage.rules.spans import Span
 
 
@@ -25,11 +27,12 @@ def types_for(config: OrganisationConfig, leave_type_id: str) -> list[LeaveType]
     )
 
 
-def can_be_interrupted(config: OrganisationConfig, request: LeaveRequest) -> bool:
-    """Whether the request is approved leave, and no interruption itself."""
+def can_be_interrupted(config: OrganisationConfig, request: LeaveRequest, today: date) -> bool:
+    """Whether the request is approved leave, soon begins or has begun, and interrupts none."""
     return (
         request.status == "approved"
         and request.interrupts is None
+        and request.start_date <= today + changed_leave.INTERRUPTION_OFFERED_BEFORE
         and bool(types_for(config, request.leave_type_id))
     )
 
