@@ -17,15 +17,19 @@ from storage.base.values import Caller, Organisation, Source, User, as_dict
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction
-from storage.db.tables import OrganisationRow
+from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import holiday_sets
 from storage.events import organisation_config
 from storage.leave import leave_types
 from storage.rules import working_week
 
 MAX_SLUG_LENGTH: Final = 48
+# Of all organisations of a deployment, for its operator.
+MAX_LISTED: Final = 10_000
 # How many organisations with the same name get a readable slug.
 _NUMBERED_SLUGS: Final = 50
+# The newest ones are compared with a new name.
+_MAX_NAMES: Final = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +46,17 @@ class NewOrganisation:
     owner_last_name: str
     slug: str | None = None
     domain: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """An organisation in the operator's list. ``people`` counts those who are not archived."""
+
+    id: str
+    slug: str
+    name: str
+    people: int
+    created_at: datetime
 
 
 def create(
@@ -112,6 +127,35 @@ def only_one(tx: Transaction) -> Organisation | None:
     return rows.organisation(first_two[0]) if len(first_two) == 1 else None
 
 
+def listed(tx: Transaction) -> list[Listed]:
+    """All organisations, the oldest first; at most one more than ``MAX_LISTED``."""
+    return [
+        Listed(
+            id=row.id,
+            slug=row.slug,
+            name=row.name,
+            people=row.people,
+            created_at=rows.instant(row.created_at),
+        )
+        for row in tx.all(_listed, limit=MAX_LISTED + 1)
+    ]
+
+
+def require_new_name(tx: Transaction, name: str) -> None:
+    """Raise AlreadyExists if an organisation has the name, apart from case and spacing."""
+    key = texts.name_key(name)
+    # In Python: SQLite compares letters outside ASCII with case.
+    for other, slug in tx.all(_names, limit=_MAX_NAMES):
+        if texts.name_key(other) == key:
+            raise AlreadyExists(
+                "There is an organisation called {name} already ({slug}). Use --another to add a "
+                "second one of that name, or `hiatus keys create --organisation {slug}` for "
+                "another key to the first.",
+                name=other,
+                slug=slug,
+            )
+
+
 def count(tx: Transaction) -> int:
     """How many organisations there are."""
     row = tx.first(_count)
@@ -160,6 +204,33 @@ def _slugs_among(slugs: Param[list[str]]) -> Select:
 @compiled
 def _first_two() -> Select:
     return OrganisationRow.select(*rows.ORGANISATION).limit(2)
+
+
+@compiled
+def _listed(limit: Param[int]) -> Select:
+    people = UserRow.select(fn.COUNT(UserRow.id)).where(
+        (UserRow.organisation_id == OrganisationRow.id) & (UserRow.status != "archived")
+    )
+    return (
+        OrganisationRow.select(
+            OrganisationRow.id,
+            OrganisationRow.slug,
+            OrganisationRow.name,
+            OrganisationRow.created_at,
+            people.alias("people"),
+        )
+        .order_by(OrganisationRow.created_at, OrganisationRow.id)
+        .limit(limit)
+    )
+
+
+@compiled
+def _names(limit: Param[int]) -> Select:
+    return (
+        OrganisationRow.select(OrganisationRow.name, OrganisationRow.slug)
+        .order_by(OrganisationRow.created_at.desc())
+        .limit(limit)
+    )
 
 
 @compiled

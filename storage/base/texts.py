@@ -127,6 +127,17 @@ def plain_name(text: str) -> str:
     return cleaned if _has_letter_or_digit(cleaned) else ""
 
 
+def printable(text: str, allowed: str = "") -> str:
+    """The text for a terminal: control characters as escapes, such as ``\\x1b``."""
+    return "".join(
+        character.encode("unicode_escape").decode()
+        if character not in allowed
+        and (unicodedata.category(character) in _NOT_IN_NAMES or _BIDIRECTIONAL.match(character))
+        else character
+        for character in text
+    )
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its noun: ``1 error``, ``1,200 errors``; ``many`` for other plurals."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

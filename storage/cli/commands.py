@@ -6,19 +6,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 import click
 
 from storage.access import api_keys
 from storage.admin import organisations
 from storage.admin.organisations import NewOrganisation
+from storage.base import texts
 from storage.base.settings import StorageSettings
-from storage.base.values import Organisation, User
+from storage.base.values import Organisation, User, as_dict
 from storage.cli import console, import_command, key_commands, secret_commands
 from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
 from storage.db.schema import check_schema, migrate
 from storage.slack.organisation_defaults import employer_domain
+
+_CHANGE_COUNTRY: Final = (
+    "To count those of a region, change the organisation's country in Slack's settings or with "
+    "PATCH /api/v1/organisation."
+)
 
 
 def build_app(env: Env, clock: Clock) -> click.Group:
@@ -27,8 +34,32 @@ def build_app(env: Env, clock: Clock) -> click.Group:
     _add_set_up(app, env, clock)
     app.add_command(key_commands.build_app(env, clock))
     app.add_command(secret_commands.build_app(env))
+    app.add_command(_organisations_group(env))
     import_command.add_to(app, env, clock)
     return app
+
+
+def _organisations_group(env: Env) -> click.Group:
+    group = click.Group("organisations", help="List the organisations of this deployment.")
+
+    @group.command("list")
+    @console.as_json_option
+    def list_command(as_json: bool) -> None:
+        """List all organisations, the oldest first, with how many people each has."""
+        with console.opened(env) as database:
+            found = database.read_now(organisations.listed)
+        listed = found[: organisations.MAX_LISTED]
+        if as_json:
+            console.print_json({"data": [as_dict(each) for each in listed]})
+        else:
+            for each in listed:
+                people = texts.counted(each.people, "person", "people")
+                name = texts.printable(each.name)
+                click.echo(f"{each.slug}  {name}  {each.id}  {people}  {each.created_at:%Y-%m-%d}")
+        if len(found) > len(listed):
+            click.echo(f"The oldest {len(listed):,} are shown; there are more.", err=True)
+
+    return group
 
 
 def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
@@ -65,6 +96,9 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
         "has an admin's address there. By default the owner's domain, unless a public "
         "provider's.",
     )
+    @click.option(
+        "--another", is_flag=True, help="Also if there is an organisation of that name already."
+    )
     @console.as_json_option
     def init_command(
         name: str,
@@ -73,6 +107,7 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
         owner_email: str,
         owner_name: str,
         domain: str | None,
+        another: bool,
         as_json: bool,
     ) -> None:
         """Create an organisation with its leave types, holiday set, owner and an API key."""
@@ -89,7 +124,11 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
             domain=employer_domain(owner_email if domain is None else domain),
         )
         with console.opened(env) as database:
-            organisation, owner, secret = database.write_now(_init, new, now=clock())
+            organisation, owner, secret = database.write_now(
+                _init, new, is_another=another, now=clock()
+            )
+        if note := console.region_note(organisation.country_code):
+            click.echo(f"{note} {_CHANGE_COUNTRY}", err=True)
         if as_json:
             console.print_json(
                 {"organisation_id": organisation.id, "user_id": owner.id, "api_key": secret}
@@ -100,8 +139,10 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
 
 
 def _init(
-    tx: Transaction, new: NewOrganisation, *, now: datetime
+    tx: Transaction, new: NewOrganisation, *, is_another: bool, now: datetime
 ) -> tuple[Organisation, User, str]:
+    if not is_another:
+        organisations.require_new_name(tx, new.name)
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
     _, secret = api_keys.create_key(
         tx,

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 import orjson
 
 from storage.access import secret_canary
 from storage.admin import organisations
+from storage.base import texts
 from storage.base.environment import SettingsError
 from storage.base.errors import (
     DatabaseUnavailable,
@@ -31,10 +32,13 @@ from storage.base.values import SCOPES, Caller, Organisation
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.schema import check_schema
+from storage.rules import holiday_calendar
 
 Env = Mapping[str, str]
 # Gives aware UTC datetimes.
 Clock = Callable[[], datetime]
+
+_MAX_REGIONS_NAMED: Final = 16
 
 as_json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
@@ -100,6 +104,20 @@ def chosen_organisation(tx: Transaction, slug: str | None) -> Organisation:
     )
 
 
+def region_note(code: str) -> str:
+    """That the country has regions with more public holidays; "" unless the code is such a one."""
+    if not holiday_calendar.has_regions(code):
+        return ""
+    regions = [
+        f"{region} ({holiday_calendar.region_name(region)})"
+        for region in holiday_calendar.regions(code)
+    ]
+    more = len(regions) - _MAX_REGIONS_NAMED
+    named = ", ".join(regions[:_MAX_REGIONS_NAMED])
+    named += f" and {more} more, see GET /api/v1/countries" if more > 0 else ""
+    return f"{code} counts national holidays only. Its regions have holidays of their own: {named}."
+
+
 def operator(organisation: Organisation) -> Caller:
     """An operator with a shell on the server: no user of the organisation, with every right."""
     return Caller(
@@ -117,6 +135,6 @@ def print_json(value: object) -> None:
 
 
 def fail(sentence: str) -> NoReturn:
-    """Print a sentence on standard error and exit with 1."""
-    click.echo(sentence, err=True)
+    """Print a sentence on standard error, without control characters, and exit with 1."""
+    click.echo(texts.printable(sentence, allowed="\n"), err=True)
     raise click.exceptions.Exit(1)

@@ -115,6 +115,50 @@ def test_init_prints_the_key_for_people_too(shell: Shell) -> None:
     assert shell.authenticated(result.stdout.split()[-1]).role == "owner"
 
 
+def test_init_says_that_a_country_has_regions(shell: Shell) -> None:
+    whole = shell.run(*ACME, "--json")
+    region = shell.run(*ACME, "--another", "--country=GB-ENG")
+    without = shell.run(*ACME, "--another", "--country=SI")
+
+    assert whole.exit_code == region.exit_code == without.exit_code == 0
+    assert whole.stdout.count("\n") == 1
+    assert whole.stderr.startswith(
+        "GB counts national holidays only. Its regions have holidays of their own: "
+        "GB-ENG (England), GB-NIR (Northern Ireland), GB-SCT (Scotland), GB-WLS (Wales). To count "
+    )
+    assert region.stderr == without.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["Acme", "  ACME ", "ＡＣＭＥ"])
+def test_a_second_init_of_a_name_asks_for_another(shell: Shell, name: str) -> None:
+    shell.json_of(*ACME)
+
+    for options in ([], ["--json"]):
+        second = shell.run(*ACME, f"--name={name}", *options)
+        refused(second, "There is an organisation called Acme already (acme).", "Use --another")
+
+    assert shell.read(organisations.count) == 1
+    shell.json_of(*ACME, f"--name={name}", "--another")
+    assert shell.read(organisations.count) == 2
+
+
+def test_organisations_are_listed_with_their_people(shell: Shell) -> None:
+    acme = shell.json_of(*ACME)["organisation_id"]
+    other = shell.json_of(*ACME, "--name=Globex Ärzte")["organisation_id"]
+
+    listed = shell.json_of("organisations", "list")
+    printed = shell.run("organisations", "list")
+
+    assert sorted(listed["data"], key=lambda each: each["slug"]) == [
+        {"id": id, "slug": slug, "name": name, "people": 1, "created_at": "2026-06-01T09:00:00Z"}
+        for id, slug, name in ((acme, "acme", "Acme"), (other, "globex-arzte", "Globex Ärzte"))
+    ]
+    assert sorted(printed.stdout.splitlines()) == [
+        f"acme  Acme  {acme}  1 person  2026-06-01",
+        f"globex-arzte  Globex Ärzte  {other}  1 person  2026-06-01",
+    ]
+
+
 def test_init_on_an_empty_database_names_the_cure(tmp_path: Path) -> None:
     refused(Shell(tmp_path).run(*ACME, "--json"), "hiatus migrate")
 

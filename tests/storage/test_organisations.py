@@ -219,3 +219,18 @@ def test_organisations_are_found_by_slug(database: Database) -> None:
     assert database.read_now(organisations.by_slug, "acme") == acme.organisation
     with pytest.raises(NotFound):
         database.read_now(organisations.by_slug, "globex")
+
+
+def test_the_operators_list_counts_people_who_are_not_archived(database: Database) -> None:
+    acme = an_organisation(database)
+    globex = an_organisation(database, name="Globex", now=LATER)
+    a_person(database, acme, status="deactivated")
+    a_person(database, acme, status="archived")
+
+    listed = database.read_now(organisations.listed)
+
+    assert [(each.id, each.slug, each.name, each.people) for each in listed] == [
+        (acme.organisation.id, acme.organisation.slug, "Acme", 2),
+        (globex.organisation.id, globex.organisation.slug, "Globex", 1),
+    ]
+    assert [each.created_at for each in listed] == [NOW, LATER]
