@@ -5,6 +5,7 @@ Building a query's SQL costs ten times what running it does, so it happens once 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +34,14 @@ Engine = Literal["sqlite", "postgresql"]
 
 _SQLITE: Final = peewee.SqliteDatabase(None)
 _POSTGRESQL: Final = peewee.PostgresqlDatabase(None)
+
+
+# A placeholder, or what is none although it has its characters: for SQLite a question mark inside
+# quotes, for psycopg an escaped percent sign. psycopg does not care about quotes.
+_PLACES: Final[dict[Engine, re.Pattern[str]]] = {
+    "sqlite": re.compile(r"""'[^']*'|"[^"]*"|\?"""),
+    "postgresql": re.compile(r"%[s%]?"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -315,16 +324,28 @@ def _with_literals(sql: str, values: Sequence[Any], engine: Engine) -> Statement
     would plan the statement again for each execution, to compare parameters with the conditions
     of partial indexes.
     """
-    place = "?" if engine == "sqlite" else "%s"
-    texts = sql.split(place)
     params: list[Any] = []
-    for number, value in enumerate(values):
+    rest = iter(values)
+    places = 0
+
+    def filled(found: re.Match[str]) -> str:
+        nonlocal places
+        place = found[0]
+        if place == "%":
+            raise ValueError(f"psycopg reads % as the beginning of a placeholder, write %%: {sql}")
+        if place not in ("?", "%s"):
+            return place
+        places += 1
+        value: Any = next(rest, None)
         if type(value) in (str, int, bool):
-            texts[number] += _literal(value, engine)
-        else:
-            texts[number] += place
-            params.append(value)
-    return Statement("".join(texts), params)
+            return _literal(value, engine)
+        params.append(value)
+        return place
+
+    text = _PLACES[engine].sub(filled, sql)
+    if places != len(values):
+        raise ValueError(f"the SQL has {places} placeholders for {len(values)} values: {sql}")
+    return Statement(text, params)
 
 
 def _literal(value: str | int | bool, engine: Engine) -> str:

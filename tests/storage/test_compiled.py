@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import peewee
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from peewee import Select, Update
 
 from storage.db.compiled import (
@@ -175,6 +178,56 @@ def test_constants_of_a_query_may_have_any_characters(database: Database) -> Non
     rows = database.read_now(lambda tx: tx.all(leases_of_constants, limit=10))
 
     assert [name for (name,) in rows] == ["%s", r"\'", "it's 100%"]
+
+
+def quoted(text: str) -> peewee.SQL:
+    """A literal as an author writes it in raw SQL, for psycopg with each % doubled."""
+    return peewee.SQL("'" + text.replace("'", "''") + "'")
+
+
+@compiled_per_engine
+def with_literals(engine: Engine, text: str, holder: Param[str]) -> Select:
+    raw = quoted(text if engine == "sqlite" else text.replace("%", "%%"))
+    return (
+        LeaseRow.select(raw.alias("raw"), peewee.Value(text).alias("constant"), LeaseRow.holder)
+        .where(LeaseRow.holder == holder)
+        .where(LeaseRow.name != text)
+        .limit(1)
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(text=st.text("?%s'\"\\-/* ", max_size=8))
+@example(text="?")
+@example(text="%s")
+@example(text="it's 100%")
+def test_literals_and_constants_of_a_query_may_have_placeholders_in_them(
+    database: Database, text: str
+) -> None:
+    def story(tx: Transaction) -> list[Row]:
+        if tx.first(held_by, holder="who?'%s") is None:
+            tx.insert(LeaseRow, name="a name", holder="who?'%s", held_until=0)
+        return tx.all(with_literals, text=text, holder="who?'%s")
+
+    assert database.write_now(story) == [(text, text, "who?'%s")]
+
+
+@pytest.mark.parametrize(
+    ("engine", "sql"),
+    [("sqlite", "holder = ?"), ("postgresql", "holder = %s"), ("postgresql", "holder LIKE '%s'")],
+)
+def test_raw_sql_with_a_placeholder_of_its_own_is_not_compiled(engine: Engine, sql: str) -> None:
+    query = LeaseRow.select(LeaseRow.name).where(peewee.SQL(sql), LeaseRow.name == "digest")
+
+    with pytest.raises(ValueError, match="has 2 placeholders for 1 values"):
+        sql_of(query, engine)
+
+
+def test_raw_sql_with_a_lone_percent_sign_is_not_compiled_for_postgresql() -> None:
+    query = LeaseRow.select(LeaseRow.name).where(peewee.SQL("holder LIKE 'a%'"))
+
+    with pytest.raises(ValueError, match="write %%"):
+        sql_of(query, "postgresql")
 
 
 # With a parameter in its place, SQLite would plan the statement again for each execution, because
