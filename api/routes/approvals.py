@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.http.fields import Paged
 from api.http.handlers import RequestContext
 from api.http.operations import Operation
-from api.schemas.leave_bodies import Decline
+from api.schemas.leave_bodies import Approve, Decline
 from api.schemas.leave_records import PendingApprovalRecord
 from api.schemas.lists import Listing, listing
 from storage.base import errors, records
@@ -31,10 +31,11 @@ def pending(
     return listing(page, record)
 
 
-def approve(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
-    return records.leave_request(
-        decisions.approve(tx, context.id, by=context.caller, now=context.now)
+def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveRequestRecord:
+    request = decisions.approve(
+        tx, context.id, override_reason=body.override_reason, by=context.caller, now=context.now
     )
+    return records.leave_request(request)
 
 
 def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveRequestRecord:
@@ -67,14 +68,17 @@ OPERATIONS = (
         path="/approvals/{id}/approve",
         summary="Approve a leave request",
         description=(
-            "`id` is the leave request's id. The open `amendment` of approved leave is checked "
-            "again and then applied. For its approvers, admins and owners; no one can "
-            "decide on their own request. Of two simultaneous decisions, one is refused."
+            "`id` is the leave request's id. Overlap and allowance are checked again. The open "
+            "`amendment` of approved leave is checked again and then applied. For its approvers, "
+            "admins and owners; no one can decide on their own request. Of two simultaneous "
+            "decisions, one is refused. `override_reason` of an admin or owner ignores the "
+            "allowance."
         ),
         handler=approve,
         tag="Approvals",
         scope="approvals:write",
         kind="leave request",
+        needs_body=False,
         refusals=(
             errors.InvalidTransition,
             errors.OwnRequest,
@@ -82,17 +86,21 @@ OPERATIONS = (
             errors.OverlappingLeave,
             errors.InsufficientAllowance,
             errors.DaysNoLongerFit,
+            errors.OverrideNotAllowed,
         ),
         rules=(
+            "control_character",
             "interruption_extended",
             "leave_type_archived",
             "no_working_time",
             "note_required",
             "out_of_reach",
+            "override_without_reason",
             "past_days",
             "too_little_notice",
             "too_many_days",
         ),
+        example={"override_reason": "Agreed before the allowance was lowered."},
     ),
     Operation(
         method="POST",

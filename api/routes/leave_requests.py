@@ -98,7 +98,15 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 
 
 def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:
-    request = leave_requests.edit(tx, context.id, body.sent(), by=context.caller, now=context.now)
+    changes = body.sent()
+    request = leave_requests.edit(
+        tx,
+        context.id,
+        changes,
+        override_reason=changes.pop("override_reason", None),
+        by=context.caller,
+        now=context.now,
+    )
     return counted_amendments.record(tx, context.caller.organisation_id, request)
 
 
@@ -271,12 +279,14 @@ OPERATIONS = (
         summary="Change a leave request",
         description=(
             "For the requester, admins and owners, while it is pending or approved. Omitted "
-            "fields stay unchanged. The days are recalculated and checked, and the approvers are "
-            "notified. Approved leave stays approved. A change of it that only gives days back, "
+            "fields stay unchanged. What the change adds is checked, so shorter leave, or another "
+            "note or cover, is never refused for allowance; the approvers are notified. Approved "
+            "leave stays approved. A change of it that only gives days back, "
             "or that needs no approval, applies at once; any other becomes an `amendment`, which "
             "awaits a decision like a request and replaces an earlier one. Admins and owners "
-            "change other people's approved leave at once. The leave type of a pending request "
-            "cannot be changed."
+            "change other people's approved leave at once, and with `override_reason` past the "
+            "allowance and the leave type's notice, length and note. The leave type of a pending "
+            "request cannot be changed."
         ),
         handler=edit,
         lock=lock,
@@ -289,8 +299,16 @@ OPERATIONS = (
             errors.OverlappingLeave,
             errors.InsufficientAllowance,
             errors.DaysNoLongerFit,
+            errors.OverrideNotAllowed,
         ),
-        rules=(*DRAFT_RULES, "impossible_half_days", "interruption_extended", "past_days"),
+        rules=(
+            *DRAFT_RULES,
+            "impossible_half_days",
+            "interruption_extended",
+            "override_of_own_leave",
+            "override_without_reason",
+            "past_days",
+        ),
         example={"end_date": "2026-08-06", "end_half_day": None},
     ),
     Operation(

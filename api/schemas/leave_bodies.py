@@ -26,6 +26,15 @@ class LeaveRequestChanges(Body):
     end_half_day: HalfDay | None = ABSENT
     note: LongText | None = ABSENT
     cover_user_id: Cover = ABSENT
+    override_reason: Annotated[
+        LongText | None,
+        Field(
+            description=(
+                "Why the leave is changed although the allowance or a rule of its type forbids it. "
+                "For admins and owners, of other people's leave; kept and audited."
+            )
+        ),
+    ] = None
 
 
 class NewLeaveRequest(Body):
@@ -81,6 +90,18 @@ class NewLeave(Body):
     end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
     note: LongText | None = None
     cover_user_id: Cover = None
+
+
+class Approve(Body):
+    override_reason: Annotated[
+        LongText | None,
+        Field(
+            description=(
+                "Why the leave is approved although the allowance or a rule of its type forbids it "
+                "by now. For admins and owners; kept and audited."
+            )
+        ),
+    ] = None
 
 
 class Decline(Body):

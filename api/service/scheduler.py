@@ -17,6 +17,7 @@ from storage.base.monitoring import tracing
 from storage.base.monitoring.job_runs import expect, job_run
 from storage.cli import pruning
 from storage.db.database import Database
+from storage.leave import lapsing
 
 _log = structlog.stdlib.get_logger("hiatus.scheduler")
 
@@ -50,8 +51,8 @@ async def running(
     """Wake the dispatchers after commits, and regularly for work that has become due.
 
     ``jobs`` have names for logs and metrics and run twice a minute; a running job is finished
-    before this ends. Every process that runs this prunes old data every hour, and lets changes of
-    employment take effect.
+    before this ends. Every process that runs this prunes old data every hour, lets changes of
+    employment take effect and old pending requests lapse.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -66,6 +67,9 @@ async def running(
     async def change_employment() -> None:
         await due.run(database, now=clock())
 
+    async def lapse() -> None:
+        await lapsing.run(database, now=clock())
+
     scheduler = AsyncIOScheduler(
         # A stalled event loop may delay a run but must not skip it.
         job_defaults={"misfire_grace_time": None, "coalesce": True}
@@ -74,7 +78,7 @@ async def running(
         database.on_notify(dispatcher.name, dispatcher.wake)
         dispatcher.start()
     running_jobs: set[asyncio.Task[object]] = set()
-    for name, job in {"employment": change_employment, **jobs}.items():
+    for name, job in {"employment": change_employment, "lapsing": lapse, **jobs}.items():
         scheduler.add_job(_measured(name, job, running_jobs), "interval", seconds=job_seconds)
     scheduler.add_job(_measured("pruning", prune, running_jobs), "interval", hours=1)
     # Overlapping runs are harmless, because waking twice has the effect of waking once.

@@ -48,6 +48,8 @@ CANCEL_RECORDED: Final = "leave.cancel.recorded"
 APPROVE: Final = "leave.approve"
 DECLINE: Final = "leave.decline"
 DECLINE_FORM: Final = "leave.decline.form"
+# Opened by Approve for admins if too little allowance is left.
+APPROVE_ANYWAY_FORM: Final = "leave.approve.anyway.form"
 # Shown for ten minutes after a decision; it opens one of the two forms. The value is in messages
 # that are in Slack already.
 REVERSE: Final = "leave.reconsider"

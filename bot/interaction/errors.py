@@ -249,6 +249,13 @@ def not_reversible(refusal: errors.OverlappingLeave | errors.InsufficientAllowan
     )
 
 
+def too_little_left(refusal: errors.InsufficientAllowance) -> str:
+    """Why a pending request cannot be approved now, for its approver."""
+    why = _insufficient_of_another(refusal)
+    how = gettext("They can shorten the request, or an admin can approve it anyway.")
+    return f"{why} {how}"
+
+
 def not_approvable(refusal: DomainError) -> str:
     """Why a change can no longer be approved, for its approver."""
     match refusal:

@@ -16,11 +16,13 @@ from bot.interaction.interaction import Clicked, Interaction
 from bot.interaction.listening import Listener
 from bot.message_views import card as cards
 from bot.message_views import reminders
+from bot.messages import home_tab
 from bot.views import decline
 from storage.base.errors import (
     InsufficientAllowance,
     InvalidTransition,
     OverlappingLeave,
+    OverrideNotAllowed,
     OwnRequest,
 )
 from storage.base.values import Caller, LeaveRequest
@@ -52,7 +54,56 @@ async def approve(interaction: Interaction) -> None:
     except InvalidTransition as refusal:
         await _stale(interaction, clicked, by, refusal)
         return
+    except OverlappingLeave as refusal:
+        await interaction.tell(errors.not_reversible(refusal))
+    except InsufficientAllowance as refusal:
+        await not_enough(interaction, clicked.value, refusal, by, subject_of(clicked).packed())
     await _refresh(interaction, clicked, by)
+
+
+async def not_enough(
+    interaction: Interaction,
+    request_id: str,
+    refusal: InsufficientAllowance,
+    by: Caller,
+    private_metadata: str,
+) -> None:
+    """Say that too little allowance is left; ask admins for a reason to approve it anyway."""
+    if not by.is_admin:
+        await interaction.tell(errors.too_little_left(refusal))
+        return
+    card = await interaction.services.database.read(
+        card_to_decide, request_id, by=by, now=interaction.now
+    )
+    why = errors.too_little_left(refusal)
+    await interaction.open(decline.approve_anyway(card, why, private_metadata))
+
+
+async def approve_anyway(interaction: Interaction) -> None:
+    """Approve past the allowance; replace the form with a sentence if that is not possible.
+
+    The form was opened on a card or on Home. Other errors are shown at the reason field.
+    """
+    by = await identity.caller(interaction)
+    is_on_card = " " in interaction.private_metadata
+    request_id = interaction.private_metadata.split(" ", maxsplit=1)[0]
+    reason = decline.override_reason_of(interaction.values)
+    try:
+        await interaction.services.database.write(
+            decisions.approve,
+            request_id,
+            override_reason=reason,
+            by=by,
+            now=interaction.now,
+            is_pending_only=True,
+        )
+    except (InvalidTransition, NotYourApproval, OverrideNotAllowed, OverlappingLeave) as refusal:
+        await interaction.tell(errors.not_approvable(refusal))
+    await interaction.ack()
+    if is_on_card:
+        await _refresh(interaction, clicked_of_form(interaction), by)
+    else:
+        await home_tab.show_again(interaction, by)
 
 
 async def ask_reason(interaction: Interaction) -> None:
@@ -238,6 +289,7 @@ async def show_card(
 
 LISTENERS: Final = (
     Listener(kind="action", name=ids.APPROVE, act=approve),
+    Listener(kind="view", name=ids.APPROVE_ANYWAY_FORM, act=approve_anyway),
     Listener(kind="action", name=ids.DECLINE, act=ask_reason),
     Listener(kind="view", name=ids.DECLINE_FORM, act=decline_with_reason),
     Listener(kind="action", name=ids.REVERSE, act=open_reversal),

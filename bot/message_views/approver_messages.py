@@ -14,7 +14,7 @@ from storage.notifications.approval_cards import ApprovalCard
 def notification(
     card: ApprovalCard, event_type: NotificationEvent, viewer_id: str
 ) -> Message | None:
-    """The DM to a person who need not decide: approved leave ends, or the requester objects to it.
+    """The DM to a person who need not decide: leave ends, or the requester objects to it.
 
     None if the request's status has changed since.
     """
@@ -44,6 +44,12 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
         if card.cancelled_because == "employment_ends":
             return gettext(
                 "{requester}'s approved leave was cancelled, because their employment ends.",
+                requester=requester,
+            )
+        if card.cancelled_because == "lapsed":
+            return gettext(
+                "{requester}'s request lapsed. Its last day was two weeks ago, and it still "
+                "awaited a decision.",
                 requester=requester,
             )
         if by is None:

@@ -73,7 +73,10 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
 def facts(
     balances: Iterable[YearBalance], off: Sequence[ColleagueOff], colleagues_count: int
 ) -> list[str]:
-    """The balance of each leave year before and after the request, and the first colleague off."""
+    """The balance of each leave year before and after the request, and the first colleague off.
+
+    With a warning where too little is left.
+    """
     lines = [
         _with_pending(
             words.left_before_and_after(
@@ -83,7 +86,12 @@ def facts(
         )
         for balance in balances
     ]
+    lines += [_short(balance) for balance in balances if balance.is_short]
     return [*lines, colleagues.first(off, colleagues_count)] if off else lines
+
+
+def _short(balance: YearBalance) -> str:
+    return "⚠️ " + gettext("Not enough left in {year} to approve this", year=balance.year_name)
 
 
 def _note(card: ApprovalCard) -> str | None:
@@ -121,6 +129,8 @@ def _outcome(card: ApprovalCard) -> str:
             return gettext("Replaced by other leave")
         case "cancelled" if card.cancelled_because == "employment_ends":
             return gettext("Cancelled because employment ends")
+        case "cancelled" if card.cancelled_because == "lapsed":
+            return gettext("Lapsed without a decision")
         case "cancelled":
             return gettext("Cancelled by {name}", name=by) if by else gettext("Cancelled")
         case "approved":
@@ -142,10 +152,11 @@ def _pending_state(card: ApprovalCard) -> str:
 
 
 def _balance_lines(card: ApprovalCard) -> list[str]:
-    return [
+    lines = [
         _with_pending(words.left(balance.remaining_half_days, balance.year_name), balance)
         for balance in card.balances
     ]
+    return [*lines, *(_short(balance) for balance in card.balances if balance.is_short)]
 
 
 def _with_pending(line: str, balance: YearBalance) -> str:

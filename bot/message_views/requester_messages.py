@@ -365,6 +365,11 @@ def _status_sentence(card: ApprovalCard, dates: str = "") -> str:
 def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
     if card.cancelled_because == "interrupted":
         return gettext("Other leave replaced this.")
+    if card.cancelled_because == "lapsed":
+        return gettext(
+            "Your request lapsed, because it wasn't decided within two weeks of its last day. "
+            "If you were off, ask an admin to record the leave."
+        )
     if card.cancelled_because == "employment_ends" and card.requester.end_date is not None:
         day = words.day(card.requester.end_date)
         return gettext("Your leave was cancelled, because your employment ends on {day}.", day=day)

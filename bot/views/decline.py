@@ -1,4 +1,4 @@
-"""The modal for declining a request, and for changing a decision."""
+"""The modals for declining a request, for changing a decision, and for approving it anyway."""
 
 from __future__ import annotations
 
@@ -74,6 +74,26 @@ def reversal(card: ApprovalCard, subject: Subject) -> View:
     )
 
 
+def approve_anyway(card: ApprovalCard, why: str, private_metadata: str) -> View:
+    """The modal in which an admin says why a request is approved past the allowance.
+
+    ``private_metadata`` is a packed subject, or only the request's id from Home.
+    """
+    reason = fields.field(
+        ids.EXCEPTION_REASON,
+        gettext("Reason for an exception"),
+        {"type": "plain_text_input", "multiline": True, "max_length": MAX_REASON_LENGTH},
+        hint=gettext("It stays on the request and in the audit trail."),
+    )
+    return _modal(
+        gettext("Approve anyway?"),
+        gettext("Approve anyway"),
+        [text.section(_what(card)), text.paragraph(why), reason],
+        callback_id=ids.APPROVE_ANYWAY_FORM,
+        private_metadata=private_metadata,
+    )
+
+
 def _what(card: ApprovalCard) -> str:
     return gettext(
         "*{requester}*: {leave_type}, {dates}",
@@ -120,3 +140,8 @@ def _reason() -> Block:
 def reason_of(values: Values) -> str | None:
     """The reason in the view's ``state.values``."""
     return form_values.value(values, ids.REASON)
+
+
+def override_reason_of(values: Values) -> str | None:
+    """The reason for an exception in the view's ``state.values``."""
+    return form_values.value(values, ids.EXCEPTION_REASON)

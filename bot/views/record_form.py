@@ -17,8 +17,8 @@ from bot.views import request_form, request_values
 from bot.views.form_alerts import Alerts
 from bot.views.request_values import Filled
 from storage.base.values import LeaveType, User
-from storage.leave.recorded.permissions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard
+from storage.rules.roles import MAX_REASON_LENGTH
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

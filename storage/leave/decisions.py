@@ -23,7 +23,7 @@ from storage.directory import pending_approvals
 from storage.leave import drafts, leave_rows, request_steps
 from storage.leave.amendments import amendment_rows
 from storage.leave.changes import amendment_decisions
-from storage.rules import halves, lifecycle
+from storage.rules import halves, lifecycle, roles, spans
 
 Decision = Literal["approved", "declined"]
 
@@ -46,17 +46,27 @@ def approve(
     *,
     by: Caller,
     now: datetime,
+    override_reason: str | None = None,
     is_pending_only: bool = False,
 ) -> LeaveRequest:
     """Approve a pending request, or the open amendment of approved leave.
 
-    ``is_pending_only``: no amendment, which the caller has not seen.
+    ``is_pending_only``: no amendment, which the caller has not seen. ``override_reason``, of admins
+    and owners, approves it although the allowance or a rule of its type forbids it by now.
 
     By its approvers, admins and owners; never by its requester. Raises NotFound, OwnRequest,
-    NotYourApproval or InvalidTransition, and for an amendment the errors of a change; then nothing
-    has changed.
+    NotYourApproval, InvalidTransition, OverlappingLeave, InsufficientAllowance or the errors of
+    ``checked_override``, and for an amendment the errors of a change; then nothing has changed.
     """
-    return _decide(tx, request_id, "approve", None, by=by, now=now, is_pending_only=is_pending_only)
+    return _decide(
+        tx,
+        request_id,
+        "approve",
+        override_reason=override_reason,
+        by=by,
+        now=now,
+        is_pending_only=is_pending_only,
+    )
 
 
 def decline(
@@ -71,16 +81,35 @@ def decline(
     """Decline a pending request or an amendment, with or without a reason. As ``approve``."""
     reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     return _decide(
-        tx, request_id, "decline", reason, by=by, now=now, is_pending_only=is_pending_only
+        tx,
+        request_id,
+        "decline",
+        reason=reason,
+        by=by,
+        now=now,
+        is_pending_only=is_pending_only,
     )
 
 
 def approve_amendment(
-    tx: Transaction, amendment_id: str, *, by: Caller, now: datetime
+    tx: Transaction,
+    amendment_id: str,
+    *,
+    by: Caller,
+    now: datetime,
+    override_reason: str | None = None,
 ) -> LeaveRequest:
     """As ``approve``, for this amendment only. Raises AmendmentEnded if it is no longer open."""
     amendment = find_amendment(tx, amendment_id, by=by)
-    return _decide(tx, amendment.leave_request_id, "approve", None, amendment, by=by, now=now)
+    return _decide(
+        tx,
+        amendment.leave_request_id,
+        "approve",
+        amendment,
+        override_reason=override_reason,
+        by=by,
+        now=now,
+    )
 
 
 def decline_amendment(
@@ -89,7 +118,9 @@ def decline_amendment(
     """As ``decline``, for this amendment only. Raises AmendmentEnded if it is no longer open."""
     reason = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     amendment = find_amendment(tx, amendment_id, by=by)
-    return _decide(tx, amendment.leave_request_id, "decline", reason, amendment, by=by, now=now)
+    return _decide(
+        tx, amendment.leave_request_id, "decline", amendment, reason=reason, by=by, now=now
+    )
 
 
 def find_amendment(tx: Transaction, amendment_id: str, *, by: Caller) -> Amendment:
@@ -157,15 +188,18 @@ def _decide(
     tx: Transaction,
     request_id: str,
     action: Literal["approve", "decline"],
-    reason: str | None,
     amendment: Amendment | None = None,
     *,
+    reason: str | None = None,
+    override_reason: str | None = None,
     by: Caller,
     now: datetime,
     is_pending_only: bool = False,
 ) -> LeaveRequest:
     """Decide on the request, or on its open amendment. ``amendment``: only on this one."""
-    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
+    subject, before = request_steps.lock_request(
+        tx, request_id, by=by, now=now, is_counting=action == "approve"
+    )
     if before.user_id == by.user_id:
         raise OwnRequest
     if not pending_approvals.may_decide(
@@ -177,12 +211,15 @@ def _decide(
         today=subject.today,
     ):
         raise NotYourApproval
+    override_reason = roles.checked_override(override_reason, user_id=before.user_id, by=by)
     if amendment is not None and before.amendment_id != amendment.id:
         ended = find_amendment(tx, amendment.id, by=by)
         raise AmendmentEnded(ended.status)
     if lifecycle.is_undecided(before) and before.status == "approved" and not is_pending_only:
         if action == "approve":
-            return amendment_decisions.approve(tx, subject, before, by=by, now=now)
+            return amendment_decisions.approve(
+                tx, subject, before, override_reason=override_reason, by=by, now=now
+            )
         return amendment_decisions.decline(tx, subject, before, reason, by=by, now=now)
     request_steps.check_transition(tx, action, before, by)
     after = replace(
@@ -192,4 +229,19 @@ def _decide(
         decided_at=now,
         decision_reason=reason,
     )
+    if override_reason is not None:
+        after = replace(after, override_reason=override_reason)
+    if action == "approve":
+        # With the halves that were counted: of days that have passed, they no longer change.
+        drafts.check_other_leave(
+            tx,
+            subject.config,
+            subject.user,
+            subject.config.leave_types[before.leave_type_id],
+            spans.of_request(before),
+            before.counted_halves,
+            before.id,
+            is_override=after.override_reason is not None,
+            is_booked=True,
+        )
     return request_steps.apply(tx, action, before, after, subject, by=by, now=now)

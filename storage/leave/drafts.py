@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import ParamSpec, Protocol, TypeGuard, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
@@ -71,7 +71,7 @@ def assess(
     replaces: LeaveRequest | None = None,
     is_override: bool = False,
 ) -> Assessment:
-    """The counted draft. ``replaces`` is the request that it edits.
+    """The counted draft. ``replaces`` is the request that it edits, checked for what it adds.
 
     ``is_override`` ignores the allowance and the type's notice, length and note rules. Raises the
     error of the first broken rule: InvalidInput, OverlappingLeave or InsufficientAllowance.
@@ -105,7 +105,6 @@ def examine(
 ) -> tuple[Assessment | None, list[DomainError]]:
     """As ``assess``, with the errors of all broken rules; ``assess`` raises the first.
 
-    ``replaces`` may also be approved leave, which is checked for what the draft adds;
     ``is_by_admin`` as in ``check_rules_of_change``. The assessment is None if the dates or the type
     are invalid: then nothing can be counted.
     """
@@ -154,7 +153,7 @@ def _span_and_type(
     span = spans.requested_span(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
-    if not _is_change(replaces) or span != spans.of_request(replaces):
+    if replaces is None or span != spans.of_request(replaces):
         request_rules.check_dates_in_reach(span, today)
     return span, leave_type_of(config, draft)
 
@@ -192,7 +191,7 @@ def _check_rules(
     run(request_rules.check_end_date, span, user.end_date)
     day_counts = by_date.count(config, user, span)
     adds_leave = True
-    if _is_change(replaces):
+    if replaces is not None:
         counted_halves = changed_leave.counted_halves(replaces, day_counts)
         changed = changed_request(replaces, draft, counted_halves, note)
         first_added_day = changed_leave.first_added_day(replaces, changed)
@@ -206,6 +205,7 @@ def _check_rules(
             first_added_day=first_added_day,
             is_by_admin=is_by_admin,
             today=today,
+            is_override=is_override,
         )
     else:
         counted_halves = days.counted_halves(day_counts)
@@ -251,11 +251,6 @@ def check_same_type(before: LeaveRequest, draft: Draft) -> None:
             "read_only",
             "The leave type of a pending request cannot be changed. Create a new request instead.",
         )
-
-
-def _is_change(replaces: LeaveRequest | None) -> TypeGuard[LeaveRequest]:
-    """Whether approved leave is changed, not a pending request edited."""
-    return replaces is not None and replaces.status == "approved"
 
 
 def changed_request(
@@ -309,11 +304,16 @@ def check_other_leave(
     replaces: str | None = None,
     *,
     is_override: bool = False,
+    is_booked: bool = False,
 ) -> None:
-    """Raises OverlappingLeave or InsufficientAllowance for counted leave of a type."""
+    """Raises OverlappingLeave or InsufficientAllowance for counted leave of a type.
+
+    ``is_booked``: it is a pending request, which has its place in the allowance already: other
+    pending requests do not take it away.
+    """
     inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
     _check_other_leave(
-        config, leave_type, inputs, span, counted_halves, replaces, _raising, is_override
+        config, leave_type, inputs, span, counted_halves, replaces, _raising, is_override, is_booked
     )
 
 
@@ -326,6 +326,7 @@ def _check_other_leave(
     replaces: str | None,
     run: _RunRule,
     is_override: bool,
+    is_booked: bool = False,
 ) -> None:
     others = [other for other in inputs.leave if other.id != replaces]
     run(_check_overlap, span, others)
@@ -333,8 +334,9 @@ def _check_other_leave(
         requested = Deduction(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
-        other_deductions = balances.deducting(config, others)
-        run(_check_allowance, leave_type, inputs.account, other_deductions, requested)
+        booked = [other for other in others if not is_booked or other.status == "approved"]
+        other_deductions = balances.deducting(config, booked)
+        run(check_allowance, leave_type, inputs.account, other_deductions, requested)
 
 
 def _check_overlap(span: spans.Span, others: Iterable[BookedLeave]) -> None:
@@ -351,9 +353,10 @@ def _check_overlap(span: spans.Span, others: Iterable[BookedLeave]) -> None:
             )
 
 
-def _check_allowance(
+def check_allowance(
     leave_type: LeaveType, account: Account, others: Sequence[Deduction], requested: Deduction
 ) -> None:
+    """Raises InsufficientAllowance for a leave year with too little left, or a later one."""
     demands = year_balances.demands(account, others, requested)
     request_rules.check_allowance(demands, allow_overdraft=leave_type.allow_overdraft)
     later = year_balances.later_demands(account, others, requested)

@@ -25,7 +25,7 @@ from storage.leave import drafts, leave_reading, request_steps
 from storage.leave.changes import approved_leave
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.interruptions import restoring
-from storage.rules import halves
+from storage.rules import halves, roles
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
@@ -103,14 +103,21 @@ def editable(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> 
 
 
 def edit(
-    tx: Transaction, request_id: str, changes: Mapping[str, object], *, by: Caller, now: datetime
+    tx: Transaction,
+    request_id: str,
+    changes: Mapping[str, object],
+    *,
+    override_reason: str | None = None,
+    by: Caller,
+    now: datetime,
 ) -> LeaveRequest:
-    """Change a request's dates, halves, note or cover, which are checked again.
+    """Change a request's dates, halves, note or cover; what it adds is checked again.
 
     Approved leave is changed at once or gets an amendment (``approved_leave``); its leave type can
     be changed, too. ``changes`` has only the fields that were sent; without a difference nothing
-    is written. By its requester, admins and owners. Raises NotFound, InvalidTransition and the
-    errors of ``submit``; then nothing has changed.
+    is written. By its requester, admins and owners. ``override_reason`` as in
+    ``recording.create``. Raises NotFound, InvalidTransition and the errors of ``submit``; then
+    nothing has changed.
     """
     unknown = changes.keys() - set(field_names(Draft))
     if unknown:
@@ -119,20 +126,37 @@ def edit(
     request_steps.check_own_or_managed(before, by)
     if before.status != "approved":
         request_steps.check_transition(tx, "edit", before, by)
+    if override_reason == before.override_reason and not _may_override(before, by):
+        override_reason = None  # Sent back as it was read.
+    override_reason = roles.checked_override(override_reason, user_id=before.user_id, by=by)
     draft = Draft(**{name: getattr(before, name) for name in field_names(Draft)} | dict(changes))
     for field in ("leave_type_id", "start_date", "end_date"):
         if getattr(draft, field) is None:
             raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     if before.status == "approved":
-        return approved_leave.change(tx, subject, before, draft, by=by, now=now)
+        return approved_leave.change(
+            tx, subject, before, draft, override_reason=override_reason, by=by, now=now
+        )
     drafts.check_same_type(before, draft)
     assessment = drafts.assess(
-        tx, subject.config, subject.user, draft, today=subject.today, replaces=before
+        tx,
+        subject.config,
+        subject.user,
+        draft,
+        today=subject.today,
+        replaces=before,
+        is_override=override_reason is not None,
     )
     after = drafts.changed_request(before, draft, assessment.counted_halves, assessment.note)
+    if override_reason is not None:
+        after = replace(after, override_reason=override_reason)
     if after == before:
         return before
     return request_steps.apply(tx, "edit", before, after, subject, by=by, now=now)
+
+
+def _may_override(request: LeaveRequest, by: Caller) -> bool:
+    return by.is_admin and by.user_id != request.user_id
 
 
 def lock(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:

@@ -38,6 +38,7 @@ from storage.rules import (
     halves,
     lifecycle,
     request_rules,
+    roles,
     spans,
     year_balances,
 )
@@ -123,13 +124,13 @@ def preview(
         raise InsufficientRole("member")
     config = organisation_config.of_organisation(tx, by.organisation_id, reference_version)
     today = local_day(now, config.organisation.timezone)
-    override_reason = permissions.checked_override(override_reason, user_id=user_id, by=by)
     replaced = None if replaces is None else _replaced(tx, replaces, by, now)
     is_recorded = user_id is not None and user_id != by.user_id
     if replaced is not None:
         if user_id is not None:
             raise _not_with_replaces()
         user_id = replaced.user_id
+    override_reason = roles.checked_override(override_reason, user_id=user_id, by=by)
     user = people_rows.find(tx, by.organisation_id, user_id or by.user_id)
     if user is None:
         raise permissions.unknown_user() if is_recorded else NotFound("user")
@@ -151,6 +152,7 @@ def preview(
             by=by,
             has_approver=bool(deciders),
             today=today,
+            is_override=override_reason is not None,
         )
         assessment, errors, effect = plan.assessment, list(plan.refusals), plan.effect
         if effect != "amendment":

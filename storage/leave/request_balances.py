@@ -11,7 +11,7 @@ from storage.db.database import Transaction
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, bookings
 from storage.leave.bookings import BookedLeave, Bookings
-from storage.rules import year_balances
+from storage.rules import request_rules, year_balances
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Account
 
@@ -21,13 +21,14 @@ class YearBalance:
     """The balance of a leave year before and after a request; negative when overdrawn.
 
     ``pending_half_days`` of other leave of the person await a decision; both balances are without
-    them.
+    them. ``is_short``: too little is left to approve the pending request.
     """
 
     year_name: str
     before_half_days: int
     remaining_half_days: int
     pending_half_days: int = 0
+    is_short: bool = False
 
 
 def of_request(
@@ -94,11 +95,17 @@ def _balances(
     approved = balances.deducting(
         config, (other for other in other_leave if other.status == "approved")
     )
-    if_declined = {
-        demand.year: demand.remaining_half_days
+    # As decisions check it: other pending requests take nothing away.
+    alone = {
+        demand.year: demand
         for demand in year_balances.demands(account, approved, balances.deduction(request))
     }
     demands = year_balances.demands(account, others, balances.deduction(request))
+    is_checked = (
+        request.status == "pending"
+        and request.override_reason is None
+        and not config.leave_types[request.leave_type_id].allow_overdraft
+    )
     booked: dict[LeaveYear, int] = {}
     if changed is not None and _deducts(config, changed):
         booked = {
@@ -110,7 +117,8 @@ def _balances(
             year_name=demand.year.name,
             before_half_days=booked.get(demand.year, demand.remaining_half_days),
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
-            pending_half_days=if_declined[demand.year] - demand.remaining_half_days,
+            pending_half_days=alone[demand.year].remaining_half_days - demand.remaining_half_days,
+            is_short=is_checked and request_rules.is_short(alone[demand.year]),
         )
         for demand in demands
     )

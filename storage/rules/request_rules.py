@@ -111,15 +111,19 @@ def check_rules_of_change(
     first_added_day: date | None,
     is_by_admin: bool,
     today: date,
+    is_override: bool = False,
 ) -> None:
-    """Checks the rules of the leave type for what a change of approved leave adds.
+    """Checks the rules of the leave type for what a change of booked leave adds.
 
-    Notice counts until the first added day, and does not bind admins who change others' leave. What
-    stays as it was is never refused. Raises InvalidInput as ``check_type_rules``.
+    Notice counts until the first added day, and does not bind admins who change others' approved
+    leave. What stays as it was is never refused. ``is_override`` and errors as in
+    ``check_type_rules``.
     """
     is_other_type = after.leave_type_id != before.leave_type_id
     if is_other_type:
         _check_not_archived(leave_type)
+    if is_override:
+        return
     errors: list[FieldError] = []
     if first_added_day is not None:
         if not is_by_admin:
@@ -223,7 +227,12 @@ def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> 
     if allow_overdraft:
         return
     for demand in demands:
-        if demand.needed_half_days > max(demand.remaining_half_days, 0):
+        if is_short(demand):
             raise InsufficientAllowance(
                 demand.remaining_half_days, demand.needed_half_days, demand.year.name
             )
+
+
+def is_short(demand: YearDemand) -> bool:
+    """Whether the leave year has too little left."""
+    return demand.needed_half_days > max(demand.remaining_half_days, 0)

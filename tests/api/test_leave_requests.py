@@ -269,3 +269,38 @@ def test_the_second_list_is_paged_only_on_request(client: Client, team: Team) ->
     assert len(whole["requests"]) > 25
     assert len(page["requests"]) == 1
     assert page["pagination"]["has_more"] is True
+
+
+def test_an_approval_past_the_allowance_needs_an_admin_s_reason(client: Client, team: Team) -> None:
+    request = created(client, team, "2026-08-03", "2026-08-07")
+    allowance = client.patch(
+        f"/api/v1/users/{team.ada.id}", team.owners_key, json={"leave_allowance": 2}
+    )
+    assert allowance.status_code == 200
+    url = f"/api/v1/approvals/{request['id']}/approve"
+
+    refused = client.post(url, team.graces_key)
+    forbidden = client.post(url, team.graces_key, json={"override_reason": "Agreed"})
+    approved = client.post(url, team.owners_key, json={"override_reason": "Agreed"})
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "insufficient_allowance")
+    assert (forbidden.status_code, forbidden.json()["code"]) == (403, "override_not_allowed")
+    assert approved.status_code == 200
+    assert (approved.json()["status"], approved.json()["override_reason"]) == ("approved", "Agreed")
+
+
+def test_an_admin_changes_leave_past_the_allowance_with_a_reason(
+    client: Client, team: Team
+) -> None:
+    request = created(client, team, "2026-08-03", "2026-08-07")
+    client.patch(f"/api/v1/users/{team.ada.id}", team.owners_key, json={"leave_allowance": 2})
+    url = f"{REQUESTS}/{request['id']}"
+    longer = {"end_date": "2026-08-10", "override_reason": "Agreed"}
+
+    shortened = client.patch(url, team.adas_key, json={"end_date": "2026-08-06"})
+    forbidden = client.patch(url, team.adas_key, json=longer)
+    changed = client.patch(url, team.owners_key, json=longer)
+
+    assert shortened.status_code == 200
+    assert (forbidden.status_code, forbidden.json()["code"]) == (403, "override_not_allowed")
+    assert (changed.json()["total_days"], changed.json()["override_reason"]) == (6, "Agreed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 import orjson
 import pytest
@@ -13,8 +13,9 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.base.values import LeaveRequest, Source
-from storage.leave import decisions, leave_requests
-from tests.bot.world import ADA, EVE, GRACE, HEDY, World, to_decide
+from storage.leave import decisions, lapsing, leave_requests
+from storage.leave.lapsing import DueRequest
+from tests.bot.world import ADA, ADMIN, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 
 
@@ -448,3 +449,73 @@ def _at_once(world: World, clicks: list[tuple[str, Message]]) -> None:
     with ThreadPoolExecutor() as pool:
         assert list(pool.map(click, clicks)) == [True] * len(clicks)
     world.settled()
+
+
+def lower_allowance(world: World, days: int) -> None:
+    """Ada's allowance becomes this, and the cards show it."""
+    world.write(people.update, world.people[ADA].id, {"leave_allowance_half_days": 2 * days})
+    world.deliver()
+
+
+def test_a_card_says_that_too_little_is_left_to_approve(world: World) -> None:
+    world.a_request()
+    lower_allowance(world, 1)
+    warning = "⚠️ Not enough left in 2026 to approve this"
+    assert warning in world.card(GRACE).visible_text
+    assert warning in world.card(GRACE).text
+
+    world.click(GRACE, ids.APPROVE)
+    world.settled()
+
+    assert world.request().status == "pending"
+    assert world.ephemerals(GRACE)[-1] == (
+        "They have 1 day left in 2026. This needs 3 days. "
+        "They can shorten the request, or an admin can approve it anyway."
+    )
+    assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]
+
+
+@pytest.mark.parametrize("place", ["card", "home"])
+def test_an_admin_approves_past_the_allowance_with_a_reason(world: World, place: str) -> None:
+    anna = world.add_admin()
+    world.write(people.update, world.people[ADA].id, {"manager_id": anna.id})
+    world.a_request()
+    lower_allowance(world, 1)
+    if place == "card":
+        world.click(ADMIN, ids.APPROVE)
+    else:
+        world.slack.open_home(ADMIN)
+        world.settled()
+        world.slack.click_in_view(ADMIN, world.slack.home(ADMIN), ids.HOME_APPROVE)
+    form = world.slack.open_modal(ADMIN, ids.APPROVE_ANYWAY_FORM)
+    assert "They have 1 day left in 2026. This needs 3 days." in form.visible_text
+
+    response = world.slack.submit(ADMIN, form, {ids.EXCEPTION_REASON: "Agreed in March"})
+    world.settled()
+
+    assert response.errors == {}
+    assert world.request().status == "approved"
+    assert world.request().override_reason == "Agreed in March"
+
+
+def test_a_lapsed_request_is_told_to_both_sides(world: World) -> None:
+    request = world.a_request()
+    world.deliver()
+    world.clock.now = datetime(2026, 8, 19, 12, tzinfo=UTC)
+    due = DueRequest(organisation_id=world.acme.id, request_id=request.id)
+
+    world.database.write_now(lapsing.lapse, due, now=world.clock())
+    world.deliver()
+
+    assert world.slack.dm(ADA)[-1].text.startswith(
+        "Your request lapsed, because it wasn't decided within two weeks of its last day. "
+        "If you were off, ask an admin to record the leave."
+    )
+    for who in (GRACE, HEDY):
+        card = world.cards(who)[0]
+        assert to_decide(card) == []
+        assert "Lapsed without a decision, 19 August 2026, 13:00" in card.visible_text
+        assert world.slack.dm(who)[-1].text == (
+            "Ada Lovelace's request lapsed. Its last day was two weeks ago, and it still awaited a "
+            "decision. Annual leave, Mon 3 August to Wed 5 August 2026, 3 days."
+        )

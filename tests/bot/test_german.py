@@ -490,6 +490,11 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.REVERSE)
     anna.click(ids.DECLINE)
     anna.click(ids.REVERSE)
+    allowance = {"leave_allowance_half_days": 0}
+    german.write(people.update, german.people[ADA].id, allowance)
+    german.deliver()
+    anna.click(ids.APPROVE)
+    german.write(people.update, german.people[ADA].id, dict.fromkeys(allowance))
     anna.click(ids.EDIT)
     anna.click(ids.OPEN_UNDERSTOOD)
     # Before it is cancelled.

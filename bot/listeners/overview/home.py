@@ -11,11 +11,11 @@ from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.listeners import calendar_feeds, request_form
-from bot.listeners.decisions import card_to_decide
+from bot.listeners.decisions import card_to_decide, not_enough
 from bot.messages import home_tab
 from bot.views import decline
 from bot.views.home import tab as views
-from storage.base.errors import DomainError, InvalidTransition, NotFound
+from storage.base.errors import DomainError, InsufficientAllowance, InvalidTransition, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
@@ -94,12 +94,18 @@ async def cancel(interaction: Interaction) -> None:
 
 async def approve(interaction: Interaction) -> None:
     """Approve; if another approver was faster, say who."""
-    await _act(
-        interaction,
-        lambda tx, by: decisions.approve(
-            tx, interaction.value, by=by, now=interaction.now, is_pending_only=True
-        ),
-    )
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    request_id = interaction.value
+    try:
+        await interaction.services.database.write(
+            decisions.approve, request_id, by=by, now=interaction.now, is_pending_only=True
+        )
+    except InsufficientAllowance as refusal:
+        await not_enough(interaction, request_id, refusal, by, request_id)
+    except DomainError as refusal:
+        await interaction.tell(errors.not_approvable(refusal))
+    await home_tab.show_again(interaction, by)
 
 
 async def ask_reason(interaction: Interaction) -> None:

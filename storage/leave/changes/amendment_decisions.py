@@ -19,7 +19,13 @@ from storage.rules import changed_leave
 
 
 def approve(
-    tx: Transaction, subject: Subject, before: LeaveRequest, *, by: Caller, now: datetime
+    tx: Transaction,
+    subject: Subject,
+    before: LeaveRequest,
+    *,
+    override_reason: str | None = None,
+    by: Caller,
+    now: datetime,
 ) -> LeaveRequest:
     """Apply the open amendment, which is checked again as a change that its requester makes now.
 
@@ -42,11 +48,19 @@ def approve(
     )
     types = config.leave_types
     assessment, refusals = drafts.examine(
-        tx, config, subject.user, draft, today=subject.today, replaces=before
+        tx,
+        config,
+        subject.user,
+        draft,
+        today=subject.today,
+        replaces=before,
+        is_override=override_reason is not None,
     )
     if assessment is None:
         raise refusals[0]
     after = drafts.changed_request(before, draft, assessment.counted_halves, assessment.note)
+    if override_reason is not None:
+        after = replace(after, override_reason=override_reason)
     gives_back = False
     if before.interrupts is not None:
         after = restoring.shortened(before, after)

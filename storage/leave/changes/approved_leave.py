@@ -40,13 +40,14 @@ def change(
     before: LeaveRequest,
     draft: Draft,
     *,
+    override_reason: str | None,
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
     """Apply the change at once, or request it as an amendment; the request as it is then.
 
-    The caller has locked the request. Raises the first of the plan's refusals; then nothing has
-    changed.
+    The caller has locked the request, and checked who may send an ``override_reason``. Raises the
+    first of the plan's refusals; then nothing has changed.
     """
     approvers = request_steps.approvers_of(tx, subject)
     planned = plan(
@@ -58,16 +59,20 @@ def change(
         by=by,
         has_approver=bool(approvers),
         today=subject.today,
+        is_override=override_reason is not None,
     )
     if planned.refusals:
         raise planned.refusals[0]
     if planned.after is None or planned.effect == "nothing":
         return before
+    after = planned.after
+    if override_reason is not None:
+        after = replace(after, override_reason=override_reason)
     if planned.effect == "amendment":
-        assigns_cover = planned.after.cover_user_id != before.cover_user_id
+        assigns_cover = after.cover_user_id != before.cover_user_id
         if assigns_cover:
             # No approver has to agree with the cover. People are told with the amendment.
-            with_cover = replace(before, cover_user_id=planned.after.cover_user_id)
+            with_cover = replace(before, cover_user_id=after.cover_user_id)
             before = request_steps.apply(
                 tx,
                 "change",
@@ -83,7 +88,7 @@ def change(
             tx,
             subject,
             before,
-            planned.after,
+            after,
             approvers,
             assigns_cover=assigns_cover,
             by=by,
@@ -91,18 +96,18 @@ def change(
         )
     gives_back = (
         before.interrupts is not None
-        and planned.after.total_half_days < before.total_half_days
-        and restoring.check_fit(tx, subject.config, subject.user, before, planned.after)
+        and after.total_half_days < before.total_half_days
+        and restoring.check_fit(tx, subject.config, subject.user, before, after)
     )
     after = request_steps.apply(
         tx,
         "change",
         before,
-        planned.after,
+        after,
         subject,
         by=by,
         now=now,
-        tells_cover=not gives_back or planned.after.cover_user_id != before.cover_user_id,
+        tells_cover=not gives_back or after.cover_user_id != before.cover_user_id,
     )
     if gives_back:
         restoring.give_back(tx, subject, before, after, by=by, now=now)
@@ -123,11 +128,19 @@ def plan(
     by: Caller,
     has_approver: bool,
     today: date,
+    is_override: bool = False,
 ) -> Plan:
     """Count and check the change, without storing anything; previews show the same."""
     is_by_admin = by.user_id != before.user_id
     assessment, refusals = drafts.examine(
-        tx, config, user, draft, today=today, replaces=before, is_by_admin=is_by_admin
+        tx,
+        config,
+        user,
+        draft,
+        today=today,
+        replaces=before,
+        is_by_admin=is_by_admin,
+        is_override=is_override,
     )
     if assessment is None:
         return Plan(assessment=None, after=None, effect=None, refusals=refusals)

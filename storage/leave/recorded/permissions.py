@@ -1,4 +1,4 @@
-"""Who may record leave for whom, and who may override rules.
+"""Who may record leave for whom.
 
 Admins and owners record any leave for anyone. Approvers record leave of types that allow it, for
 the people whose leave they would decide on.
@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Final
 
-from storage.base import texts
 from storage.base.errors import (
     InvalidInput,
     LeaveTypeNotRecordable,
-    OverrideNotAllowed,
     RecordingNotAllowed,
 )
 from storage.base.values import Caller, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory import approvers
 from storage.rules import roles
-
-MAX_REASON_LENGTH: Final = 1_000
 
 
 def unknown_user() -> InvalidInput:
@@ -56,29 +51,3 @@ def may_record_any(leave_types: Iterable[LeaveType], *, by: Caller) -> bool:
         for leave_type in leave_types
         if not leave_type.is_archived
     )
-
-
-def checked_override(reason: str | None, *, user_id: str | None, by: Caller) -> str | None:
-    """The reason, stripped; None if there is none. ``user_id`` is whose leave it is.
-
-    Raises OverrideNotAllowed, or InvalidInput ``override_of_own_leave``,
-    ``override_without_reason``, ``invalid_length`` or ``control_character``.
-    """
-    if reason is None:
-        return None
-    if not by.is_admin:
-        raise OverrideNotAllowed
-    if user_id is None or user_id == by.user_id:
-        raise InvalidInput.of(
-            "override_reason",
-            "override_of_own_leave",
-            "Rules can only be overridden for another person: send their user_id as well.",
-        )
-    checked = texts.optional_text(reason, "override_reason", MAX_REASON_LENGTH)
-    if checked is None:
-        raise InvalidInput.of(
-            "override_reason",
-            "override_without_reason",
-            "Say why the rules are overridden, or omit override_reason.",
-        )
-    return checked

@@ -13,6 +13,7 @@ from storage.leave import drafts, leave_requests, request_steps
 from storage.leave.drafts import Draft
 from storage.leave.recorded import permissions
 from storage.leave.request_steps import Subject
+from storage.rules import roles
 
 
 def create(
@@ -30,7 +31,7 @@ def create(
     allowance and break the type's notice, length and note rules; it never overlaps. Raises the
     errors of ``leave_requests.submit`` and ``permissions``; then nothing has changed.
     """
-    override_reason = permissions.checked_override(override_reason, user_id=user_id, by=by)
+    override_reason = roles.checked_override(override_reason, user_id=user_id, by=by)
     if user_id is None or user_id == by.user_id:
         return leave_requests.submit(tx, by=by, draft=draft, now=now)
     if by.user_id is None:
