@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
-from bot.base import ids
+from bot.base import ids, payloads
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity, typed_context
@@ -215,7 +215,7 @@ async def _refused(
     async def render() -> View:
         return await _rendered(interaction, filled, by=by, is_sent=True)
 
-    shown = {block["block_id"] for block in interaction.body["view"]["blocks"]}
+    shown = payloads.inputs(interaction.body["view"])
     is_unconfirmed = isinstance(refusal, InvalidInput) and any(
         error.pointer == f"/{ids.FAR_AHEAD}" for error in refusal.errors
     )

@@ -307,6 +307,26 @@ def test_a_form_is_sent_with_the_members_that_are_read(world: World) -> None:
     assert world.request().status == "pending"
 
 
+@pytest.mark.parametrize("blocks", [{}, {"blocks": [{"type": "section"}]}], ids=["none", "no id"])
+def test_a_refusal_is_shown_although_the_form_has_no_blocks_with_ids(
+    world: World, blocks: dict[str, Any]
+) -> None:
+    values = {
+        ids.LEAVE_TYPE: {"x": {"selected_option": {"value": world.leave_type("annual")}}},
+        ids.FIRST_DAY: {"x": {"selected_date": LAST_DAY.isoformat()}},
+        ids.LAST_DAY: {"x": {"selected_date": FIRST_DAY.isoformat()}},
+    }
+    view = {"type": "modal", "callback_id": ids.REQUEST_FORM, "state": {"values": values}}
+    payload = {"team": {"id": "T1"}, "user": {"id": ADA}, "view": view | blocks}
+
+    response = world.slack.send("interactive", {"type": "view_submission", **payload})
+    world.settled()
+
+    assert response.status == 200
+    assert notice.OUTDATED not in str(response.body)
+    assert "last day" in str(response.body)
+
+
 def test_a_form_is_refreshed_although_its_blocks_have_no_ids(world: World) -> None:
     form = world.open_form()
     day = {"selected_date": FIRST_DAY.isoformat()}
