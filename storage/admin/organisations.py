@@ -141,19 +141,12 @@ def listed(tx: Transaction) -> list[Listed]:
     ]
 
 
-def require_new_name(tx: Transaction, name: str) -> None:
-    """Raise AlreadyExists if an organisation has the name, apart from case and spacing."""
+def slug_of_name(tx: Transaction, name: str) -> str | None:
+    """The slug of an organisation of that name, apart from case and spacing; None without one."""
     key = texts.name_key(name)
     # In Python: SQLite compares letters outside ASCII with case.
-    for other, slug in tx.all(_names, limit=_MAX_NAMES):
-        if texts.name_key(other) == key:
-            raise AlreadyExists(
-                "There is an organisation called {name} already ({slug}). Use --another to add a "
-                "second one of that name, or `hiatus keys create --organisation {slug}` for "
-                "another key to the first.",
-                name=other,
-                slug=slug,
-            )
+    names = tx.all(_names, limit=_MAX_NAMES)
+    return next((slug for other, slug in names if texts.name_key(other) == key), None)
 
 
 def count(tx: Transaction) -> int:

@@ -65,6 +65,10 @@ def check_manager(
     managers.check_can_manage(tx, by.organisation_id, manager_id)
     if manager_id is None or of_user_id is None:
         return
+    if manager_id == of_user_id:
+        raise InvalidInput.of(
+            "manager_id", "manager_cycle", "People cannot be their own manager. Choose another one."
+        )
     if managers.is_above(tx, by.organisation_id, of_user_id, manager_id):
         raise InvalidInput.of(
             "manager_id",

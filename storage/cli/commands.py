@@ -14,6 +14,7 @@ from storage.access import api_keys
 from storage.admin import organisations
 from storage.admin.organisations import NewOrganisation
 from storage.base import texts
+from storage.base.errors import AlreadyExists
 from storage.base.settings import StorageSettings
 from storage.base.values import Organisation, User, as_dict
 from storage.cli import console, import_command, key_commands, secret_commands
@@ -141,8 +142,15 @@ def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
 def _init(
     tx: Transaction, new: NewOrganisation, *, is_another: bool, now: datetime
 ) -> tuple[Organisation, User, str]:
-    if not is_another:
-        organisations.require_new_name(tx, new.name)
+    slug = organisations.slug_of_name(tx, new.name)
+    if slug is not None and not is_another:
+        raise AlreadyExists(
+            "There is an organisation called {name} already ({slug}). Use --another to add a "
+            "second one of that name, or `hiatus keys create --organisation {slug}` for another "
+            "key to the first.",
+            name=new.name.strip(),
+            slug=slug,
+        )
     organisation, owner = organisations.create(tx, new, source="cli", now=now)
     _, secret = api_keys.create_key(
         tx,

@@ -38,7 +38,7 @@ Env = Mapping[str, str]
 # Gives aware UTC datetimes.
 Clock = Callable[[], datetime]
 
-_MAX_REGIONS_NAMED: Final = 16
+_MAX_REGIONS_NAMED: Final = 20
 
 as_json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -15,14 +15,14 @@ from storage.base import texts
 from storage.base.values import Organisation, as_dict
 from storage.cli import console
 from storage.cli.console import Clock, Env
-from storage.db.database import Database
 
 if TYPE_CHECKING:
-    from storage.cli.people_file import BadLines, Line
+    from storage.cli.people_file import BadLines, PeopleFile
     from storage.cli.people_import import Imported, Progress
 
 # More errors are not listed: the first ones show what is wrong with the file.
 MAX_ERRORS: Final = 1_000
+_MAX_VALUE: Final = 80
 
 
 def add_to(app: click.Group, env: Env, clock: Clock) -> None:
@@ -50,12 +50,15 @@ def add_to(app: click.Group, env: Env, clock: Clock) -> None:
         from storage.cli import people_file
 
         needed = ["email"] if update else ["email", "first_name", "last_name"]
-        with console.errors_on_stderr(), _bad_lines_printed(as_json=as_json):
-            lines = people_file.read(file.read_bytes(), needed=needed)
+        with console.errors_on_stderr():
+            people = people_file.read(file.read_bytes(), needed=needed)
         with console.opened(env) as database, _bad_lines_printed(as_json=as_json):
             target = database.read_now(console.chosen_organisation, organisation)
-            run = _preview if dry_run else _import
-            counts = run(database, target, lines, now=clock(), is_update=update)
+            # A dry run does everything and rolls it back.
+            run = database.dry_run_now if dry_run else database.write_now
+            counts = _import(run, target, people, now=clock(), is_update=update)
+        for note in _region_notes(people):
+            click.echo(note, err=True)
         if as_json:
             console.print_json(
                 {"organisation_id": target.id, "dry_run": dry_run, **as_dict(counts), "errors": []}
@@ -64,24 +67,10 @@ def add_to(app: click.Group, env: Env, clock: Clock) -> None:
         click.echo(_sentence(target, counts, dry_run=dry_run))
 
 
-def _preview(
-    database: Database,
-    organisation: Organisation,
-    lines: list[Line],
-    *,
-    now: datetime,
-    is_update: bool,
-) -> Imported:
-    from storage.cli import people_import
-
-    by = console.operator(organisation)
-    return database.read_now(people_import.preview, lines, by=by, now=now, is_update=is_update)
-
-
 def _import(
-    database: Database,
+    run: Callable[..., Imported],
     organisation: Organisation,
-    lines: list[Line],
+    people: PeopleFile,
     *,
     now: datetime,
     is_update: bool,
@@ -89,15 +78,23 @@ def _import(
     from storage.cli import people_import
 
     by = console.operator(organisation)
-    with _progress_bar(len(lines)) as progress:
-        return database.write_now(
+    with _progress_bar(len(people.lines)) as progress:
+        return run(
             people_import.import_people,
-            lines,
+            people,
             by=by,
             now=now,
             is_update=is_update,
             progress=progress,
         )
+
+
+def _region_notes(people: PeopleFile) -> list[str]:
+    """A note for each country in the file whose regions have holidays of their own."""
+    codes = {line.values.get("public_holiday_country_code", "") for line in people.lines} - {""}
+    notes = map(console.region_note, sorted(codes))
+    cure = "To count those of a region, use its code in public_holiday_country_code."
+    return [f"{note} {cure}" for note in notes if note]
 
 
 @contextmanager
@@ -140,16 +137,31 @@ def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
 
 def _report(bad: BadLines) -> dict[str, object]:
     errors = [
-        {"line": line, "column": column or None, "code": error.code, "detail": error.detail}
-        for line, column, error in bad.by_line[:MAX_ERRORS]
+        {
+            "line": cell.line,
+            "column": cell.column or None,
+            "value": _shown(cell.value) or None,
+            "code": cell.code,
+            "detail": texts.printable(cell.detail),
+        }
+        for cell in bad.by_line()[:MAX_ERRORS]
     ]
     return {"errors": errors, "error_count": len(bad.errors)}
 
 
 def _print_lines(bad: BadLines) -> None:
-    errors, count = bad.by_line[:MAX_ERRORS], len(bad.errors)
-    for line, column, error in errors:
-        where = f"line {line}, {column}" if column else f"line {line}"
-        click.echo(f"{where}: {error.detail}", err=True)
-    rest = f" The first {len(errors):,} are shown." if count > len(errors) else ""
-    click.echo(f"Nothing was imported: {count:,} errors.{rest}", err=True)
+    cells = bad.by_line()
+    for cell in cells[:MAX_ERRORS]:
+        where = f"line {cell.line}, {cell.column}" if cell.column else f"line {cell.line}"
+        value = f' "{_shown(cell.value)}"' if cell.value else ""
+        click.echo(texts.printable(f"{where}{value}: {cell.detail}"), err=True)
+    errors = texts.counted(len(cells), "error")
+    lines = texts.counted(len({cell.line for cell in cells}), "line")
+    rest = f" The first {MAX_ERRORS:,} are shown." if len(cells) > MAX_ERRORS else ""
+    click.echo(f"Nothing was imported: {errors} in {lines}.{rest}", err=True)
+
+
+def _shown(value: str) -> str:
+    """A cell's text for a terminal, at most 80 characters of it."""
+    shown = texts.printable(value[:_MAX_VALUE])
+    return f"{shown}…" if len(value) > _MAX_VALUE else shown

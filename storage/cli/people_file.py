@@ -6,8 +6,8 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
@@ -29,20 +29,43 @@ _DAYS: Final = re.compile(r"[0-9]{1,3}(?:[.,][0-9])?")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One person. ``number`` is the line in the file, from 1; ``values`` has no empty cells.
+    """One person. ``number`` is the line in the file, from 1; ``values`` has the valid cells.
 
-    ``department`` and ``manager_email`` are as typed, the other values are normalised.
+    ``department`` and ``manager_email`` are as typed, the other values are normalised. ``cells``
+    has every cell that is not empty as typed, ``wrong`` the columns of invalid and absent ones.
     """
 
     number: int
     values: Checked
     department: str | None
     manager_email: str | None
+    cells: Mapping[str, str] = field(default_factory=dict)
+    wrong: Set[str] = frozenset()
 
     @property
     def email(self) -> str:
-        address: str = self.values["email"]
+        """The address; "" without a valid one."""
+        address: str = self.values.get("email", "")
         return address
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeopleFile:
+    """The lines of a file, wrong ones included, and an error for each invalid cell."""
+
+    lines: Sequence[Line]
+    errors: Sequence[FieldError] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrongCell:
+    """What is wrong in a line; ``column`` and ``value`` are "" if it is the whole line."""
+
+    line: int
+    column: str
+    value: str
+    code: str
+    detail: str
 
 
 class BadLines(InvalidInput):
@@ -51,18 +74,28 @@ class BadLines(InvalidInput):
     code = "bad_lines"
     title = "Lines of the file break rules."
 
-    def __init__(self, errors: Sequence[FieldError]) -> None:
+    def __init__(self, errors: Sequence[FieldError], lines: Sequence[Line] = ()) -> None:
         super().__init__(errors)
         self.code = BadLines.code
+        self._lines = lines
 
-    @property
-    def by_line(self) -> list[tuple[int, str, FieldError]]:
-        """Line, column and error, by line."""
-        errors_by_line = []
+    def by_line(self) -> list[WrongCell]:
+        """All errors, by line."""
+        cells = {line.number: line.cells for line in self._lines}
+        wrong = []
         for error in self.errors:
-            line, _, column = error.pointer[1:].partition("/")
-            errors_by_line.append((int(line), column, error))
-        return sorted(errors_by_line, key=lambda item: item[0])
+            number, _, column = error.pointer[1:].partition("/")
+            value = cells.get(int(number), {}).get(column, "")
+            wrong.append(
+                WrongCell(
+                    line=int(number),
+                    column=column,
+                    value=value,
+                    code=error.code,
+                    detail=error.detail,
+                )
+            )
+        return sorted(wrong, key=lambda cell: cell.line)
 
 
 def _day(text: str, field: str) -> date:
@@ -109,28 +142,28 @@ COLUMNS: Final[Mapping[str, fields.Check]] = {
 }
 
 
-def read(content: bytes, *, needed: Sequence[str]) -> list[Line]:
+def read(content: bytes, *, needed: Sequence[str]) -> PeopleFile:
     """The people in the file; ``needed`` are the required columns.
 
     UTF-8, or UTF-16 with a byte order mark; separated by comma, semicolon or tab. Raises
-    InvalidInput for an unreadable file, and BadLines with an error for each invalid cell.
+    InvalidInput for a file whose lines cannot be told apart.
     """
     text = _text(content)
     header, rows = _table(text)
-    _check_header(header, needed)
+    errors = _wrong_columns(header, needed)
+    absent = frozenset(needed) - {*header}
     lines: list[Line] = []
-    errors: list[FieldError] = []
-    for number, cells in rows:
-        if len(lines) == MAX_LINES:
+    for count, (number, cells) in enumerate(rows):
+        if count == MAX_LINES:
             raise _unreadable("too_long", f"A file holds at most {MAX_LINES:,} people.")
-        try:
-            lines.append(_line(number, header, cells))
-        except BadLines as error:
-            errors.extend(error.errors)
+        if isinstance(cells, FieldError):
+            errors.append(cells)
+            continue
+        line, wrong_cells = _line(number, header, cells, absent)
+        lines.append(line)
+        errors += wrong_cells
     errors += _repeated(lines)
-    if errors:
-        raise BadLines(errors)
-    return lines
+    return PeopleFile(lines=lines, errors=errors)
 
 
 def _unreadable(code: str, detail: str) -> InvalidInput:
@@ -156,82 +189,128 @@ def _text(content: bytes) -> str:
         ) from error
 
 
-def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+def _table(text: str) -> tuple[list[str], Iterator[tuple[int, list[str] | FieldError]]]:
     """The column names, and the rows that are not empty with the number of their first line."""
     first_line = text.partition("\n")[0]
     separator = max(_SEPARATORS, key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows = _numbered(reader)
-    header = next(rows, (1, []))[1]
+    _, header = next(rows, (1, []))
+    if isinstance(header, FieldError):
+        raise _unreadable(header.code, f"Line 1: {header.detail}")
     return [re.sub(r"[\s-]+", "_", name.strip().lower()) for name in header], rows
 
 
 # The csv module has no public type for its readers.
-def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
+def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | FieldError]]:
+    """Each row, or its error; the reader goes on with the next line."""
     line = 1
-    try:
-        for cells in reader:
+    while True:
+        try:
+            cells = next(reader)
             if any(cell.strip() for cell in cells):
                 yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise _unreadable("not_csv", f"Line {line} is no CSV: {error}.") from error
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, FieldError(pointer=f"/{line}", code="not_csv", detail=_not_csv(str(error)))
+        line = reader.line_num + 1
 
 
-def _check_header(header: list[str], needed: Sequence[str]) -> None:
+def _not_csv(reason: str) -> str:
+    if reason.startswith(("unexpected end of data", "field larger")):
+        return (
+            "A quotation mark is not closed, so the lines after it cannot be told apart. Close it, "
+            "or write it twice if it is part of the text."
+        )
+    return (
+        f"This is no CSV: {reason}. Put the whole cell in quotation marks, and write those inside "
+        "it twice."
+    )
+
+
+def _wrong_columns(header: list[str], needed: Sequence[str]) -> list[FieldError]:
+    """An error for each unknown, repeated or missing column. Raises InvalidInput without any."""
     if not header:
         raise _unreadable("empty", "The file is empty; its first line names the columns.")
-    problems = [_unknown(name) for name in header if name not in COLUMNS]
-    problems += [
-        f"The column {name} is there twice."
-        for name in dict.fromkeys(header)
+    if not any(name in COLUMNS for name in header):
+        columns = ", ".join(COLUMNS)
+        raise _unreadable("wrong_columns", f"Line 1 has to name the columns, such as {columns}.")
+    details = {name: _unknown(name) for name in header if name not in COLUMNS}
+    details |= {
+        name: f"The column {name} is there twice. Remove one of them."
+        for name in header
         if name in COLUMNS and header.count(name) > 1
+    }
+    details |= {
+        name: f"The column {name} is missing. Add it." for name in needed if name not in header
+    }
+    return [
+        FieldError(pointer=f"/1/{name[:50]}", code="wrong_columns", detail=detail)
+        for name, detail in details.items()
     ]
-    problems += [f"The column {name} is missing." for name in needed if name not in header]
-    if problems:
-        raise _unreadable("wrong_columns", " ".join(problems[:20]))
 
 
 def _unknown(name: str) -> str:
     close = difflib.get_close_matches(name, COLUMNS, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"the columns are {', '.join(COLUMNS)}."
-    return f"There is no column {name[:50]!r}: {hint}"
+    hint = f"Did you mean {close[0]}?" if close else f"The columns are {', '.join(COLUMNS)}."
+    return f"There is no such column. {hint}"
 
 
-def _line(number: int, header: list[str], cells: list[str]) -> Line:
-    """Raises BadLines with all errors of the line."""
-    if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
-        detail = f"It has {len(cells)} cells; the header has {len(header)}."
-        raise BadLines([FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)])
-    typed = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if cell.strip()}
+def _line(
+    number: int, header: list[str], cells: list[str], absent: Set[str]
+) -> tuple[Line, list[FieldError]]:
+    """The line with its valid cells, and the errors of the others."""
+    cells_by_column = {
+        name: cell.strip()
+        for name, cell in zip(header, cells, strict=False)
+        if name in COLUMNS and cell.strip()
+    }
     values: Checked = {}
     errors: list[FieldError] = []
-    if "email" not in typed:
-        errors.append(
-            FieldError(pointer=f"/{number}/email", code="required", detail="email is required.")
-        )
-    for name, cell in typed.items():
+    for name, cell in cells_by_column.items():
         try:
             values[name] = COLUMNS[name](cell, name)
         except InvalidInput as error:
             errors += [
                 replace(field_error, pointer=f"/{number}/{name}") for field_error in error.errors
             ]
-    if errors:
-        raise BadLines(errors)
+    wrong = absent | (cells_by_column.keys() - values.keys())
+    if "email" not in cells_by_column and "email" not in absent:
+        detail = "email is required. Fill it in."
+        errors.append(FieldError(pointer=f"/{number}/email", code="required", detail=detail))
+    if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
+        # A separator inside a text has shifted the other cells: their errors would mislead.
+        detail = (
+            f"It has {len(cells)} cells, and line 1 has {len(header)}. Put a text that contains "
+            "the separator in quotation marks."
+        )
+        errors = [FieldError(pointer=f"/{number}", code="too_many_cells", detail=detail)]
+        wrong = frozenset(COLUMNS)
+        values = {name: value for name, value in values.items() if name == "email"}
     department, manager = values.pop("department", None), values.pop("manager_email", None)
     if "leave_allowance" in values:
         values["leave_allowance_half_days"] = values.pop("leave_allowance")
-    return Line(number=number, values=values, department=department, manager_email=manager)
+    line = Line(
+        number=number,
+        values=values,
+        department=department,
+        manager_email=manager,
+        cells=cells_by_column,
+        wrong=wrong,
+    )
+    return line, errors
 
 
 def _repeated(lines: list[Line]) -> list[FieldError]:
     first: dict[str, int] = {}
     errors = []
     for line in lines:
+        if not line.email:
+            continue
         earlier = first.setdefault(texts.email_key(line.email), line.number)
         if earlier != line.number:
-            detail = f"{line.email} stands in line {earlier} already."
+            detail = f"The address is in line {earlier} as well. Remove one of the two lines."
             errors.append(
                 FieldError(pointer=f"/{line.number}/email", code="repeated_email", detail=detail)
             )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from storage.admin import departments, people
-from storage.base.errors import Conflict, DomainError, FieldError
+from storage.base.errors import Conflict, DomainError, FieldError, InvalidInput
 from storage.base.values import Caller
 from storage.cli import people_import_plan
-from storage.cli.people_file import BadLines, Line
+from storage.cli.people_file import BadLines, PeopleFile
 from storage.cli.people_import_plan import Plan, PlannedPerson
 from storage.db import locks
 from storage.db.database import INSERT_BATCH, Transaction
 from storage.directory import people_changes, people_rows, slack_syncs
+
+_COLUMNS_OF_FIELDS: Final = {"manager_id": "manager_email", "department_id": "department"}
 
 # Called with how many people are done.
 Progress = Callable[[int], None]
@@ -40,16 +43,9 @@ class FileOvertaken(Conflict):
         super().__init__("Nothing was imported; run the command again.")
 
 
-def preview(
-    tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
-) -> Imported:
-    """The effects of ``import_people``; raises the same errors."""
-    return _counts(people_import_plan.make(tx, lines, by=by, now=now, is_update=is_update))
-
-
 def import_people(
     tx: Transaction,
-    lines: Sequence[Line],
+    file: PeopleFile,
     *,
     by: Caller,
     now: datetime,
@@ -63,18 +59,22 @@ def import_people(
     nothing has changed.
     """
     locks.organisation(tx, by.organisation_id)
-    plan = people_import_plan.make(tx, lines, by=by, now=now, is_update=is_update)
+    plan = people_import_plan.make(tx, file, by=by, now=now, is_update=is_update)
     changed = [person.id for person in plan.people if person.is_changed]
     people_rows.lock(tx, by.organisation_id, changed)
     try:
         _create_departments(tx, plan, by=by, now=now)
         added = _add(tx, plan.people, by=by, now=now, progress=progress)
-        _change(tx, plan.people, by=by, now=now, progress=lambda count: progress(added + count))
+        faults = _change(
+            tx, plan.people, by=by, now=now, progress=lambda count: progress(added + count)
+        )
     except people_changes.ChangedMeanwhile as error:
         raise FileOvertaken from error
+    if faults:
+        raise BadLines(faults, file.lines)
     # Imported approvers get their cards once their Slack accounts are known.
     slack_syncs.request(tx, by.organisation_id, now=now)
-    progress(len(lines))
+    progress(len(file.lines))
     return _counts(plan)
 
 
@@ -123,16 +123,18 @@ def _change(
     by: Caller,
     now: datetime,
     progress: Progress,
-) -> None:
-    """Update the existing people, as PATCH would. Raises BadLines."""
+) -> list[FieldError]:
+    """Update the existing people, as PATCH would; returns what the updates refuse."""
     changed = [person for person in persons if person.is_changed]
+    faults: list[FieldError] = []
     # New owners first, so that the last old one may be demoted.
     for person in changed:
         if person.values.get("role") == "owner":
-            _update(tx, person, {"role": "owner"}, by=by, now=now)
+            faults += _update(tx, person, {"role": "owner"}, by=by, now=now)
     for number, person in enumerate(changed, 1):
-        _update(tx, person, person.values, by=by, now=now)
+        faults += _update(tx, person, person.values, by=by, now=now)
         progress(number)
+    return faults
 
 
 def _update(
@@ -142,11 +144,21 @@ def _update(
     *,
     by: Caller,
     now: datetime,
-) -> None:
+) -> list[FieldError]:
+    """Raises ChangedMeanwhile."""
+    number = person.line.number
     try:
         people.update(tx, person.id, changes, by=by, now=now)
-    except (people_changes.ChangedMeanwhile, BadLines):
+    except people_changes.ChangedMeanwhile:
         raise
-    except DomainError as error:
-        fault = FieldError(pointer=f"/{person.line.number}", code=error.code, detail=error.detail)
-        raise BadLines([fault]) from error
+    except InvalidInput as refusal:
+        columns = [(_column(error.pointer[1:]), error) for error in refusal.errors]
+        return [replace(error, pointer=f"/{number}/{column}") for column, error in columns]
+    except DomainError as refusal:
+        return [FieldError(pointer=f"/{number}", code=refusal.code, detail=refusal.detail)]
+    return []
+
+
+def _column(field: str) -> str:
+    """The column of a field of ``people.update``."""
+    return _COLUMNS_OF_FIELDS.get(field, field)

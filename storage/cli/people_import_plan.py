@@ -17,7 +17,7 @@ from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
 from storage.base.ids import new_id
 from storage.base.values import Caller, User
-from storage.cli.people_file import BadLines, Line
+from storage.cli.people_file import BadLines, Line, PeopleFile
 from storage.db import rows
 from storage.db.database import Transaction
 from storage.directory import managers, people_rows
@@ -26,6 +26,14 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.rules.employment import records
 
 _MAX_OWNERS: Final = 10_000
+_MAX_PEOPLE_OF_CYCLE_NAMED: Final = 10
+# Columns without which the dates of a person cannot be checked.
+_DATED: Final = frozenset(
+    {
+        *("start_date", "end_date", "effective_from", "department"),
+        *("working_days", "public_holiday_country_code", "leave_allowance"),
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,15 +73,18 @@ class Plan:
     new_departments: list[NewDepartment]
 
 
-def make(
-    tx: Transaction, lines: Sequence[Line], *, by: Caller, now: datetime, is_update: bool
-) -> Plan:
-    """The plan for the lines of a file. Raises BadLines."""
+def make(tx: Transaction, file: PeopleFile, *, by: Caller, now: datetime, is_update: bool) -> Plan:
+    """The plan for the lines of a file. Raises BadLines with the errors of cells and of the plan.
+
+    A check is left out where a wrong cell of its line would mislead it.
+    """
+    lines = file.lines
     users_by_email = _users_by_email(tx, lines, by=by)
     persons = [
         _person(line, users_by_email.get(texts.email_key(line.email)), now) for line in lines
     ]
-    faults = [fault for person in persons for fault in _faults(person, is_update=is_update)]
+    faults = [*file.errors]
+    faults += [fault for person in persons for fault in _faults(person, is_update=is_update)]
     faults += _set_managers(persons, users_by_email)
     new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
     faults += ambiguous
@@ -81,14 +92,9 @@ def make(
     faults += [fault for person in persons for fault in _date_faults(person, config, now)]
     faults += _owner_faults(tx, persons, by=by)
     chain = managers.with_all_above(tx, by.organisation_id, _managers(persons))
-    in_cycles = managers.in_cycles(chain)
-    faults += [
-        _fault(person, "manager_email", "manager_cycle", "This manager reports to the same person.")
-        for person in persons
-        if person.id in in_cycles
-    ]
+    faults += _cycle_faults(tx, persons, chain, by=by)
     if faults:
-        raise BadLines(faults)
+        raise BadLines(faults, lines)
     depths: dict[str, int] = {}
     persons.sort(key=lambda person: managers.depth(person.id, chain, depths))
     return Plan(people=persons, new_departments=new_departments)
@@ -99,7 +105,7 @@ def _fault(person: PlannedPerson, column: str, code: str, detail: str) -> FieldE
 
 
 def _person(line: Line, user: User | None, now: datetime) -> PlannedPerson:
-    # An archived person's address is free: it makes a new person.
+    # An archived person's address is free: it makes a new person. So does none, until it is typed.
     if user is None or user.status == "archived":
         return PlannedPerson(line=line, id=new_id(now), user=None, values=dict(line.values))
     # The address as it was first written stays.
@@ -109,7 +115,7 @@ def _person(line: Line, user: User | None, now: datetime) -> PlannedPerson:
 
 def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, User]:
     """The people and managers of the file who exist already, by the key of their address."""
-    keys = {texts.email_key(line.email) for line in lines}
+    keys = {texts.email_key(line.email) for line in lines if line.email}
     keys |= {texts.email_key(line.manager_email) for line in lines if line.manager_email}
     user_rows = tx.all(
         people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
@@ -121,16 +127,24 @@ def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> di
 
 def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
     if person.user is None:
+        if not person.line.email and is_update:
+            return  # The person may exist.
         for name in ("first_name", "last_name"):
-            if name not in person.values:
-                yield _fault(person, name, "required", f"{name} is required for a new person.")
+            if name not in person.values and name not in person.line.wrong:
+                detail = f"{name} is required for a new person. Fill it in."
+                yield _fault(person, name, "required", detail)
+        if not person.line.email:
+            return
         try:
             texts.new_email(person.line.email, "email")
         except InvalidInput as refusal:
             for error in refusal.errors:
                 yield _fault(person, "email", error.code, error.detail)
     elif not is_update:
-        detail = f"{person.line.email} is there already; --update would change the person."
+        detail = (
+            "A person with this address exists already. Add --update to change them, or remove the "
+            "line."
+        )
         yield _fault(person, "email", "email_taken", detail)
 
 
@@ -139,10 +153,12 @@ def _date_faults(
 ) -> Iterable[FieldError]:
     """Days out of order, and dates of changes that the line does not have."""
     values = person.values
+    if not person.line.wrong.isdisjoint(_DATED):
+        return
     try:
         if person.user is not None:
             effective.with_changes(config, person.user, values, now=now)
-        elif "effective_from" in values:
+        elif "effective_from" in values and person.line.email:
             detail = "A new person's values count from their first day. Leave the cell empty."
             yield _fault(person, "effective_from", "new_person", detail)
         else:
@@ -158,7 +174,10 @@ def _set_managers(
     persons: Sequence[PlannedPerson], users_by_email: Mapping[str, User]
 ) -> Iterable[FieldError]:
     """Set the ids of managers, who may be on any line or exist already."""
-    ids = {texts.email_key(person.line.email): person.id for person in persons}
+    ids: dict[str, str] = {}
+    for person in persons:
+        if person.line.email:
+            ids.setdefault(texts.email_key(person.line.email), person.id)
     faults = []
     for person in persons:
         email = person.line.manager_email
@@ -167,10 +186,13 @@ def _set_managers(
         user = users_by_email.get(texts.email_key(email))
         is_in_file = texts.email_key(email) in ids
         if not is_in_file and user is not None and user.status == "archived":
-            detail = f"{email} is archived."
+            detail = "This person is archived. Restore them first, or name another manager."
             faults.append(_fault(person, "manager_email", "manager_archived", detail))
         elif not is_in_file and user is None:
-            detail = f"{email} is neither in the file nor in the organisation."
+            detail = (
+                "There is no person with this address in the file or in the organisation. Correct "
+                "it, or add them to the file."
+            )
             faults.append(_fault(person, "manager_email", "not_found", detail))
         else:
             person.values["manager_id"] = ids.get(texts.email_key(email)) or user and user.id
@@ -197,7 +219,7 @@ def _set_departments(
             new.append(NewDepartment(id=new_id(now), name=name))
             ids = existing[name.casefold()] = [new[-1].id]
         if len(ids) > 1:
-            detail = f"There are {len(ids)} departments called {name}."
+            detail = f"{len(ids)} departments have this name. Rename the others first."
             faults.append(_fault(person, "department", "ambiguous", detail))
         person.values["department_id"] = ids[0]
     return new, faults
@@ -231,7 +253,7 @@ def _owner_faults(
         and person.values.get("role") == "owner"
         and person.values.get("end_date", person.user.end_date) is None
     }
-    detail = "The organisation would have no active owner left."
+    detail = "The organisation would have no active owner left. Make another person an owner first."
     return [
         _fault(person, ending[person.id], "last_owner", detail)
         for person in persons
@@ -240,8 +262,48 @@ def _owner_faults(
 
 
 def _managers(persons: Sequence[PlannedPerson]) -> dict[str, str | None]:
-    return {
-        person.id: person.values.get("manager_id")
-        or (None if person.user is None else person.user.manager_id)
+    return {person.id: _manager(person) for person in persons}
+
+
+def _manager(person: PlannedPerson) -> str | None:
+    """The manager after the import; None while the cell is wrong."""
+    if "manager_email" in person.line.wrong:
+        return None
+    current = None if person.user is None else person.user.manager_id
+    return person.values.get("manager_id") or current
+
+
+def _cycle_faults(
+    tx: Transaction,
+    persons: Sequence[PlannedPerson],
+    chain: Mapping[str, str | None],
+    *,
+    by: Caller,
+) -> Iterable[FieldError]:
+    """People who would be their own managers, directly or through others."""
+    in_cycles = managers.in_cycles(chain)
+    if not in_cycles:
+        return []
+    emails = {person.id: person.line.email for person in persons}
+    others = people_rows.of_ids(tx, by.organisation_id, sorted(in_cycles - emails.keys()))
+    emails |= {user.id: user.email for user in others.values()}
+    return [
+        _fault(person, "manager_email", "manager_cycle", _cycle(person.id, chain, emails))
         for person in persons
-    }
+        if person.id in in_cycles
+    ]
+
+
+def _cycle(person_id: str, chain: Mapping[str, str | None], emails: Mapping[str, str]) -> str:
+    own = emails[person_id]
+    named = [own]
+    at = chain[person_id]
+    while at is not None and at != person_id and len(named) < _MAX_PEOPLE_OF_CYCLE_NAMED:
+        named.append(emails.get(at, ""))
+        at = chain[at]
+    if len(named) == 1:
+        return "People cannot be their own manager. Name another one, or leave the cell empty."
+    named += [own] if at == person_id else ["…", own]
+    return (
+        f"The managers lead back to this person: {' → '.join(named)}. Change one of these managers."
+    )

@@ -13,7 +13,7 @@ import pytest
 from bot.base import ids
 from storage.base.values import User
 from storage.cli import people_import
-from storage.cli.people_file import Line
+from storage.cli.people_file import Line, PeopleFile
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
@@ -60,7 +60,7 @@ def crowd(world: World, admin: User) -> None:
     def import_all(tx: Transaction) -> User:
         people_import.import_people(
             tx,
-            [boss, *lines],
+            PeopleFile(lines=[boss, *lines]),
             by=world.acme.caller,
             now=world.clock(),
             is_update=False,

@@ -27,10 +27,10 @@ def imported(world: World) -> User:
     world.link()
 
     def import_manager(tx: Any) -> Imported:
-        lines = people_file.read(FILE.encode(), needed=("email",))
+        people = people_file.read(FILE.encode(), needed=("email",))
         return people_import.import_people(
             tx,
-            lines,
+            people,
             by=world.acme.caller,
             now=world.clock(),
             is_update=False,

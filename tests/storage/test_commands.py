@@ -135,7 +135,11 @@ def test_a_second_init_of_a_name_asks_for_another(shell: Shell, name: str) -> No
 
     for options in ([], ["--json"]):
         second = shell.run(*ACME, f"--name={name}", *options)
-        refused(second, "There is an organisation called Acme already (acme).", "Use --another")
+        refused(
+            second,
+            f"There is an organisation called {name.strip()} already (acme).",
+            "Use --another",
+        )
 
     assert shell.read(organisations.count) == 1
     shell.json_of(*ACME, f"--name={name}", "--another")
