@@ -100,7 +100,8 @@ class VettedTransport(httpx.AsyncBaseTransport):
                 ),
                 headers=request.headers.raw,
                 content=request.stream,
-                extensions=request.extensions,
+                # Certificates have names without the dot at the end.
+                extensions=request.extensions | {"sni_hostname": url.host.rstrip(".")},
             )
         )
         return httpx.Response(

@@ -730,7 +730,12 @@ def certificate_for(name: str, directory: Path) -> tuple[ssl.SSLContext, str]:
 
 @pytest.mark.parametrize(
     ("host", "error"),
-    [("right.example.com", None), ("wrong.example.com", "tls_failed"), ("127.0.0.1", "tls_failed")],
+    [
+        ("right.example.com", None),
+        ("right.example.com.", None),
+        ("wrong.example.com", "tls_failed"),
+        ("127.0.0.1", "tls_failed"),
+    ],
 )
 def test_certificate_must_bear_the_host_of_the_url(
     host: str, error: str | None, tmp_path: Path
