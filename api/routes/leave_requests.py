@@ -123,6 +123,7 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 # Field codes of the rules for every draft.
 DRAFT_RULES: Final = (
     "after_end_date",
+    "before_start_date",
     "control_character",
     "cover_archived",
     "cover_inactive",

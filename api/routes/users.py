@@ -238,9 +238,9 @@ OPERATIONS = (
             "the same step, past days included; it is kept even if it then counts nothing or "
             "overdraws the allowance. `public_holiday_country_code` takes a code from `GET "
             "/countries`, which also says which countries have regions. With a new manager or "
-            "department, pending leave goes to its new approvers. Leave after a new `end_date` "
-            "is cancelled, leave across it shortened, and the person is archived on the day "
-            "after; the last active owner cannot get one."
+            "department, pending leave goes to its new approvers. Leave before a new `start_date` "
+            "or after a new `end_date` is cancelled, leave across it shortened, and the person is "
+            "archived on the day after `end_date`; the last active owner cannot get one."
         ),
         handler=update,
         show_effects=effects.shown,

@@ -71,7 +71,12 @@ class UserFields(DatedFields):
     role: Role = ABSENT
     manager_id: Uuid | None = ABSENT
     job_title: Name | None = ABSENT
-    start_date: Day | None = ABSENT
+    start_date: Annotated[
+        Day | None,
+        Field(
+            description="The first day of employment. Leave before it is cancelled or shortened."
+        ),
+    ] = ABSENT
     end_date: Annotated[
         Day | None,
         Field(

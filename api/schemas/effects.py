@@ -36,7 +36,7 @@ class BalanceChangeRecord(TypedDict):
 
 
 class LeaveEffectRecord(TypedDict):
-    """A leave request that would change, with its end date and days before and after."""
+    """A leave request that would change, with its dates and days before and after."""
 
     leave_request_id: Id
     user: UserSummaryRecord
@@ -44,6 +44,7 @@ class LeaveEffectRecord(TypedDict):
     status: LeaveStatus
     effect: Effect
     start_date: date
+    start_date_after: date
     end_date: date
     end_date_after: date
     days_before: Days
@@ -168,6 +169,7 @@ def _leave(config: OrganisationConfig, effect: LeaveEffect) -> LeaveEffectRecord
         "status": before.status,
         "effect": _effect(effect),
         "start_date": before.start_date,
+        "start_date_after": after.start_date,
         "end_date": before.end_date,
         "end_date_after": after.end_date,
         "days_before": days_of(before.total_half_days),
@@ -183,7 +185,9 @@ def _leave(config: OrganisationConfig, effect: LeaveEffect) -> LeaveEffectRecord
 def _effect(effect: LeaveEffect) -> Effect:
     if effect.after.status == "cancelled":
         return "cancelled"
-    return "recounted" if effect.after.end_date == effect.before.end_date else "shortened"
+    before, after = effect.before, effect.after
+    has_same_dates = (after.start_date, after.end_date) == (before.start_date, before.end_date)
+    return "recounted" if has_same_dates else "shortened"
 
 
 def _half_days_after(effect: LeaveEffect) -> int:

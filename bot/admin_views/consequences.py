@@ -112,6 +112,11 @@ def _change(effect: LeaveEffect) -> str:
     if effect.after.end_date != effect.before.end_date:
         last = words.day(effect.after.end_date)
         return gettext("{who}, {when}: ends on {last} ({after})", last=last, after=after, **values)
+    if effect.after.start_date != effect.before.start_date:
+        first = words.day(effect.after.start_date)
+        return gettext(
+            "{who}, {when}: starts on {first} ({after})", first=first, after=after, **values
+        )
     return gettext("{who}, {when}: {before} → {after}", after=after, **values)
 
 

@@ -52,6 +52,12 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
                 "awaited a decision.",
                 requester=requester,
             )
+        if card.cancelled_because == "employment_starts":
+            return gettext(
+                "{requester}'s approved leave was cancelled, because their employment starts "
+                "later.",
+                requester=requester,
+            )
         if by is None:
             return gettext("{requester}'s approved leave was cancelled.", requester=requester)
         if by == card.requester.name:

@@ -131,6 +131,8 @@ def _outcome(card: ApprovalCard) -> str:
             return gettext("Cancelled because employment ends")
         case "cancelled" if card.cancelled_because == "lapsed":
             return gettext("Lapsed without a decision")
+        case "cancelled" if card.cancelled_because == "employment_starts":
+            return gettext("Cancelled because employment starts later")
         case "cancelled":
             return gettext("Cancelled by {name}", name=by) if by else gettext("Cancelled")
         case "approved":

@@ -293,11 +293,18 @@ def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | 
 
 
 def _shortened(card: ApprovalCard) -> str | None:
-    end_date = card.requester.end_date
-    if card.request.status not in ("pending", "approved") or end_date is None:
+    request, requester = card.request, card.requester
+    if request.status not in ("pending", "approved"):
         return None
-    day = words.day(end_date)
-    return gettext("Your leave was shortened, because your employment ends on {day}.", day=day)
+    if requester.end_date == request.end_date:
+        day = words.day(request.end_date)
+        return gettext("Your leave was shortened, because your employment ends on {day}.", day=day)
+    if requester.start_date == request.start_date:
+        day = words.day(request.start_date)
+        return gettext(
+            "Your leave was shortened, because your employment starts on {day}.", day=day
+        )
+    return None
 
 
 def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
@@ -373,6 +380,11 @@ def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
     if card.cancelled_because == "employment_ends" and card.requester.end_date is not None:
         day = words.day(card.requester.end_date)
         return gettext("Your leave was cancelled, because your employment ends on {day}.", day=day)
+    if card.cancelled_because == "employment_starts" and card.requester.start_date is not None:
+        day = words.day(card.requester.start_date)
+        return gettext(
+            "Your leave was cancelled, because your employment starts on {day}.", day=day
+        )
     if card.ended_by_name == card.requester.name:
         own = gettext("You cancelled {dates}.", dates=dates)
         sentence = own if dates else gettext("You cancelled your request.")

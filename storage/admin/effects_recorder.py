@@ -110,6 +110,8 @@ def _changed_days(before: User, after: User) -> list[date]:
     days = [record.valid_from for record in changed]
     if after.end_date != before.end_date:
         days += [before.end_date, after.end_date]
+    if after.start_date != before.start_date:
+        days += [before.start_date, after.start_date]
     return [day for day in days if day is not None]
 
 

@@ -1,4 +1,4 @@
-"""What happens to a person's leave and reports when they leave."""
+"""What happens to a person's leave and reports when their employment ends or starts later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.leave.cover import cover_notices
 from storage.leave.request_steps import notify_approvers
 from storage.rules import halves
 
-Reason = Literal["user_archived", "employment_ends"]
+Reason = Literal["user_archived", "employment_ends", "employment_starts"]
 
 
 def end_leave(
@@ -60,6 +60,24 @@ def end_leave_after(
         if before.end_date > last_day
     ]
     return _apply_all(tx, config, user, ended, "employment_ends", by=by, now=now)
+
+
+def end_leave_before(
+    tx: Transaction,
+    config: OrganisationConfig,
+    user: User,
+    first_day: date,
+    *,
+    by: Caller,
+    now: datetime,
+) -> tuple[LeaveEffect, ...]:
+    """Cancel leave before the first day of employment and shorten leave that crosses it.
+
+    As ``end_leave_after``.
+    """
+    standing = leave_rows.standing_before(tx, config.organisation.id, user.id, first_day)
+    ended = [(before, _started_later(before, first_day, now)) for before in standing]
+    return _apply_all(tx, config, user, ended, "employment_starts", by=by, now=now)
 
 
 def _apply_all(
@@ -159,6 +177,27 @@ def _shortened(before: LeaveRequest, last_day: date, now: datetime) -> LeaveRequ
     )
 
 
+def _started_later(before: LeaveRequest, first_day: date, now: datetime) -> LeaveRequest:
+    """The request from a day on; cancelled if nothing counts from then on."""
+    halves_from = before.counted_halves[(first_day - before.start_date).days :]
+    half_days = halves.total_half_days(halves_from)
+    if half_days == 0:
+        return _cancelled(before, now)
+    # On a single day "pm" alone would mean the afternoon only, and the last day was whole.
+    is_whole_day = before.end_date == first_day and before.end_half_day == "pm"
+    return replace(
+        before,
+        start_date=first_day,
+        start_half_day=None,
+        end_half_day=None if is_whole_day else before.end_half_day,
+        counted_halves=halves_from,
+        total_half_days=half_days,
+        amendment_id=None,
+        updated_at=now,
+        version=before.version + 1,
+    )
+
+
 def _apply(
     tx: Transaction,
     config: OrganisationConfig,
@@ -176,7 +215,7 @@ def _apply(
     changed = [(effect.after, effect.user) for effect in leave]
     changed_leave = [effect.after for effect in leave]
     # An archived person has left and is not notified; approvers are, and their cards refreshed.
-    notified = changed_leave if why == "employment_ends" else ()
+    notified = () if why == "user_archived" else changed_leave
     event: EventType = "leave_request.updated"
     notification: NotificationEvent = "leave_request.shortened"
     if action == "leave_request.cancelled":

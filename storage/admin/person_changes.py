@@ -52,7 +52,8 @@ def write(
     """Write the checked change of a locked person; returns them with the next version.
 
     Leave is recalculated on every day whose working days or public holidays change, past days
-    included; leave after a new last day of employment ends. New approvers get their cards.
+    included; leave after a new last day of employment or before a new first one is cancelled or
+    shortened. New approvers get their cards.
     """
     pending = _pending_with_other_approvers(tx, config, user, after, now)
     approvers_before = reassignment.approvers_by_requester(tx, config, pending, now=now)
@@ -63,6 +64,9 @@ def write(
     leave = _recalculate(tx, config, user, after, by=by, now=now)
     if after.end_date is not None and after.end_date < (user.end_date or date.max):
         ended = offboarding.end_leave_after(tx, config, after, after.end_date, by=by, now=now)
+        leave = _joined(leave, ended)
+    if after.start_date is not None and after.start_date > (user.start_date or date.min):
+        ended = offboarding.end_leave_before(tx, config, after, after.start_date, by=by, now=now)
         leave = _joined(leave, ended)
     approvers_after = reassignment.approvers_by_requester(tx, config, pending, now=now)
     reassigned = reassignment.difference(pending, approvers_before, approvers_after)

@@ -188,7 +188,8 @@ def _check_rules(
 ) -> Assessment:
     """``run`` calls each rule; their order decides which error ``assess`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
-    run(request_rules.check_end_date, span, user.end_date)
+    if replaces is None or not spans.lies_within(span, spans.of_request(replaces)):
+        run(request_rules.check_employed, span, user.start_date, user.end_date)
     day_counts = by_date.count(config, user, span)
     adds_leave = True
     if replaces is not None:
@@ -275,10 +276,11 @@ def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: Le
     """The counted halves of a stored request by today's working days and holidays.
 
     The rules of its type were checked when it was requested. Raises InvalidInput
-    ``after_end_date`` or ``no_working_time``, OverlappingLeave or InsufficientAllowance.
+    ``before_start_date``, ``after_end_date`` or ``no_working_time``, OverlappingLeave or
+    InsufficientAllowance.
     """
     span = spans.of_request(request)
-    request_rules.check_end_date(span, user.end_date)
+    request_rules.check_employed(span, user.start_date, user.end_date)
     day_counts = by_date.count(config, user, span)
     counted_halves = days.counted_halves(day_counts)
     check_other_leave(

@@ -14,8 +14,9 @@ from storage.directory import pending_approvals
 from storage.events import audit_log, organisation_config
 from storage.leave import leave_rows
 
-# Sick leave took its last day, an end of employment before it was set, or it was not decided.
-CancellationCause = Literal["interrupted", "employment_ends", "lapsed"]
+# Sick leave took its last day, employment was changed to end before it or start after it, or it was
+# not decided.
+CancellationCause = Literal["interrupted", "employment_ends", "employment_starts", "lapsed"]
 
 
 def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:

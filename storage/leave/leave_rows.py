@@ -134,6 +134,8 @@ def save_all(
             "id": before.id,
             "version_before": before.version,
             "status": after.status,
+            "start_date": after.start_date,
+            "start_half_day": after.start_half_day,
             "end_date": after.end_date,
             "end_half_day": after.end_half_day,
             "total_half_days": after.total_half_days,
@@ -178,6 +180,20 @@ def current_of(
     """A person's pending requests, and approved ones that end today or later, by first day."""
     request_rows = tx.all(
         _current, organisation_id=organisation_id, user_id=user_id, today=today.isoformat()
+    )
+    requests = [rows.leave_request(row) for row in request_rows]
+    return sorted(requests, key=lambda request: (request.start_date, request.id))
+
+
+def standing_before(
+    tx: Transaction, organisation_id: str, user_id: str, first_day: date
+) -> list[LeaveRequest]:
+    """A person's pending and approved requests that begin before a day, by first day."""
+    request_rows = tx.all(
+        _standing_before,
+        organisation_id=organisation_id,
+        user_id=user_id,
+        first_day=first_day.isoformat(),
     )
     requests = [rows.leave_request(row) for row in request_rows]
     return sorted(requests, key=lambda request: (request.start_date, request.id))
@@ -265,6 +281,8 @@ def _request(organisation_id: Param[str], request_id: Param[str]) -> Select:
 # The columns that `save_all` writes, with PostgreSQL's types.
 _SAVED_COLUMNS: Final = {
     "status": "text",
+    "start_date": "date",
+    "start_half_day": "text",
     "end_date": "date",
     "end_half_day": "text",
     "total_half_days": "integer",
@@ -330,6 +348,18 @@ def _current(organisation_id: Param[str], user_id: Param[str], today: Param[str]
         LeaveRequestRow.user_id == user_id,
         (LeaveRequestRow.status == "pending")
         | ((LeaveRequestRow.status == "approved") & (LeaveRequestRow.end_date >= today)),
+    )
+
+
+@compiled
+def _standing_before(
+    organisation_id: Param[str], user_id: Param[str], first_day: Param[str]
+) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        LeaveRequestRow.user_id == user_id,
+        LeaveRequestRow.start_date < first_day,
+        LeaveRequestRow.status.in_(("pending", "approved")),
     )
 
 

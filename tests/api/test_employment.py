@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -169,6 +170,31 @@ def test_a_last_day_is_planned_then_set_and_leave_after_it_refused(
     assert client.get(f"{API}/leave-requests/{request.id}", key).json()["status"] == "cancelled"
     assert [refusal["code"] for refusal in preview["refusals"]] == ["after_end_date"]
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/end_date")
+
+
+def test_leave_before_the_first_day_is_cancelled_or_refused(
+    client: Client, database: Database, acme: Acme, key: str, ada: User
+) -> None:
+    request = a_request(database, acme, ada, end_date=date(2026, 8, 5))
+    own = a_key(database, acme, ada)
+    change = {"start_date": "2026-08-05"}
+
+    plan = client.patch(f"{API}/users/{ada.id}?dry_run=true", key, json=change).json()
+    client.patch(f"{API}/users/{ada.id}", key, json=change)
+    draft = {
+        "leave_type_id": request.leave_type_id,
+        "start_date": "2026-07-30",
+        "end_date": "2026-08-03",
+    }
+    preview = client.post(f"{API}/leave-requests/preview", own, json=draft).json()
+    refused = client.post(f"{API}/leave-requests", own, json=draft)
+
+    [planned] = plan["leave_requests"]
+    assert (planned["effect"], planned["start_date_after"]) == ("shortened", "2026-08-05")
+    shown = client.get(f"{API}/leave-requests/{request.id}", key).json()
+    assert (shown["start_date"], shown["total_days"]) == ("2026-08-05", 1)
+    assert "before_start_date" in [refusal["code"] for refusal in preview["refusals"]]
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/start_date")
 
 
 def test_the_personal_feed_has_the_public_holidays_of_each_record(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from bot.base import ids
@@ -10,7 +10,7 @@ from storage.admin import people
 from storage.rules.employment import records
 from tests.bot.test_consequences import confirm, confirmation_of
 from tests.bot.test_settings_admin import admin, form_of, person, week_of
-from tests.bot.world import ADA, ADMIN, World
+from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_department
 from tests.fakes.slack import View
 
@@ -101,6 +101,26 @@ def test_a_last_day_shows_its_plan_before_it_is_saved_and_the_person_is_told(
     world.deliver()
     told = [message.text for message in world.slack.dm(ADA)]
     assert any("because your employment ends on Tue 4 August 2026" in text for text in told)
+
+
+def test_a_later_first_day_shows_the_leave_that_starts_later_and_tells_the_person(
+    world: World,
+) -> None:
+    request = world.submit_over_rest(ADA)
+    world.settled()
+    second = request.start_date + timedelta(days=1)
+    world.deliver()
+
+    confirmation = confirmation_of(world, form_of(world), {"start_date": second.isoformat()})
+
+    assert "starts on Tue 4 August 2026 (2 days)" in confirmation.visible_text
+    confirm(world, confirmation)
+    assert world.request(ADA).start_date == second
+    world.write(people.update, world.people[ADA].id, {"start_date": date(2026, 9, 1)})
+    world.deliver()
+    told = [message.text for message in world.slack.dm(ADA)]
+    assert any("because your employment starts on Tue 1 September 2026" in text for text in told)
+    assert "Cancelled because employment starts later" in world.card(GRACE).visible_text
 
 
 def test_leave_after_the_last_day_is_refused_at_its_field(world: World) -> None:

@@ -23,14 +23,17 @@ from storage.admin.employment import dated_records, due
 from storage.admin.employment.due import DuePerson
 from storage.admin.holidays import holiday_set_removal
 from storage.base.errors import DomainError, InsufficientRole, NotFound
-from storage.base.values import Caller, User
+from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import holiday_sets, people_rows
 from storage.directory.employment import by_date
 from storage.events import organisation_config
-from storage.leave import decisions, leave_rows, ledgers
+from storage.leave import decisions, leave_requests, leave_rows, ledgers
+from storage.leave.drafts import Draft
+from storage.leave.recorded import recording
 from storage.rules import days, halves, spans
 from storage.rules.employment import records
+from tests import outside
 from tests.builders import (
     NOW,
     Acme,
@@ -43,8 +46,9 @@ from tests.builders import (
     audit_entries,
     caller_for,
     dry_run,
+    type_id,
 )
-from tests.refusals import at_once
+from tests.refusals import at_once, errors_of
 
 pytestmark = pytest.mark.shared_database
 
@@ -434,6 +438,139 @@ def test_a_last_day_cancels_and_shortens_leave_and_reduces_the_allowance(
     assert code_of(late) == "after_end_date"
 
 
+def test_a_later_first_day_cancels_and_shortens_leave_before_it(database: Database) -> None:
+    acme = an_organisation(database, default_leave_allowance_half_days=50)
+    ada = a_person(database, acme, start_date=date(2026, 5, 1))
+    earlier = approved_leave(database, acme, ada, date(2026, 7, 6), date(2026, 7, 7))
+    crossing = approved_leave(
+        database, acme, ada, date(2026, 7, 29), date(2026, 8, 4), start_half_day="pm"
+    )
+    last_half = a_request(
+        database,
+        acme,
+        ada,
+        code="unpaid",
+        start_date=date(2026, 7, 27),
+        end_date=date(2026, 7, 28),
+        end_half_day="am",
+    )
+    later = approved_leave(database, acme, ada, date(2026, 12, 7), date(2026, 12, 11))
+    start = date(2026, 8, 3)
+
+    plan = dry_run(
+        database, people.update, ada.id, {"start_date": start}, by=acme.caller, now=LATER
+    )
+    changed(database, acme, ada, start_date=start)
+
+    assert [(effect.before.id, effect.after.status) for effect in plan.leave] == [
+        (earlier.id, "cancelled"),
+        (last_half.id, "cancelled"),
+        (crossing.id, "approved"),
+    ]
+    shortened = as_it_is(database, acme, crossing)
+    assert (shortened.start_date, shortened.start_half_day) == (start, None)
+    assert (shortened.counted_halves, shortened.total_half_days) == ("33", 4)
+    assert as_it_is(database, acme, later) == later
+    entries = audit_entries(database, acme.caller, action="leave_request.cancelled")
+    assert {(entry.subject_id, entry.changes["why"]["after"]) for entry in entries} == {
+        (earlier.id, "employment_starts"),
+        (last_half.id, "employment_starts"),
+    }
+    # 151 of 365 days of 25: 10.3 rounded up to 10.5, less 2 and 5 days.
+    assert remaining(database, acme, ada) == 3.5
+
+
+@pytest.mark.parametrize(
+    ("end_half_day", "halves_left", "kept"),
+    [(None, "3", None), ("pm", "3", None), ("am", "1", "am")],
+)
+def test_leave_whose_last_day_alone_is_left_keeps_the_halves_of_that_day(
+    database: Database, end_half_day: HalfDay | None, halves_left: str, kept: HalfDay | None
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = approved_leave(
+        database,
+        acme,
+        ada,
+        date(2026, 7, 29),
+        date(2026, 7, 30),
+        start_half_day="pm",
+        end_half_day=end_half_day,
+    )
+
+    changed(database, acme, ada, start_date=date(2026, 7, 30))
+
+    stored = as_it_is(database, acme, request)
+    assert (stored.start_date, stored.end_date) == (date(2026, 7, 30), date(2026, 7, 30))
+    assert (stored.start_half_day, stored.end_half_day) == (None, kept)
+    assert stored.counted_halves == halves_left
+
+
+def test_leave_before_the_first_day_is_refused_wherever_it_is_asked_for(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, start_date=date(2026, 8, 3))
+    annual = type_id(database, acme)
+    own = caller_for(acme, ada)
+    early = Draft(leave_type_id=annual, start_date=date(2026, 7, 31), end_date=date(2026, 8, 4))
+    pending = a_request(database, acme, ada, start_date=date(2026, 8, 10))
+    approved = approved_leave(database, acme, ada, date(2026, 8, 17), date(2026, 8, 18))
+
+    def create() -> object:
+        return database.write_now(leave_requests.submit, by=own, draft=early, now=LATER)
+
+    def edit(request: LeaveRequest) -> Callable[[], object]:
+        return lambda: database.write_now(
+            leave_requests.edit, request.id, {"start_date": early.start_date}, by=own, now=LATER
+        )
+
+    def record() -> object:
+        return database.write_now(
+            recording.create,
+            by=acme.caller,
+            draft=early,
+            user_id=ada.id,
+            override_reason="Agreed with the previous employer.",
+            now=LATER,
+        )
+
+    for refused in (create, edit(pending), edit(approved), record):
+        assert errors_of(refused) == [("/start_date", "before_start_date")]
+
+
+def test_leave_from_before_this_rule_keeps_its_days_when_its_note_changes(
+    database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada, start_date=date(2026, 8, 3))
+    outside.run(database_url, f"UPDATE users SET start_date = '2026-08-04' WHERE id = '{ada.id}'")
+
+    edited = database.write_now(
+        leave_requests.edit, request.id, {"note": "Moving"}, by=caller_for(acme, ada), now=LATER
+    )
+
+    assert (edited.note, edited.start_date) == ("Moving", date(2026, 8, 3))
+
+
+def test_a_declined_request_before_a_later_first_day_cannot_be_approved_after_all(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    request = a_request(database, acme, ada, start_date=date(2026, 8, 3))
+    database.write_now(decisions.decline, request.id, reason=None, by=acme.caller, now=LATER)
+    changed(database, acme, ada, start_date=date(2026, 8, 4))
+
+    assert errors_of(
+        lambda: database.write_now(
+            decisions.change_decision, request.id, "approved", by=acme.caller, now=LATER
+        )
+    ) == [("/start_date", "before_start_date")]
+
+
 def test_a_person_is_archived_on_the_day_after_the_last(database: Database) -> None:
     acme = an_organisation(database, timezone="America/New_York")
     ada = a_person(database, acme)
@@ -542,6 +679,7 @@ steps = st.lists(
         st.tuples(st.just("move"), st.integers(0, 3), days_of_2026),
         st.tuples(st.just("remove"), st.integers(0, 3)),
         st.tuples(st.just("end"), st.none() | days_of_2026),
+        st.tuples(st.just("start"), st.none() | days_of_2026),
         st.tuples(st.just("day passes"), days_of_2026),
     ),
     max_size=12,
@@ -585,6 +723,8 @@ def carry_out(database: Database, acme: Acme, ada: User, step: tuple[Any, ...]) 
             database.write_now(dated_records.remove, ada.id, record.id, by=by, now=LATER)
         case ("end", day):
             changed(database, acme, ada, end_date=day)
+        case ("start", day):
+            changed(database, acme, ada, start_date=day)
         case ("day passes", day) if ada.end_date is None:
             take_effect(database, acme, ada, now=at(day))
 
@@ -597,11 +737,12 @@ def check_leave_and_balance(database: Database, acme: Acme, ada: User) -> None:
         assert request.counted_halves == days.counted_halves(counts)
         assert request.total_half_days == sum(count.half_days for count in counts)
         assert ada.end_date is None or request.end_date <= ada.end_date
+        assert ada.start_date is None or request.start_date >= ada.start_date
     days_of_year = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
     granted = sum(
         by_date.granted_half_days(config, records.on(records.of_user(ada), day))[0]
         for day in days_of_year
-        if ada.end_date is None or day <= ada.end_date
+        if (ada.start_date or day) <= day <= (ada.end_date or day)
     )
     taken = sum(
         halves.total_half_days(digit)
