@@ -60,7 +60,7 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
             )
         if by is None:
             return gettext("{requester}'s approved leave was cancelled.", requester=requester)
-        if by == card.requester.name:
+        if card.is_cancelled_by_requester:
             return gettext("{requester} cancelled their approved leave.", requester=requester)
         return gettext(
             "{name} cancelled {requester}'s approved leave.",

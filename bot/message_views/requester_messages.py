@@ -321,7 +321,7 @@ def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> st
             return gettext("{name} approved your change.", name=by)
         case "declined":
             return gettext("{name} declined your change. Your leave stays as it was.", name=by)
-    if by == card.requester.name:
+    if amendment.amendment.decided_by == card.requester.id:
         return gettext("You withdrew your change. Your leave stays as it was.")
     return gettext("{name} withdrew your change. Your leave stays as it was.", name=by)
 
@@ -385,7 +385,7 @@ def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
         return gettext(
             "Your leave was cancelled, because your employment starts on {day}.", day=day
         )
-    if card.ended_by_name == card.requester.name:
+    if card.is_cancelled_by_requester:
         own = gettext("You cancelled {dates}.", dates=dates)
         sentence = own if dates else gettext("You cancelled your request.")
     elif by and dates:

@@ -70,6 +70,7 @@ class ApprovalCard:
     colleagues_count: int
     timezone: str
     cancelled_by_name: str | None = None
+    is_cancelled_by_requester: bool = False
     cancelled_because: CancellationCause | None = None
     recorded_by_name: str | None = None
     has_objected: bool = False
@@ -123,6 +124,7 @@ def card(
     off = colleagues.off_with(
         tx, organisation_id, requester, spans.of_request(shown), includes_pending=True
     )
+    cancelled_by = leave_reading.cancelled_by(tx, organisation_id, request)
     return ApprovalCard(
         request=request,
         requester=requester,
@@ -137,9 +139,8 @@ def card(
         colleagues=tuple(off.named),
         colleagues_count=off.count,
         timezone=viewer.timezone or config.organisation.timezone,
-        cancelled_by_name=_name_of(
-            tx, organisation_id, leave_reading.cancelled_by(tx, organisation_id, request)
-        ),
+        cancelled_by_name=_name_of(tx, organisation_id, cancelled_by),
+        is_cancelled_by_requester=cancelled_by == request.user_id,
         cancelled_because=leave_reading.cancelled_because(tx, organisation_id, request),
         recorded_by_name=_name_of(tx, organisation_id, request.recorded_by),
         has_objected=objections.is_sent(tx, organisation_id, request),

@@ -50,6 +50,21 @@ def test_card_and_message_name_the_user_who_cancelled(world: World) -> None:
     assert "Olive Owner cancelled your request." in world.slack.dm(ADA)[-1].text
 
 
+def test_people_with_the_same_name_are_told_apart(world: World) -> None:
+    world.write(
+        people.update,
+        world.acme.caller.user_id,
+        {"first_name": "Ada", "last_name": "Lovelace"},
+    )
+    request = approved(world)
+
+    world.write(leave_requests.cancel, request.id)
+    world.deliver()
+
+    assert world.slack.dm(ADA)[-1].text.startswith("Ada Lovelace cancelled ")
+    assert news(world, GRACE)[0].text.startswith("Ada Lovelace cancelled Ada Lovelace's approved")
+
+
 def test_approvers_are_notified_of_cancelled_leave(world: World) -> None:
     request = approved(world)
 
