@@ -192,6 +192,14 @@ def website(camera: Camera, server: Server) -> None:
         camera.take(page, "wallchart-phone")
     with camera.at(f"/wallchart/{token}?scope=org", 1140, 560, locale="de-DE") as page:
         camera.take(page, "wallchart-german")
+    link = server.client(re.findall(r"hiatus_sk_live_\w+", server.printed())[0]).post(
+        "/api/v1/display-links", json={"name": "Kitchen"}
+    )
+    display = link.json()["url"].removeprefix(server.url)
+    with camera.at(display, 1600, 900) as page:
+        camera.take(page, "display")
+    with camera.at(display, 380, 640) as page:
+        camera.take(page, "display-phone")
     with camera.at("/playground", 1280, 700) as page:
         expect(page.get_by_role("button", name="Approve")).to_be_visible()
         camera.take(page, "playground")

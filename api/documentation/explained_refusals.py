@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from storage.access import feeds, personal_feeds
+from storage.access import display_links, feeds, personal_feeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
@@ -279,6 +279,11 @@ EXPLAINED: Final = (
         example=leave_types.TooManyLeaveTypes(),
         meaning="The organisation has reached the limit for leave types in use.",
         cure="Archive one that is no longer requested, then add or restore this one.",
+    ),
+    Explained(
+        example=display_links.TooManyDisplayLinks(),
+        meaning="The organisation has reached the limit for display links.",
+        cure="Remove one that no screen shows.",
     ),
     Explained(
         example=channel_digests.TooManyDigests(),

@@ -122,6 +122,11 @@ OF_MODEL: Final[Mapping[str, Json]] = {
         "remaining": 26.5,
         "lapsing": None,
     },
+    "DisplayLinkRecord": {
+        "name": "Kitchen",
+        "department_id": None,
+        "url": f"https://hiatus.example.com/wallchart/display-{TOKEN}",
+    },
     "CalendarFeedRecord": {
         "id": OTHER,
         "name": "Phone",

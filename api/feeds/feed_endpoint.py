@@ -15,6 +15,7 @@ from api.feeds.feed_tokens import FeedTokens
 from api.http.auth import header
 from api.http.conditions import http_date
 from api.http.handlers import Services
+from storage.access import feed_owners
 from storage.db.database import Transaction
 
 # Headers of the 200 and the 304 (RFC 9110, 15.4.5).
@@ -44,7 +45,7 @@ class FeedEndpoint:
         self._cache = FeedCache(services.base_url)
         self._fetches = FeedFetches(services.database)
         self._reads = FeedReads(services.database, services.clock)
-        self._tokens = FeedTokens(services, "calendar feed")
+        self._tokens = FeedTokens(services, "calendar feed", feed_owners.find_by_tokens)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")

@@ -1,31 +1,46 @@
-"""The token of a feed as a credential: its owner, and the limits of its use."""
+"""The token in a path as a credential: what it opens, and the limits of its use."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
 
 from starlette.types import Scope
 
 from api.base.shared_lookup import SharedLookup
 from api.http.handlers import Services
-from storage.access import feed_owners
-from storage.access.feed_owners import FeedOwner
 from storage.base import secrets
 from storage.base.errors import NotFound
+from storage.db.database import Transaction
+
+T = TypeVar("T")
 
 
-class FeedTokens:
-    """Finds owners in one query for all concurrent requests. ``kind`` names what is not found."""
+class FeedTokens(Generic[T]):
+    """Finds owners in one query for all concurrent requests. ``kind`` names what is not found.
 
-    def __init__(self, services: Services, kind: str) -> None:
+    ``prefix`` is what the tokens of the kind begin with.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        kind: str,
+        find_by_tokens: Callable[[Transaction, set[str]], Mapping[str, T]],
+        prefix: str = "",
+    ) -> None:
         self._limits = services.rate_limits
         self._kind = kind
-        self._owners = SharedLookup(
-            lambda tokens: services.database.read(feed_owners.find_by_tokens, tokens)
-        )
+        self._prefix = prefix
+        self._owners = SharedLookup(lambda tokens: services.database.read(find_by_tokens, tokens))
 
-    async def owner(self, scope: Scope, token: str) -> FeedOwner:
+    async def owner(self, scope: Scope, token: str) -> T:
         """Raises NotFound; RateLimited for too many requests of a feed or too many wrong tokens."""
         # A malformed token costs no query.
-        owner = await self._owners.find(token) if secrets.is_token(token) else None
+        is_token = token.startswith(self._prefix) and secrets.is_token(
+            token.removeprefix(self._prefix)
+        )
+        owner = await self._owners.find(token) if is_token else None
         if owner is None:
             if self._limits is not None:
                 self._limits.record_failure(scope)

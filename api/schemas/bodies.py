@@ -193,6 +193,17 @@ class NewDigest(DigestChanges):
     channel: Annotated[Word, Field(description="The id of a Slack channel.")]
 
 
+class DisplayLinkChanges(Body):
+    name: Annotated[Name, Field(description="Where the link is used.")] = ABSENT
+    department_id: Annotated[
+        Uuid | None, Field(description="Only people of this department; null for everyone.")
+    ] = ABSENT
+
+
+class NewDisplayLink(DisplayLinkChanges):
+    name: Annotated[Name, Field(description="Where the link is used.")]
+
+
 class NewHolidaySet(Body):
     country_code: CountryCode
 

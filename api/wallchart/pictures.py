@@ -12,6 +12,8 @@ CELL: Final = 26
 MARGIN: Final = 16
 NAMES: Final = 176
 TOP: Final = 92
+# The line with the names of months.
+MONTHS: Final = 24
 LEGEND: Final = 30
 MAX_NAME: Final = 24
 # The wider letters of a legend's text.
@@ -48,11 +50,12 @@ class Picture:
         self.boxes: list[Box] = []
         self.labels: list[Label] = []
         self.today: Box | None = None
-        self._bottom = TOP + CELL * len(shown.people)
+        self._top = TOP + (MONTHS if shown.months else 0)
+        self._bottom = self._top + CELL * len(shown.people)
         self._right = MARGIN + NAMES + CELL * len(shown.days)
         self._add_days(shown)
         for number, person in enumerate(shown.people):
-            y = TOP + CELL * number
+            y = self._top + CELL * number
             name = person.name if len(person.name) <= MAX_NAME else f"{person.name[:MAX_NAME]}…"
             self.labels.append(Label(x=MARGIN, y=y + 18, text=name))
             for column, cell in enumerate(person.cells):
@@ -64,24 +67,30 @@ class Picture:
     @property
     def lines(self) -> str:
         """The grid, as the data of a path."""
-        rows = range(TOP, self._bottom + 1, CELL)
+        rows = range(self._top, self._bottom + 1, CELL)
         columns = range(MARGIN + NAMES, self._right + 1, CELL)
         return "".join(
             [f"M{MARGIN} {y + 0.5}H{self._right}" for y in rows]
-            + [f"M{x + 0.5} {TOP}V{self._bottom}" for x in columns]
+            + [f"M{x + 0.5} {self._top}V{self._bottom}" for x in columns]
         )
 
     def _add_days(self, shown: ShownChart) -> None:
+        start = MARGIN + NAMES
+        for month in shown.months:
+            self.labels.append(Label(x=start + 4, y=self._top - 50, text=month.name))
+            start += CELL * month.day_count
         for column, day in enumerate(shown.days):
             middle = MARGIN + NAMES + CELL * column + CELL / 2
-            self.labels.append(Label(x=middle, y=TOP - 26, text=day.letter, is_centred=True))
-            self.labels.append(Label(x=middle, y=TOP - 8, text=str(day.number), is_centred=True))
+            self.labels.append(Label(x=middle, y=self._top - 26, text=day.letter, is_centred=True))
+            self.labels.append(
+                Label(x=middle, y=self._top - 8, text=str(day.number), is_centred=True)
+            )
             if day.is_today:
                 self.today = Box(
                     x=middle - CELL / 2,
-                    y=TOP - 40,
+                    y=self._top - 40,
                     width=CELL,
-                    height=self._bottom - TOP + 40,
+                    height=self._bottom - self._top + 40,
                     kind="today",
                     colour="",
                 )

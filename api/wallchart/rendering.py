@@ -16,7 +16,7 @@ from markupsafe import Markup
 from api.wallchart.cells import Cell, Half, ink_on
 from api.wallchart.pictures import MARGIN, Picture
 from api.wallchart.shown import ShownChart
-from api.wallchart.wallchart_requests import Month, WallchartRequest
+from api.wallchart.wallchart_requests import DisplayRequest, Month, WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
 from storage.access.wallcharts.chart_values import Wallchart
 
@@ -41,7 +41,7 @@ class Page:
 
 def page(
     chart: Wallchart,
-    request: WallchartRequest,
+    request: WallchartRequest | DisplayRequest,
     *,
     language: str,
     today: date,
@@ -59,10 +59,10 @@ def page(
     def look(half: Half) -> str:
         return f"{half.kind} {classes[half.colour]}" if half.colour else half.kind
 
-    month = request.month
-    departments = sorted(chart.config.departments.values(), key=lambda each: each.name.casefold())
     html = _TEMPLATES.get_template("wallchart.html").render(
         texts=shown.texts,
+        is_display=shown.is_display,
+        months=shown.months,
         caption=shown.caption,
         colours=colours,
         look=look,
@@ -74,21 +74,6 @@ def page(
             for item in shown.legend
         ],
         shows_pending=shown.shows_pending,
-        departments=departments,
-        department_id=request.department_id,
-        month_value=str(month),
-        previous=_month_link(request, month.plus(-1)),
-        current=_link(request, month=request.current),
-        is_current=month == request.current,
-        next=_month_link(request, month.plus(1)),
-        scopes=[
-            {
-                "text": shown.texts[scope],
-                "href": f"?{urlencode({'scope': scope, 'month': str(month)})}",
-                "is_current": request.scope == scope and request.department_id is None,
-            }
-            for scope in ("team", "org")
-        ],
         pages=chart.pages,
         page_text=shown.texts["page"].format(page=chart.page, pages=chart.pages),
         previous_page=_link(request, page=chart.page - 1) if chart.page > 1 else None,
@@ -96,9 +81,34 @@ def page(
         svg=f"{token}.svg{_link(request, page=chart.page)}",
         png=f"{token}.png{_link(request, page=chart.page)}",
         style=style,
+        **({} if isinstance(request, DisplayRequest) else _choices(chart, request, shown)),
     )
     style_hash = b64encode(hashlib.sha256(colours.encode()).digest()).decode()
     return Page(html=html.encode(), style_hash=style_hash)
+
+
+def _choices(chart: Wallchart, request: WallchartRequest, shown: ShownChart) -> dict[str, object]:
+    """The links and the form with which the viewer chooses months and people."""
+    month = request.month
+    return {
+        "departments": sorted(
+            chart.config.departments.values(), key=lambda each: each.name.casefold()
+        ),
+        "department_id": request.department_id,
+        "month_value": str(month),
+        "previous": _month_link(request, month.plus(-1)),
+        "current": _link(request, month=request.current),
+        "is_current": month == request.current,
+        "next": _month_link(request, month.plus(1)),
+        "scopes": [
+            {
+                "text": shown.texts[scope],
+                "href": f"?{urlencode({'scope': scope, 'month': str(month)})}",
+                "is_current": request.scope == scope and request.department_id is None,
+            }
+            for scope in ("team", "org")
+        ],
+    }
 
 
 def error_page(name: str, *, language: str, style: str) -> bytes:
@@ -115,7 +125,13 @@ def error_page(name: str, *, language: str, style: str) -> bytes:
     return html.encode()
 
 
-def svg(chart: Wallchart, request: WallchartRequest, *, language: str, today: date) -> bytes:
+def svg(
+    chart: Wallchart,
+    request: WallchartRequest | DisplayRequest,
+    *,
+    language: str,
+    today: date,
+) -> bytes:
     """The picture, without links and scripts."""
     shown = ShownChart(chart, request, language, today)
     picture = Picture(shown)
@@ -155,8 +171,12 @@ def _month_link(request: WallchartRequest, month: Month) -> str | None:
     return _link(request, month=month) if request.can_show(month) else None
 
 
-def _link(request: WallchartRequest, *, month: Month | None = None, page: int = 1) -> str:
+def _link(
+    request: WallchartRequest | DisplayRequest, *, month: Month | None = None, page: int = 1
+) -> str:
     """Relative, so that it has no token."""
+    if isinstance(request, DisplayRequest):
+        return f"?page={page}"
     query = {"scope": request.scope, "month": str(month or request.month)}
     if request.department_id is not None:
         query["department_id"] = request.department_id

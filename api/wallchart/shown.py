@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import groupby
 
-from babel.dates import format_date, format_skeleton, get_day_names
+from babel.dates import format_date, format_interval, format_skeleton, get_day_names
 
 from api.wallchart.cells import AWAY_COLOUR, Cell, Cells, type_name
-from api.wallchart.wallchart_requests import WallchartRequest
+from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
 from storage.access.wallcharts.chart_values import Wallchart
 from storage.rules import working_week
@@ -23,6 +24,14 @@ class ShownDay:
     text: str
     is_off: bool
     is_today: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownMonth:
+    """The part of a month that a chart of several months has; without a name if it is too short."""
+
+    name: str
+    day_count: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,14 +50,23 @@ class LegendItem:
 
 class ShownChart:
     def __init__(
-        self, chart: Wallchart, request: WallchartRequest, language: str, today: date
+        self,
+        chart: Wallchart,
+        request: WallchartRequest | DisplayRequest,
+        language: str,
+        today: date,
     ) -> None:
         self.texts = TEXTS[language]
         locale = self.texts["lang"].replace("-", "_")
-        self.month = format_skeleton("yMMMM", chart.first_day, locale=locale)
+        self.is_display = isinstance(request, DisplayRequest)
+        if self.is_display:
+            when = format_interval(chart.first_day, chart.last_day, "yMMMd", locale=locale)
+        else:
+            when = format_skeleton("yMMMM", chart.first_day, locale=locale)
         department = chart.config.departments.get(request.department_id or "")
-        scope = self.texts[request.scope] if department is None else department.name
-        self.caption = f"{scope}, {self.month}"
+        scope = "org" if isinstance(request, DisplayRequest) else request.scope
+        people = self.texts[scope] if department is None else department.name
+        self.caption = f"{people}, {when}"
         cells = Cells(self.texts, language, today)
         self.people = [
             ShownPerson(name=person.name, is_viewer=person.is_viewer, cells=cells.of(person))
@@ -56,7 +74,8 @@ class ShownChart:
         ]
         week = working_week.working_week(chart.config.organisation.working_days)
         days = [
-            chart.first_day + timedelta(days=number) for number in range(request.month.day_count)
+            chart.first_day + timedelta(days=number)
+            for number in range((chart.last_day - chart.first_day).days + 1)
         ]
         names = get_day_names("short", locale=locale)
         self.days = [
@@ -69,6 +88,7 @@ class ShownChart:
             )
             for day in days
         ]
+        self.months = _months(days, locale) if self.is_display else []
         self.legend = [
             LegendItem(
                 name=type_name(leave_type, self.texts),
@@ -87,5 +107,16 @@ class ShownChart:
         )
 
     def _text(self, day: date, locale: str, today: date) -> str:
-        text = format_date(day, "EEEE d", locale=locale)
+        text = format_date(day, "full" if self.is_display else "EEEE d", locale=locale)
         return f"{text}, {self.texts['today']}" if day == today else text
+
+
+def _months(days: list[date], locale: str) -> list[ShownMonth]:
+    months = [[*each] for _, each in groupby(days, key=lambda day: (day.year, day.month))]
+    return [
+        ShownMonth(
+            name=format_date(each[0], "LLLL", locale=locale) if len(each) > 2 else "",
+            day_count=len(each),
+        )
+        for each in months
+    ]

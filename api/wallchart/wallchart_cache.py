@@ -1,7 +1,7 @@
 """Caches of rendered wallcharts.
 
-They never decide whether a chart is current: the caller has just read the ``FeedOwner``, and charts
-of equal owners on the same day are equal.
+They never decide whether a chart is current: the caller has just read the ``FeedOwner`` or the
+``Display``, and charts of equal ones on the same day are equal.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from api.wallchart.wallchart_requests import WallchartRequest
+from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
+from storage.access.display_links import Display
 from storage.access.feed_owners import FeedOwner
 from storage.base.caches import LRUCache
 
@@ -25,9 +26,9 @@ _MAX_CONTENTS_BYTES: Final = 4_000_000
 class Subject:
     """Everything that a chart depends on: ``owner`` has the versions of the data."""
 
-    owner: FeedOwner
+    owner: FeedOwner | Display
     token: str
-    request: WallchartRequest
+    request: WallchartRequest | DisplayRequest
     format: Format
     language: str
     today: date

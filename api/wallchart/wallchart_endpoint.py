@@ -1,4 +1,7 @@
-"""`GET /wallchart/{token}`: who is off in a month. The token of a feed is the only credential."""
+"""`GET /wallchart/{token}`: who is off in a month, or for a display link in five weeks.
+
+The token of a feed or a display link is the only credential.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,21 @@ from api.http.handlers import Services
 from api.wallchart import rasteriser
 from api.wallchart.turns import Turns
 from api.wallchart.wallchart_cache import Format, Rendered, Subject, Version, WallchartCache
-from api.wallchart.wallchart_requests import unknown_department, wallchart_request
+from api.wallchart.wallchart_requests import (
+    DisplayRequest,
+    WallchartRequest,
+    display_request,
+    unknown_department,
+    wallchart_request,
+)
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
+from storage.access import display_links, feed_owners
+from storage.access.display_links import Display
+from storage.access.feed_owners import FeedOwner
 from storage.access.wallcharts import wallchart
 from storage.base.clock import local_day
-from storage.base.errors import InvalidInput, NotFound
+from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
 from storage.db.database import Transaction
 
 _MEDIA_TYPES: Final[dict[Format, str]] = {
@@ -53,6 +65,10 @@ _PICTURE_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 
 T = TypeVar("T")
 
+# How often the page of a display link reloads itself, and how soon when the database is away.
+RELOAD_SECONDS: Final = 600
+SOON_SECONDS: Final = 60
+
 # The client has gone, so it gets no response: nginx's status for the log.
 _DISCONNECTED: Final = 499
 
@@ -75,7 +91,10 @@ class WallchartEndpoint:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._cache = WallchartCache()
-        self._tokens = FeedTokens(services, "wallchart")
+        self._tokens = FeedTokens(services, "wallchart", feed_owners.find_by_tokens)
+        self._displays = FeedTokens(
+            services, "wallchart", display_links.find_by_tokens, display_links.PREFIX
+        )
         self._turns = Turns()
 
     async def respond(self, request: Request) -> Response:
@@ -85,23 +104,17 @@ class WallchartEndpoint:
             return await self._respond(request, language)
         except ClientDisconnect:
             return Response(status_code=_DISCONNECTED)
-        except (NotFound, RateLimited, InvalidInput) as error:
-            if not prefers_html(request.headers.get("accept", "")):
+        except (NotFound, RateLimited, InvalidInput, DatabaseUnavailable) as error:
+            # Screens without a keyboard need a page that reloads itself.
+            is_display = request.path_params["token"].startswith(display_links.PREFIX)
+            has_page = is_display or not isinstance(error, DatabaseUnavailable)
+            if not has_page or not prefers_html(request.headers.get("accept", "")):
                 raise
-            return await run_in_threadpool(_error_page, error, language)
+            return await run_in_threadpool(_error_page, error, language, is_display)
 
     async def _respond(self, request: Request, language: str) -> Response:
         token, format_ = _token_and_format(request.path_params["token"])
-        owner = await self._tokens.owner(request.scope, token)
-        today = local_day(self._services.clock(), owner.timezone)
-        subject = Subject(
-            owner=owner,
-            token=token,
-            request=wallchart_request(request.query_params, today),
-            format=format_,
-            language=language,
-            today=today,
-        )
+        subject = await self._subject(request, token, format_, language)
         is_compressed = format_ != "png" and prefers_gzip(
             request.headers.get("accept-encoding", "")
         )
@@ -115,6 +128,8 @@ class WallchartEndpoint:
             "Content-Security-Policy": version.policy,
             "ETag": version.tag,
         }
+        if isinstance(subject.owner, Display) and format_ == "html":
+            headers["Refresh"] = str(RELOAD_SECONDS)
         tags = tags_in(request.headers.raw, b"if-none-match")
         if tags is not None and tags.match_weakly(version.tag.encode()):
             return Response(status_code=304, headers=headers)
@@ -130,6 +145,30 @@ class WallchartEndpoint:
         if is_compressed:
             headers["Content-Encoding"] = "gzip"
         return Response(contents, 200, headers, _MEDIA_TYPES[format_])
+
+    async def _subject(
+        self, request: Request, token: str, format_: Format, language: str
+    ) -> Subject:
+        """Raises NotFound, RateLimited and InvalidInput."""
+        query, now = request.query_params, self._services.clock()
+        owner: FeedOwner | Display
+        asked: WallchartRequest | DisplayRequest
+        if token.startswith(display_links.PREFIX):
+            owner = await self._displays.owner(request.scope, token)
+            today = local_day(now, owner.timezone)
+            asked = display_request(query, today, owner.department_id)
+        else:
+            owner = await self._tokens.owner(request.scope, token)
+            today = local_day(now, owner.timezone)
+            asked = wallchart_request(query, today)
+        return Subject(
+            owner=owner,
+            token=token,
+            request=asked,
+            format=format_,
+            language=language,
+            today=today,
+        )
 
     async def _drawn(self, subject: Subject, version: Version, rendered: Rendered) -> bytes:
         """The PNG, also cached. Raises RateLimited."""
@@ -194,21 +233,24 @@ def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
     from api.wallchart import rendering
 
     owner, request = subject.owner, subject.request
+    scope = "org" if isinstance(request, DisplayRequest) else request.scope
+    is_display = isinstance(owner, Display)
     chart = wallchart.load(
         tx,
         organisation_id=owner.organisation_id,
-        viewer_id=owner.user_id,
+        viewer_id=None if isinstance(owner, Display) else owner.user_id,
         viewer_department_id=owner.department_id,
-        scope=request.scope,
+        scope=scope,
         department_id=request.department_id,
-        first_day=request.month.first_day,
-        day_count=request.month.day_count,
+        first_day=request.first_day,
+        day_count=(request.last_day - request.first_day).days + 1,
         page=request.page,
         # What is embedded or hung up is read by others.
-        hides_own=request.scope == "org" or subject.format != "html",
+        hides_own=scope == "org" or subject.format != "html",
     )
     if request.department_id is not None and request.department_id not in chart.config.departments:
-        raise unknown_department()
+        # A display link is revoked with its department, which happened just now.
+        raise NotFound("wallchart") if is_display else unknown_department()
     language, today = subject.language, subject.today
     if subject.format != "html":
         picture = rendering.svg(chart, request, language=language, today=today)
@@ -219,15 +261,25 @@ def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
     return Rendered(content=page.html, policy=_PAGE_POLICY.format(f"'sha256-{page.style_hash}'"))
 
 
-def _error_page(error: NotFound | RateLimited | InvalidInput, language: str) -> Response:
+def _error_page(
+    error: NotFound | RateLimited | InvalidInput | DatabaseUnavailable,
+    language: str,
+    is_display: bool,
+) -> Response:
     from api.wallchart import rendering
 
     status, name, headers = 422, "bad_query", {}
     if isinstance(error, NotFound):
         status, name = 404, "bad_link"
+    elif isinstance(error, DatabaseUnavailable):
+        _log.warning("wallchart.unavailable", reason=str(error).partition("\n")[0], kind=error.kind)
+        status, name = 503, "unavailable"
+        headers = {"Retry-After": str(SOON_SECONDS), "Refresh": str(SOON_SECONDS)}
     elif isinstance(error, RateLimited):
         status, name = 429, "too_many"
         headers["Retry-After"] = str(error.retry_after_seconds)
+        if is_display:
+            headers["Refresh"] = str(error.retry_after_seconds)
     elif error.errors[0].pointer == "?department_id":
         name = "bad_department"
     elif error.errors[0].pointer == "?month":

@@ -20,8 +20,11 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
             "operationId": "calendar.wallchart",
             "summary": "Show who is out in a month",
             "description": (
-                "A web page of people and days, for browsers and screens on the wall; a feed's "
-                "token in the path is the only credential. `.svg` or `.png` after the token makes "
+                "A web page of people and days, for browsers and screens on the wall; the token in "
+                "the path is the only credential. With the token of a feed it shows a month; with "
+                "that of a display link it shows the five weeks from today, takes only `page`, "
+                "shows nothing pending, and reloads itself with the header `Refresh`. `.svg` or "
+                "`.png` after the token makes "
                 'it a picture. Private leave is shown as "Away"; the owner\'s own has its name on '
                 "the page of their team, but not with `scope=org` or in pictures, which others "
                 "see. Only the owner's own pending leave is shown. In English or German, by "
@@ -35,7 +38,9 @@ PATHS: Final[Mapping[str, Mapping[str, object]]] = {
                     "name": "token",
                     "in": "path",
                     "required": True,
-                    "description": "The feed's token; `.svg` or `.png` may follow it.",
+                    "description": (
+                        "The token of a feed or a display link; `.svg` or `.png` may follow it."
+                    ),
                     "schema": {"type": "string"},
                     "example": "wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p",
                 },

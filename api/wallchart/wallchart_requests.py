@@ -6,7 +6,7 @@ import calendar
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from storage.access.wallcharts.chart_values import Scope
@@ -15,6 +15,8 @@ from storage.base.errors import FieldError, InvalidInput
 
 MONTHS_BACK: Final = 12
 MONTHS_AHEAD: Final = 24
+# Five weeks.
+DISPLAY_DAYS: Final = 35
 SCOPES: Final[Mapping[str, Scope]] = {"team": "team", "org": "org"}
 
 _MONTH: Final = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])", re.ASCII)
@@ -35,8 +37,8 @@ class Month:
         return date(self.year, self.number, 1)
 
     @property
-    def day_count(self) -> int:
-        return calendar.monthrange(self.year, self.number)[1]
+    def last_day(self) -> date:
+        return date(self.year, self.number, calendar.monthrange(self.year, self.number)[1])
 
     def plus(self, months: int) -> Month:
         index = self.year * 12 + self.number - 1 + months
@@ -59,8 +61,38 @@ class WallchartRequest:
     department_id: str | None
     page: int
 
+    @property
+    def first_day(self) -> date:
+        return self.month.first_day
+
+    @property
+    def last_day(self) -> date:
+        return self.month.last_day
+
     def can_show(self, month: Month) -> bool:
         return -MONTHS_BACK <= month.months_after(self.current) <= MONTHS_AHEAD
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DisplayRequest:
+    """What a display link shows: the five weeks from ``first_day``, which is today."""
+
+    first_day: date
+    department_id: str | None
+    page: int
+
+    @property
+    def last_day(self) -> date:
+        return self.first_day + timedelta(days=DISPLAY_DAYS - 1)
+
+
+def display_request(
+    query: Mapping[str, str], today: date, department_id: str | None
+) -> DisplayRequest:
+    """Raises InvalidInput."""
+    return DisplayRequest(
+        first_day=today, department_id=department_id, page=_page(query.get("page", "1"))
+    )
 
 
 def wallchart_request(query: Mapping[str, str], today: date) -> WallchartRequest:

@@ -52,6 +52,8 @@ _ENGLISH: Final = {
     "bad_department_cure": "It may have been removed. Go to this month, then choose another one.",
     "bad_query_title": "This page doesn't exist",
     "bad_query_cure": "Part of the address is wrong. Go to this month and continue from there.",
+    "unavailable_title": "Hiatus isn't available right now",
+    "unavailable_cure": "This page reloads itself in a minute.",
     "too_many_title": "Too many visits",
     "too_many_cure": "This page was opened very often. Wait a few minutes, then reload it.",
 }
@@ -106,6 +108,8 @@ _GERMAN: Final = {
     "bad_query_cure": (
         "Ein Teil der Adresse stimmt nicht. Geh zu diesem Monat und von dort aus weiter."
     ),
+    "unavailable_title": "Hiatus ist gerade nicht erreichbar",
+    "unavailable_cure": "Diese Seite lädt sich in einer Minute selbst neu.",
     "too_many_title": "Zu viele Aufrufe",
     "too_many_cure": (
         "Diese Seite wurde sehr oft geöffnet. Warte ein paar Minuten und lade sie dann neu."

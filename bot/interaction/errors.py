@@ -13,6 +13,7 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import form_values, words
 from bot.interaction import domain_sentences
 from bot.views.request_values import FIELDS, WHOLE, WITH_ALERT, Problems
+from storage.access.display_links import TooManyDisplayLinks
 from storage.access.feeds import TooManyFeeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
@@ -189,6 +190,7 @@ SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: 
     FeedTokenUnreadable: lambda _: gettext(BROKEN),
     TooManyDigests: detail,
     TooManyLeaveTypes: detail,
+    TooManyDisplayLinks: detail,
     TooManyWebhooks: detail,
     HolidaySetInUse: detail,
     TooManyOverrides: detail,

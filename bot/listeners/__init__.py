@@ -9,6 +9,7 @@ from __future__ import annotations
 from bot.admin_listeners import (
     departments,
     digests,
+    display_links,
     holidays,
     leave_types,
     organisation,
@@ -56,6 +57,7 @@ def registered(command: str) -> tuple[Listener, ...]:
         *leave_types.LISTENERS,
         *organisation.LISTENERS,
         *digests.LISTENERS,
+        *display_links.LISTENERS,
         *holidays.LISTENERS,
         *webhooks.LISTENERS,
         *events.LISTENERS,

@@ -73,7 +73,7 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
 
 
 def feed_form() -> View:
-    name = fields.text_input(placeholder=gettext("For example, kitchen display"))
+    name = fields.text_input(placeholder=gettext("For example, phone"))
     blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]
     return layout.modal(
         gettext("Add a feed"), blocks, ids.FEED_FORM, gettext("Add"), gettext("Back")

@@ -12,13 +12,14 @@ from storage.base.secrets import InvalidToken, Secrets
 from storage.db.compiled import Param, compiled, json_table
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
-from storage.db.tables import CalendarFeedRow, SlackInstallationRow, WebhookRow
+from storage.db.tables import CalendarFeedRow, DisplayLinkRow, SlackInstallationRow, WebhookRow
 
 PREVIOUS_WEBHOOK: Final = "previous webhook secret"
 _COLUMNS: Final[dict[str, Field]] = {
     "webhook": WebhookRow.secret_encrypted,
     PREVIOUS_WEBHOOK: WebhookRow.previous_secret_encrypted,
     "calendar feed": CalendarFeedRow.token_encrypted,
+    "display link": DisplayLinkRow.token_encrypted,
     "Slack workspace": SlackInstallationRow.bot_token_encrypted,
 }
 KINDS: Final = tuple(_COLUMNS)

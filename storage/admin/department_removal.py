@@ -9,6 +9,7 @@ from typing import Final
 
 from peewee import Delete, Select, Update
 
+from storage.access import display_links
 from storage.admin import channel_digests, departments
 from storage.base.clock import local_day
 from storage.base.errors import InUse
@@ -27,7 +28,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     """Delete a department to which no one belongs today or later, except archived people.
 
     Records of former and archived members lose the department. Where its allowance counted, it
-    becomes their own, so that no balance changes. Its digests are deleted.
+    becomes their own, so that no balance changes. Its digests and display links are deleted.
 
     Raises NotFound, InsufficientRole or InUse; then nothing has changed.
     """
@@ -53,6 +54,7 @@ def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) ->
     _save(tx, changes, by=by, now=now)
     people_changes.record_updates(tx, changes, by=by, now=now)
     channel_digests.delete_of_department(tx, department_id, by=by, now=now)
+    display_links.revoke_of_department(tx, department_id, by=by, now=now)
     if not tx.change(_delete, organisation_id=by.organisation_id, department_id=department_id):
         raise people_changes.ChangedMeanwhile
     departments.record(tx, "department.deleted", department, None, by=by, now=now)

@@ -523,6 +523,33 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
         constraints = [references("users", "user_id")]
 
 
+class DisplayLinkRow(Model):  # type: ignore[misc]
+    """A wallchart of the organisation for screens; ``department_id`` is null for everyone."""
+
+    organisation_id = IdField()
+    id = IdField()
+    name = TextField()
+    department_id = IdField(null=True)
+    token_sha256 = CharField(64, unique=True)
+    token_encrypted = TextField()
+    created_at = BigIntegerField()
+    updated_at = BigIntegerField()
+    version = IntegerField()
+
+    class Meta:
+        table_name = "display_links"
+        primary_key = CompositeKey("organisation_id", "id")
+        indexes = ((("organisation_id", "department_id"), False),)
+        constraints = [
+            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            # Versions that do not know this table delete departments, too.
+            SQL(
+                "FOREIGN KEY (organisation_id, department_id) "
+                "REFERENCES departments (organisation_id, id) ON DELETE CASCADE"
+            ),
+        ]
+
+
 class FeedChangesRow(Model):  # type: ignore[misc]
     """How often leave and people changed in ways that calendars show, in 16 counters.
 
@@ -1035,6 +1062,7 @@ TABLES: tuple[type[Model], ...] = (
     AllowanceAdjustmentRow,
     ApiKeyRow,
     CalendarFeedRow,
+    DisplayLinkRow,
     FeedChangesRow,
     FeedSequenceRow,
     WebhookRow,

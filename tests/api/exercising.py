@@ -120,6 +120,7 @@ def things(client: Client, database: Database) -> Things:
         "webhooks": webhook,
         "deliveries": ping["id"],
         "digests": create("digests", {"channel": "C0OUT", "department_id": department.id}),
+        "display-links": create("display-links", {"name": "Kitchen"}),
         "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme=acme, key=key, member=ada, ids=ids)

@@ -58,6 +58,7 @@ class Things:
             "/users/{id}": ada.id,
             "/departments/{id}": create("/departments", name="Research"),
             "/digests/{id}": create("/digests", channel="C024BE91L"),
+            "/display-links/{id}": create("/display-links", name="Kitchen"),
             "/leave-requests/{id}": leave,
             "/leave/{id}": leave,
             "/leave-types/{id}": a_leave_type(database, acme).id,
@@ -126,6 +127,7 @@ def test_a_created_resource_keeps_its_tag_on_reading(
         "/users": {"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
         "/departments": {"name": "Research"},
         "/digests": {"channel": "C024BE91L"},
+        "/display-links": {"name": "Kitchen"},
         "/leave-requests": {
             "leave_type_id": type_id(database, acme, "unpaid"),
             "start_date": "2026-08-03",
@@ -160,6 +162,7 @@ def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
         "/users/{id}/employment/{record_id}": {"leave_allowance": 12},
         "/departments/{id}": {"name": "Development"},
         "/digests/{id}": {"frequency": "weekly"},
+        "/display-links/{id}": {"name": "Lobby"},
         "/leave-requests/{id}": {"note": "Changed"},
         "/leave-types/{id}": {"name": "Learning"},
         "/webhooks/{id}": {"events": ["leave_request.created"]},

@@ -24,6 +24,7 @@ CHANGES: Final[dict[str, dict[str, Any]]] = {
     "users": {"last_name": "King"},
     "departments": {"name": "Research"},
     "digests": {"frequency": "weekly"},
+    "display-links": {"name": "Lobby"},
     "leave-types": {"name": "Sabbatical"},
     "leave-requests": {"note": "to the coast"},
     "organisation": {"name": "Acme Ltd"},
@@ -42,6 +43,10 @@ def a_path(client: Client, database: Database, acme: Acme, kind: str) -> str:
         body = {"channel": "C024BE91L"}
         made_digest = client.post(f"{V1}/digests", a_key(database, acme), json=body).json()
         return f"{V1}/digests/{made_digest['id']}"
+    if kind == "display-links":
+        body = {"name": "Kitchen"}
+        made_link = client.post(f"{V1}/display-links", a_key(database, acme), json=body).json()
+        return f"{V1}/display-links/{made_link['id']}"
     ada = a_person(database, acme)
     builders: dict[str, Any] = {
         "users": lambda: ada,

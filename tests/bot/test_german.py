@@ -19,7 +19,7 @@ from bot.base import ids
 from bot.listeners import commands, registered
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
-from storage.access import api_keys, feeds
+from storage.access import api_keys, display_links, feeds
 from storage.admin import channel_digests, departments, organisation_settings, people
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
@@ -323,6 +323,7 @@ def german(world: World) -> World:
         admin_notifications.notify_of_disabled_webhook(tx, world.acme.id, webhook.id, now=now)
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
+            display_links.create(tx, {"name": f"Bildschirm {number:02}"}, by=mine, now=now)
             api_keys.create_key(
                 tx,
                 for_user=anna.id,
@@ -428,7 +429,8 @@ class English:
     """
 
     _SECRET: Final = re.compile(
-        r"\bwhsec_[A-Za-z0-9+/=]+|(?<=/cal/)[\w-]+|(?<=%2Fcal%2F)[\w-]+|May Day$"
+        r"\bwhsec_[A-Za-z0-9+/=]+|(?<=/cal/)[\w-]+|(?<=%2Fcal%2F)[\w-]+"
+        r"|(?<=/wallchart/)[\w-]+|May Day$"
     )
 
     def __init__(self) -> None:

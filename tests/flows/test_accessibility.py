@@ -82,6 +82,17 @@ def test_the_wallchart_is_accessible(page: Page, server: Server) -> None:
     assert is_as_wide_as_the_screen(page)
 
 
+def test_the_page_of_a_display_link_is_accessible(page: Page, server: Server) -> None:
+    api_key = re.findall(r"hiatus_sk_live_\w+", server.printed())[0]
+    link = server.client(api_key).post("/api/v1/display-links", json={"name": "Kitchen"}).json()
+    page.goto(link["url"])
+
+    assert page.get_by_role("rowheader").count() == PEOPLE_OF_DEMO
+    assert page.get_by_role("columnheader").count() == 36
+    assert violations(page) == []
+    assert is_as_wide_as_the_screen(page)
+
+
 @pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_the_error_pages_of_the_wallchart_are_accessible(
     browser: Browser, server: Server, scheme: Scheme, width: int

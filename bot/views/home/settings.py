@@ -34,6 +34,7 @@ def blocks(user: User) -> list[Block]:
             gettext("Organisation"),
             layout.button(gettext("Organisation"), ids.ORGANISATION),
             layout.button(gettext("Digests"), ids.DIGESTS),
+            layout.button(gettext("Display links"), ids.DISPLAY_LINKS),
             layout.button(gettext("Webhooks"), ids.WEBHOOKS),
         ),
     ]
