@@ -134,7 +134,8 @@ OPERATIONS = (
         summary="Cancel leave",
         description=(
             "While it is pending or approved. For the requester, admins and owners; as "
-            "`POST /leave-requests/{id}/cancel`."
+            "`POST /leave-requests/{id}/cancel`. Leave that an approver has to cancel stays "
+            "`approved`."
         ),
         handler=cancel,
         lock=lock,
@@ -147,5 +148,6 @@ OPERATIONS = (
             errors.DaysNoLongerFit,
             errors.OverlappingLeave,
         ),
+        rules=("past_days",),
     ),
 )

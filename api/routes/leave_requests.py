@@ -115,9 +115,8 @@ def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
 
 
 def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
-    return records.leave_request(
-        leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
-    )
+    request = leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
+    return counted_amendments.record(tx, context.caller.organisation_id, request)
 
 
 # Field codes of the rules for every draft.
@@ -333,7 +332,11 @@ OPERATIONS = (
         summary="Cancel a leave request",
         description=(
             "While it is pending or approved. For the requester, the person who recorded it for "
-            "them, admins and owners. The days of an interruption go back to the leave that it "
+            "them, admins and owners. Requesters cannot cancel their leave once days of it have "
+            "passed (`past_days`), which ends by a change of `end_date`. If the leave type has "
+            "`changes_need_approval`, cancelling one's own approved leave is an `amendment` with "
+            "`cancels`: the response is the request, still `approved`, and an approver decides. "
+            "The days of an interruption go back to the leave that it "
             "interrupted: to a part of it that adjoins them, else as a new request with "
             "`split_from`."
         ),
@@ -347,5 +350,6 @@ OPERATIONS = (
             errors.DaysNoLongerFit,
             errors.OverlappingLeave,
         ),
+        rules=("past_days",),
     ),
 )

@@ -103,6 +103,9 @@ class AmendmentRecord(TypedDict):
     end_half_day: HalfDay | None
     note: str | None
     total_days: Days
+    cancels: Annotated[
+        bool, About(description="Whether it would cancel the leave; it then has the leave's dates.")
+    ]
     requested_at: datetime
     requested_by: Id
 
@@ -252,6 +255,7 @@ def open_amendment(counted: CountedAmendment) -> AmendmentRecord:
         "end_half_day": value.end_half_day,
         "note": value.note,
         "total_days": days_of(counted.total_half_days),
+        "cancels": value.cancels,
         "requested_at": value.requested_at,
         "requested_by": value.requested_by,
     }

@@ -280,6 +280,7 @@ class Amendment:
     """A proposed change of approved leave. The decision is that of the one who ended it.
 
     ``assigns_cover``: the leave got its cover with the proposal; they are told when it ends.
+    ``cancels``: it would cancel the leave, and has its dates.
     """
 
     id: str
@@ -297,6 +298,7 @@ class Amendment:
     decided_at: datetime | None = None
     decision_reason: str | None = None
     assigns_cover: bool = False
+    cancels: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -389,6 +389,7 @@ class AmendmentRow(Model):  # type: ignore[misc]
     decided_at = BigIntegerField(null=True)
     decision_reason = TextField(null=True)
     assigns_cover = BooleanField(constraints=[SQL("DEFAULT FALSE")])
+    cancels = BooleanField(constraints=[SQL("DEFAULT FALSE")])
 
     class Meta:
         table_name = "amendments"

@@ -14,9 +14,11 @@ from storage.directory import pending_approvals
 from storage.events import audit_log, organisation_config
 from storage.leave import leave_rows
 
-# Sick leave took its last day, employment was changed to end before it or start after it, or it was
-# not decided.
-CancellationCause = Literal["interrupted", "employment_ends", "employment_starts", "lapsed"]
+# Sick leave took its last day, employment was changed to end before or start after it, it was not
+# decided, or the requester had asked an approver for it.
+CancellationCause = Literal[
+    "interrupted", "employment_ends", "employment_starts", "lapsed", "amendment_approved"
+]
 
 
 def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:

@@ -20,11 +20,10 @@ from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
 from storage.directory import approvers, slack_syncs
-from storage.events import notification_outbox, organisation_config
+from storage.events import notification_outbox
 from storage.leave import drafts, leave_reading, request_steps
-from storage.leave.changes import approved_leave
+from storage.leave.changes import approved_leave, cancelling
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.interruptions import restoring
 from storage.rules import halves, roles
 
 
@@ -167,37 +166,17 @@ def lock(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None
 def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
     """Cancel a pending or approved request: its requester, its recorder, admins and owners.
 
-    The days of an interruption go back to the leave that it interrupted. Raises NotFound,
-    InsufficientRole or InvalidTransition, and OverlappingLeave or DaysNoLongerFit if they cannot;
+    Approved leave of a type with ``changes_need_approval`` gets an amendment that cancels it, if
+    its requester cancels it. The days of an interruption go back to the leave that it interrupted.
+    Raises NotFound, InsufficientRole or InvalidTransition, InvalidInput ``past_days`` for leave of
+    which the requester took days, and OverlappingLeave or DaysNoLongerFit if days cannot go back;
     then nothing has changed.
     """
     subject, before = request_steps.lock_request(tx, request_id, by=by, now=now)
     if before.recorded_by is None or before.recorded_by != by.user_id:
         request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
-    goes_back = False
-    if before.interrupts is not None:
-        # The requester is locked: a change of settings is either committed, and read here, or
-        # recounts this leave afterwards.
-        config = organisation_config.of_organisation(tx, by.organisation_id)
-        goes_back = restoring.check_fit(tx, config, subject.user, before)
-    after = replace(before, status="cancelled", cancelled_at=now)
-    after = request_steps.apply(
-        tx, "cancel", before, after, subject, by=by, now=now, tells_cover=not goes_back
-    )
-    if goes_back:
-        restoring.give_back(tx, subject, before, by=by, now=now)
-        return after
-    request_steps.notify_approvers(
-        tx,
-        subject.config,
-        subject.user,
-        [before],
-        "leave_request.cancelled",
-        by=by,
-        now=now,
-    )
-    return after
+    return cancelling.cancel(tx, subject, before, by=by, now=now)
 
 
 def _look_for_approvers(

@@ -35,6 +35,8 @@ from storage.leave.amendments import amendment_rows
 from storage.leave.cover import cover_notices
 from storage.rules import changed_leave, lifecycle
 
+# Why a step was taken: an approver approved the amendment.
+AMENDED: Final = "amendment_approved"
 AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve", "recorded"]
 
 
@@ -142,7 +144,7 @@ def apply(
             tx,
             by.organisation_id,
             before.amendment_id,
-            "approved" if action == "amend" else "ended",
+            "approved" if why == AMENDED else "ended",
             by_id=by.user_id,
             now=now,
         )

@@ -20,6 +20,9 @@ Effect = Literal["nothing", "at_once", "amendment"]
 
 # People who fall ill before their leave begins know it by then.
 INTERRUPTION_OFFERED_BEFORE: Final = timedelta(days=2)
+# What cancelling leave does: it is cancelled, or an approver decides on it.
+CancelEffect = Literal["at_once", "amendment"]
+
 # What changes at once.
 _FREE: Final = frozenset(("note", "cover_user_id"))
 _TIME: Final = ("leave_type_id", "start_date", "end_date", "start_half_day", "end_half_day")
@@ -53,6 +56,38 @@ def effect_of(
     if type_before.changes_need_approval or first_added_day(before, after) is not None:
         return "amendment"
     return "at_once"
+
+
+def cancel_effect(
+    leave: LeaveRequest, leave_type: LeaveType, *, is_own: bool, has_approver: bool, today: date
+) -> CancelEffect:
+    """What cancelling pending or approved leave does.
+
+    ``is_own`` and ``has_approver``: its requester cancels it, and another person could decide.
+    Raises InvalidInput ``past_days`` for leave of which they took days before today.
+    """
+    if leave.status == "pending" or not is_own or not has_approver:
+        return "at_once"
+    if has_begun(leave, today):
+        if leave.end_date > today:
+            raise InvalidInput.of(
+                "end_date",
+                "past_days",
+                "This leave has begun, so only an admin can cancel it. To end it today, change its "
+                "last day to {today}.",
+                today=today,
+            )
+        raise InvalidInput.of(
+            "end_date",
+            "past_days",
+            "Days of this leave have passed, so only an admin can cancel it.",
+        )
+    return "amendment" if leave_type.changes_need_approval else "at_once"
+
+
+def has_begun(leave: LeaveRequest, today: date) -> bool:
+    """Whether a half before today counts."""
+    return bool(_until(leave, today))
 
 
 def first_added_day(before: LeaveRequest, after: LeaveRequest) -> date | None:

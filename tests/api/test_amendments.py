@@ -78,6 +78,7 @@ def test_an_amendment_is_shown_beside_the_leave_as_it_is(case: Case) -> None:
         "start_half_day": None,
         "end_half_day": None,
         "note": "By train",
+        "cancels": False,
         "total_days": 6,
         "requested_at": amended["updated_at"],
         "requested_by": case.request["user_id"],

@@ -304,3 +304,45 @@ def test_an_admin_changes_leave_past_the_allowance_with_a_reason(
     assert shortened.status_code == 200
     assert (forbidden.status_code, forbidden.json()["code"]) == (403, "override_not_allowed")
     assert (changed.json()["total_days"], changed.json()["override_reason"]) == (6, "Agreed")
+
+
+def test_leave_that_has_begun_is_cancelled_by_admins_only(client: Client, team: Team) -> None:
+    taken = created(client, team, "2026-05-18", "2026-05-20")
+    client.post(f"/api/v1/approvals/{taken['id']}/approve", team.graces_key)
+
+    refused = client.post(f"{REQUESTS}/{taken['id']}/cancel", team.adas_key)
+    also_refused = client.delete(f"{LEAVE}/{taken['id']}", team.adas_key)
+    cancelled = client.delete(f"{LEAVE}/{taken['id']}", team.owners_key)
+
+    for response in (refused, also_refused):
+        assert response.status_code == 422
+        assert response.json()["errors"][0]["code"] == "past_days"
+    assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
+
+
+def test_a_cancellation_that_needs_approval_is_an_amendment(client: Client, team: Team) -> None:
+    url = f"/api/v1/leave-types/{team.annual}"
+    client.patch(url, team.owners_key, json={"changes_need_approval": True})
+    leave = created(client, team, "2026-08-03", "2026-08-07")
+    approval = f"/api/v1/approvals/{leave['id']}/approve"
+    client.post(approval, team.graces_key)
+
+    asked = client.post(f"{REQUESTS}/{leave['id']}/cancel", team.adas_key)
+    deleted = client.delete(f"{LEAVE}/{leave['id']}", team.adas_key)
+    (waiting,) = client.get("/api/v1/approvals/pending", team.graces_key).json()["data"]
+    approved = client.post(approval, team.graces_key)
+
+    assert (asked.status_code, asked.json()["status"]) == (200, "approved")
+    amendment = asked.json()["amendment"]
+    assert (
+        amendment.items()
+        >= {
+            "cancels": True,
+            "start_date": "2026-08-03",
+            "end_date": "2026-08-07",
+            "total_days": 5,
+        }.items()
+    )
+    assert (deleted.status_code, deleted.json()["status"]) == (200, "approved")
+    assert (waiting["kind"], waiting["amendment"]["cancels"]) == ("amendment", True)
+    assert (approved.json()["status"], approved.json()["amendment"]) == ("cancelled", None)

@@ -68,6 +68,7 @@ OPERATIONS = (
             "no_working_time",
             "note_required",
             "outside_leave",
+            "past_days",
             "same_leave_type",
             "too_little_notice",
             "too_long",

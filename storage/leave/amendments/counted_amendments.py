@@ -91,8 +91,11 @@ def add_to_records(
 
 
 def amended(request: LeaveRequest, counted: CountedAmendment) -> LeaveRequest:
-    """The request as it would be with the amendment."""
+    """The request as it would be with the amendment; cancelled leave counts nothing."""
     amendment = counted.amendment
+    if amendment.cancels:
+        nothing = "0" * len(request.counted_halves)
+        return replace(request, counted_halves=nothing, total_half_days=0)
     return replace(
         request,
         leave_type_id=amendment.leave_type_id,

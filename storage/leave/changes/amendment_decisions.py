@@ -11,10 +11,10 @@ from storage.db.database import Transaction
 from storage.events import organisation_config
 from storage.leave import drafts, request_steps
 from storage.leave.amendments import amendment_rows
-from storage.leave.changes import amendment_steps
+from storage.leave.changes import amendment_steps, cancelling
 from storage.leave.drafts import Draft
 from storage.leave.interruptions import restoring
-from storage.leave.request_steps import Subject
+from storage.leave.request_steps import AMENDED, Subject
 from storage.rules import changed_leave
 
 
@@ -29,11 +29,22 @@ def approve(
 ) -> LeaveRequest:
     """Apply the open amendment, which is checked again as a change that its requester makes now.
 
+    One that cancels the leave cancels it, unless days of it have passed.
+
     The caller has locked the request and checked who decides. Raises InvalidInput (``past_days``
     for days that have passed meanwhile), OverlappingLeave or InsufficientAllowance; then nothing
     has changed.
     """
     amendment = _open(tx, before, by)
+    if amendment.cancels:
+        changed_leave.cancel_effect(
+            before,
+            subject.config.leave_types[before.leave_type_id],
+            is_own=True,
+            has_approver=True,
+            today=subject.today,
+        )
+        return cancelling.carry_out(tx, subject, before, by=by, now=now, why=AMENDED)
     # The requester is locked, so a change of working days or holidays is either committed, and
     # read here, or recounts this leave afterwards.
     config = organisation_config.of_organisation(tx, by.organisation_id)
@@ -85,7 +96,7 @@ def approve(
         replace(subject, config=config),
         by=by,
         now=now,
-        why="amendment_approved",
+        why=AMENDED,
         tells_cover=not gives_back,
     )
     if gives_back:

@@ -6,7 +6,7 @@ audit entry, the event and the notifications in the same transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
@@ -44,20 +44,21 @@ def request(
     proposed: LeaveRequest,
     approvers: Iterable[User],
     *,
-    assigns_cover: bool,
+    assigns_cover: bool = False,
+    cancels: bool = False,
     by: Caller,
     now: datetime,
 ) -> LeaveRequest:
     """Propose a change to the approvers; it replaces an open amendment.
 
     ``proposed`` is the request as it would be. The same proposal as the open one changes nothing.
-    ``assigns_cover`` as in `Amendment`.
+    ``assigns_cover`` and ``cancels`` as in `Amendment`.
     """
     values = {name: getattr(proposed, name) for name in _PROPOSED}
     open_one = None
     if before.amendment_id is not None:
         open_one = amendment_rows.find(tx, by.organisation_id, before.amendment_id)
-        if open_one is not None and audited(open_one).items() >= values.items():
+        if open_one is not None and _is_same(open_one, values, cancels=cancels):
             return before
     amendment = Amendment(
         id=new_id(now),
@@ -65,6 +66,7 @@ def request(
         status="open",
         requested_by=str(by.user_id),
         requested_at=now,
+        cancels=cancels,
         assigns_cover=assigns_cover or (open_one is not None and open_one.assigns_cover),
         **values,
     )
@@ -84,6 +86,11 @@ def request(
         by=by,
         now=now,
     )
+
+
+def _is_same(amendment: Amendment, values: Mapping[str, object], *, cancels: bool) -> bool:
+    proposed = {name: getattr(amendment, name) for name in _PROPOSED}
+    return proposed == values and amendment.cancels == cancels
 
 
 def withdraw(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> LeaveRequest:
@@ -145,10 +152,10 @@ def audited(amendment: Amendment | None, reason: str | None = None) -> dict[str,
     """The fields of an amendment in the audit trail; none without one."""
     if amendment is None:
         return {} if reason is None else {"decision_reason": reason}
-    return {
-        "amendment_id": amendment.id,
-        **{name: getattr(amendment, name) for name in _PROPOSED},
-    }
+    shown: dict[str, object] = {name: getattr(amendment, name) for name in _PROPOSED}
+    if amendment.cancels:
+        shown["cancels"] = True
+    return {"amendment_id": amendment.id, **shown}
 
 
 def _save(

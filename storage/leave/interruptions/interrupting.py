@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from typing import Final
 
 from storage.base import texts
 from storage.base.errors import InsufficientRole, InvalidInput, LeaveTypeNotRecordable
@@ -19,6 +20,9 @@ from storage.leave.interruptions.parts import Part
 from storage.leave.request_steps import Subject
 from storage.rules import request_rules, roles, spans
 from storage.rules.spans import Span
+
+# How far back people interrupt their own leave.
+MAX_AGE: Final = timedelta(days=31)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +46,7 @@ def interrupt(
     may record the draft's leave type. Raises NotFound, InsufficientRole, LeaveTypeNotRecordable,
     InvalidTransition, InsufficientAllowance (for a type that deducts, in place of one that does
     not) or InvalidInput: ``leave_type_cannot_interrupt``, ``same_leave_type``, ``outside_leave``,
-    ``no_working_time`` and those of the type's rules; then nothing has changed.
+    ``past_days``, ``no_working_time`` and those of the type's rules; then nothing has changed.
     """
     subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
     _check_caller(tx, before, by=by, today=subject.today)
@@ -52,6 +56,7 @@ def interrupt(
         draft.start_date, draft.end_date, draft.start_half_day, draft.end_half_day
     )
     _check_inside(span, before)
+    _check_reach(tx, subject, before, span, by=by)
     earlier, taken, later = parts.cut(parts.of_request(before), span)
     if taken is None:
         raise request_rules.no_working_time()
@@ -229,6 +234,25 @@ def _interrupting_type(
             leave_type=leave_type.name,
         )
     return leave_type
+
+
+def _check_reach(
+    tx: Transaction, subject: Subject, leave: LeaveRequest, span: Span, *, by: Caller
+) -> None:
+    """Raises InvalidInput ``past_days`` for one's own leave of more than 31 days ago.
+
+    Unless no other person could book it.
+    """
+    earliest = subject.today - MAX_AGE
+    if by.user_id != leave.user_id or span.start_date >= earliest:
+        return
+    if request_steps.approvers_of(tx, subject):
+        raise InvalidInput.of(
+            "start_date",
+            "past_days",
+            "You can book this from {earliest} on. Ask an admin to book earlier days.",
+            earliest=earliest,
+        )
 
 
 def _check_inside(span: Span, leave: LeaveRequest) -> None:
