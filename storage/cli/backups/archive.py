@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import io
 import os
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from typing import BinaryIO, Final
 
 import orjson
 
+from storage.access.secret_canary import MAX_CANARIES
 from storage.db.compiled import Engine
 
 _FORMAT: Final = 1
@@ -29,6 +31,16 @@ _DATABASES: Final[Mapping[str, str]] = {
     "sqlite": "database.sqlite3",
     "postgresql": "database.dump",
 }
+# The members of a manifest that are text. No form has a control character.
+_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+    "version": re.compile(r"[0-9A-Za-z.+_-]{1,100}"),
+    "created_at": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"),
+    "engine": re.compile("|".join(_DATABASES)),
+    "migration": re.compile(r"[0-9A-Za-z_]{1,100}"),
+}
+_CANARY: Final = re.compile(r"[0-9A-Za-z_=-]{1,1000}")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_MAX_TOOL: Final = 1_000
 # Of the manifest and the keys, which are read into memory.
 _MAX_SMALL: Final = 1_000_000
 _CHUNK: Final = 1_000_000
@@ -64,6 +76,10 @@ class Manifest:
     sha256: Mapping[str, str]
 
     @property
+    def contents(self) -> Contents:
+        return Contents(migration=self.migration, canaries=self.canaries)
+
+    @property
     def has_keys(self) -> bool:
         return _KEYS in self.sha256
 
@@ -71,20 +87,29 @@ class Manifest:
     def parse(cls, text: bytes) -> Manifest:
         """Raises ValueError."""
         raw = orjson.loads(text)
-        if not isinstance(raw, dict) or raw.get("format") != _FORMAT:
+        if not isinstance(raw, dict):
             raise ValueError
-        texts = [raw.get("version"), raw.get("created_at"), raw.get("migration")]
-        canaries, sha256 = raw.get("canaries"), raw.get("sha256")
+        canaries, sha256, tool = raw.get("canaries"), raw.get("sha256"), raw.get("tool")
         if not (
-            isinstance(canaries, list)
-            and all(isinstance(text, str) for text in [*texts, *canaries])
-            and raw.get("engine") in _DATABASES
-            and isinstance(raw.get("tool"), int)
+            # Not True, which equals 1.
+            type(raw.get("format")) is type(tool) is int
+            and raw["format"] == _FORMAT
+            and 0 <= tool <= _MAX_TOOL
+            and all(_is_text(raw.get(name), form) for name, form in _FORMS.items())
+            and isinstance(canaries, list)
+            and len(canaries) <= MAX_CANARIES
+            and all(_is_text(canary, _CANARY) for canary in canaries)
             and isinstance(sha256, dict)
+            and sha256.keys() <= {_KEYS, _DATABASES[raw["engine"]]}
+            and all(_is_text(digest, _DIGEST) for digest in sha256.values())
         ):
             raise ValueError
         names = cls.__slots__
         return cls(**{name: raw[name] for name in names} | {"canaries": tuple(canaries)})
+
+
+def _is_text(value: object, form: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and form.fullmatch(value) is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from storage.access import stored_secrets
+from storage.base import texts
 from storage.base.environment import Environment
 from storage.base.secret_keys import SQLITE_PREFIX, secret_key_file, split_keys
 from storage.base.secrets import Secrets
@@ -24,6 +25,9 @@ from storage.db.schema import is_known, latest_migration
 if TYPE_CHECKING:
     from storage.cli.backups.archive import Archive, Manifest
 
+_OTHER_MANIFEST: Final = (
+    "The archive's manifest is not that of its database, so its secret keys may be wrong."
+)
 _file_argument = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 
 
@@ -76,11 +80,18 @@ def add_to(app: click.Group, env: Env, clock: Clock, version: str) -> None:
 
     @app.command("backup")
     @_file_argument
-    def backup_command(file: Path) -> None:
+    @click.option(
+        "--accept-loss",
+        is_flag=True,
+        help="Save even if the secret keys are lost and cannot read the secrets.",
+    )
+    def backup_command(file: Path, accept_loss: bool) -> None:
         """Save the database and its secret keys in a new FILE, while Hiatus runs."""
         with _errors_on_stderr():
             deployment = _Deployment.from_env(env)
-            manifest = _back_up(deployment, env, file.absolute(), clock(), version)
+            manifest = _back_up(
+                deployment, env, file.absolute(), clock(), version, accept_loss=accept_loss
+            )
         click.echo(f"Saved the database in {file}.")
         if manifest.has_keys:
             click.echo(
@@ -89,11 +100,7 @@ def add_to(app: click.Group, env: Env, clock: Clock, version: str) -> None:
         else:
             click.echo(_where_keys_are(deployment), err=True)
         if not _reads(deployment.keys(), manifest.canaries):
-            click.echo(
-                "The secret keys of this environment cannot decrypt the secrets in the database. "
-                "Set HIATUS_SECRET_KEYS as `hiatus serve` has it.",
-                err=True,
-            )
+            click.echo("No key decrypts the secrets in it.", err=True)
 
     @app.command("restore")
     @_file_argument
@@ -115,7 +122,13 @@ def add_to(app: click.Group, env: Env, clock: Clock, version: str) -> None:
 
 
 def _back_up(
-    deployment: _Deployment, env: Env, path: Path, now: datetime, version: str
+    deployment: _Deployment,
+    env: Env,
+    path: Path,
+    now: datetime,
+    version: str,
+    *,
+    accept_loss: bool,
 ) -> Manifest:
     from storage.cli.backups import archive
 
@@ -132,6 +145,12 @@ def _back_up(
 
             contents, tool = postgresql_backup.save(
                 deployment.url, deployment.timeout_seconds, env, database
+            )
+        if not accept_loss and not _reads(deployment.keys(), contents.canaries):
+            raise archive.BackupRefused(
+                "The secret keys of this environment cannot decrypt the secrets in the database, "
+                "so nothing was saved. Set HIATUS_SECRET_KEYS as `hiatus serve` has it, or use "
+                "--accept-loss if the keys are lost for good."
             )
         keys = deployment.keys() if deployment.key_file is not None else ""
         manifest = archive.write(
@@ -183,8 +202,11 @@ def _restore_sqlite(
         database = folder / "database"
         with archive.new_file(database) as copy:
             copy.writelines(saved.database())
-        if sqlite_backup.contents(database).migration != saved.manifest.migration:
-            raise archive.BackupRefused("The archive's manifest is not that of its database.")
+        cure = "Hiatus did not make it. Use another archive. Nothing was changed."
+        if sqlite_backup.contents(database, cure) != saved.manifest.contents:
+            raise archive.BackupRefused(
+                f"{_OTHER_MANIFEST} Use another archive. Nothing was changed."
+            )
         # Another process may have opened or filled it meanwhile.
         sqlite_backup.require_replaceable(path)
         _write_keys(deployment, new_keys)
@@ -195,11 +217,16 @@ def _restore_postgresql(
     deployment: _Deployment, env: Env, saved: Archive, new_keys: bytes | None
 ) -> None:
     from storage.cli.backups import postgresql_backup
+    from storage.cli.backups.archive import BackupRefused
 
     url, timeout_seconds = deployment.url, deployment.timeout_seconds
     postgresql_backup.require_empty(url, timeout_seconds, env, saved.manifest.tool)
     _write_keys(deployment, new_keys)
-    postgresql_backup.restore(url, timeout_seconds, env, saved.database())
+    restored = postgresql_backup.restore(url, timeout_seconds, env, saved.database())
+    if restored != saved.manifest.contents:
+        raise BackupRefused(
+            f"{_OTHER_MANIFEST} The database was restored: drop it, and use another archive."
+        )
 
 
 def _keys_to_write(deployment: _Deployment, saved: Archive, *, accept_loss: bool) -> bytes | None:
@@ -208,7 +235,15 @@ def _keys_to_write(deployment: _Deployment, saved: Archive, *, accept_loss: bool
 
     keys = deployment.keys()
     if not keys and saved.keys is not None and deployment.key_file is not None:
-        return saved.keys
+        saved_keys = split_keys(saved.keys.decode(errors="replace"))
+        if saved_keys and (accept_loss or _reads(",".join(saved_keys), saved.manifest.canaries)):
+            return ",".join(saved_keys).encode()
+        if not accept_loss:
+            raise BackupRefused(
+                "The secret keys in the archive cannot decrypt the secrets in it. Set "
+                "HIATUS_SECRET_KEYS to those of the time of the backup, or use --accept-loss if "
+                "they are lost for good. Nothing was changed."
+            )
     if accept_loss or _reads(keys, saved.manifest.canaries):
         return None
     if not keys and saved.keys is not None:
@@ -271,6 +306,7 @@ def _errors_on_stderr() -> Iterator[None]:
         try:
             yield
         except BackupRefused as error:
-            console.fail(str(error))
+            # It may quote an archive, a database or a program.
+            console.fail(texts.printable(str(error)))
         except OSError as error:
             console.fail(f"{error.filename or 'The disk'}: {error.strerror}.")

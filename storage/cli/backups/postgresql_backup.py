@@ -77,8 +77,11 @@ def require_empty(url: str, timeout_seconds: float, env: Mapping[str, str], dump
 
 def restore(
     url: str, timeout_seconds: float, env: Mapping[str, str], dump: Iterable[bytes]
-) -> None:
-    """Restore a dump in one transaction. Raises BackupRefused or DatabaseUnavailable."""
+) -> Contents:
+    """Restore a dump in one transaction; returns what is in it.
+
+    Raises BackupRefused or DatabaseUnavailable.
+    """
     parameters = parameters_of(url, timeout_seconds)
     program, _ = _program("pg_restore", env)
     arguments = [
@@ -87,6 +90,7 @@ def restore(
     ]
     with _connected(parameters, timeout_seconds) as connection:
         _run(program, arguments, connection, parameters, env, data=dump)
+        return _contents(connection)
 
 
 def _contents(connection: Connection) -> Contents:

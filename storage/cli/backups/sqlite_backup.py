@@ -9,9 +9,22 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from storage.access.secret_canary import MAX_CANARIES
 from storage.cli.backups.archive import BackupRefused, Contents
 
 _BUSY_SECONDS: Final = 10.0
+# SQLite keeps each statement in this form. A view, a trigger and a virtual table have others.
+_FOREIGN: Final = """
+SELECT type, substr(name, 1, 100) FROM sqlite_master WHERE NOT (
+  type = 'table' AND sql LIKE 'CREATE TABLE %'
+  OR type = 'index' AND (
+    sql IS NULL OR sql LIKE 'CREATE INDEX %' OR sql LIKE 'CREATE UNIQUE INDEX %'
+  )
+) LIMIT 1
+"""
+_CANARIES: Final = f"""
+SELECT encrypted FROM secret_canaries ORDER BY number LIMIT {MAX_CANARIES + 1}
+"""
 _COMPANIONS: Final = ("-wal", "-shm", "-journal")
 
 
@@ -32,15 +45,20 @@ def save(path: Path, target: Path) -> Contents:
         database.execute("BEGIN")
         database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         database.backup(copied)
-    return contents(target)
+    return contents(target, "`hiatus restore` would refuse it. Drop it first.")
 
 
-def contents(path: Path) -> Contents:
+def contents(path: Path, cure: str) -> Contents:
     """What is in a database that no process uses, after an integrity check.
 
-    Raises BackupRefused.
+    Raises BackupRefused; ``cure`` ends its sentence if there is what Hiatus does not make, such as
+    a trigger.
     """
     with _connected(path, "mode=ro&immutable=1") as database:
+        # Functions that a schema names do not run.
+        database.execute("PRAGMA trusted_schema=OFF")
+        if foreign := database.execute(_FOREIGN).fetchone():
+            raise BackupRefused("The database has the {} {}: {}".format(*foreign, cure))
         [(result,)] = database.execute("PRAGMA integrity_check(1)").fetchall()
         if result != "ok":
             raise BackupRefused(f"The database is damaged: {result}.")
@@ -49,11 +67,7 @@ def contents(path: Path) -> Contents:
             raise BackupRefused("The database is empty: run `hiatus migrate` first.")
         [(migration,)] = database.execute("SELECT max(name) FROM schema_migration").fetchall()
         # Databases of trial versions may lack the table.
-        canaries = (
-            database.execute("SELECT encrypted FROM secret_canaries ORDER BY number").fetchall()
-            if "secret_canaries" in tables
-            else []
-        )
+        canaries = database.execute(_CANARIES).fetchall() if "secret_canaries" in tables else []
     return Contents(migration=str(migration), canaries=tuple(text for (text,) in canaries))
 
 
