@@ -104,12 +104,6 @@ class _Flow(AsyncOAuthFlow):
         self._database = database
         self._clock = clock
 
-    async def handle_installation(self, request: AsyncBoltRequest) -> BoltResponse:
-        try:
-            return await super().handle_installation(request)
-        except DatabaseUnavailable as error:
-            return _unavailable(error)
-
     async def handle_callback(self, request: AsyncBoltRequest) -> BoltResponse:
         try:
             return await super().handle_callback(request)
@@ -235,7 +229,7 @@ class _States(AsyncOAuthStateStore):
         return slack_web.LOGGER
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
-        return await self._database.write(oauth_states.issue, now=self._clock())
+        return oauth_states.issue(self._database.secrets, now=self._clock())
 
     async def async_consume(self, state: str) -> bool:
         # Anyone may send any state: a wrong one costs no write.

@@ -1,38 +1,59 @@
-"""OAuth states: issued to a browser that begins an installation, valid once and for ten minutes."""
+"""OAuth states: issued to a browser that begins an installation, valid once and for ten minutes.
+
+A state is signed and stored nowhere, because anyone may begin an installation. It is stored once it
+was used, until it has expired.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import hashlib
+import secrets as random
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from peewee import Delete, Select
+from itsdangerous import BadData, Signer
+from peewee import Delete, Insert, Select
 
-from storage.base.secrets import fingerprint, new_token
+from storage.base.secrets import Secrets, fingerprint
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackStateRow
 
 LIFE: Final = timedelta(minutes=10)
-# Each request deletes more expired states than it adds, which bounds the table.
+# Used states are kept longer: the clock of another process may be behind.
+_KEPT_AFTER_EXPIRY: Final = timedelta(minutes=10)
+# Each use deletes more expired states than it adds, which bounds the table.
 _PRUNED_AT_ONCE: Final = 100
 
 
-def issue(tx: Transaction, *, now: datetime) -> str:
-    """A new state; only its fingerprint is stored."""
-    prune(tx, now=now, limit=_PRUNED_AT_ONCE)
-    state = new_token()
-    tx.insert(SlackStateRow, state_sha256=fingerprint(state), expires_at=now + LIFE)
-    return state
+def issue(secrets: Secrets, *, now: datetime) -> str:
+    expires_at = int((now + LIFE).timestamp())
+    signed: bytes = _signer(secrets).sign(f"{random.token_urlsafe(16)}.{expires_at}")
+    return signed.decode()
 
 
 def is_valid(tx: Transaction, state: str, *, now: datetime) -> bool:
-    """Whether ``consume`` would find the state; writes nothing."""
-    return tx.first(_valid, state_sha256=fingerprint(state), now=now) is not None
+    """Whether ``consume`` may find the state; writes nothing."""
+    if (signed := _signed(tx.secrets, state)) is not None:
+        return _expiry(signed) > now
+    return tx.first(_issued_before, state_sha256=fingerprint(state), now=now) is not None
 
 
 def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
     """Whether the state was issued, has not expired and is used for the first time."""
-    return bool(tx.change(_consume, state_sha256=fingerprint(state), now=now))
+    prune(tx, now=now, limit=_PRUNED_AT_ONCE)
+    signed = _signed(tx.secrets, state)
+    if signed is None:
+        return bool(tx.change(_consume_issued_before, state_sha256=fingerprint(state), now=now))
+    expires_at = _expiry(signed)
+    return expires_at > now and bool(
+        tx.change(
+            _use,
+            # Not of the state: an older version would take the row for one that it issued.
+            state_sha256=fingerprint(f"used {signed}"),
+            expires_at=expires_at + _KEPT_AFTER_EXPIRY,
+        )
+    )
 
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
@@ -40,15 +61,40 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
     return tx.change(_prune, now=now, limit=limit)
 
 
+def _signer(secrets: Secrets) -> Signer:
+    return Signer(secrets.signing_keys, salt="slack install", digest_method=hashlib.sha384)
+
+
+def _signed(secrets: Secrets, state: str) -> str | None:
+    """What ``issue`` signed; None for another text."""
+    try:
+        signed: bytes = _signer(secrets).unsign(state)
+    except BadData:
+        return None
+    return signed.decode()
+
+
+def _expiry(signed: str) -> datetime:
+    return datetime.fromtimestamp(int(signed.rpartition(".")[2]), UTC)
+
+
 @compiled
-def _valid(state_sha256: Param[str], now: Param[datetime]) -> Select:
+def _use(state_sha256: Param[str], expires_at: Param[datetime]) -> Insert:
+    return SlackStateRow.insert(
+        state_sha256=state_sha256, expires_at=expires_at
+    ).on_conflict_ignore()
+
+
+# During an upgrade, processes of the older version still store states as they issue them.
+@compiled
+def _issued_before(state_sha256: Param[str], now: Param[datetime]) -> Select:
     return SlackStateRow.select(SlackStateRow.state_sha256).where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )
 
 
 @compiled
-def _consume(state_sha256: Param[str], now: Param[datetime]) -> Delete:
+def _consume_issued_before(state_sha256: Param[str], now: Param[datetime]) -> Delete:
     return SlackStateRow.delete().where(
         SlackStateRow.state_sha256 == state_sha256, SlackStateRow.expires_at > now
     )

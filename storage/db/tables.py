@@ -775,7 +775,7 @@ class SlackInstallationRow(Model):  # type: ignore[misc]
 
 
 class SlackStateRow(Model):  # type: ignore[misc]
-    """A single-use OAuth state; it precedes any organisation."""
+    """An OAuth state that was used (oauth_states.py); it precedes any organisation."""
 
     state_sha256 = CharField(64, primary_key=True)
     expires_at = BigIntegerField()

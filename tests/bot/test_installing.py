@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -13,9 +14,10 @@ import pytest
 
 from bot.base import ids
 from bot.interaction import identity
+from storage.access import oauth_states
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
-from storage.base.secrets import Secrets
+from storage.base.secrets import Secrets, fingerprint, new_token
 from storage.base.values import Caller, Organisation
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
@@ -25,6 +27,7 @@ from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
 from storage.events import audit_log
 from storage.slack import slack_installations, slack_workspaces
+from tests import outside
 from tests.bot.browser import Browser, by_oauth, page_text
 from tests.bot.test_listening import Troubled
 from tests.bot.world import World
@@ -426,17 +429,99 @@ class Writes(Troubled):
         self.count += 1
 
 
-def test_a_wrong_state_writes_nothing(database: Database, slack: LoopbackSlack) -> None:
+@pytest.mark.parametrize("why", ["invented", "altered", "expired", "of another deployment"])
+def test_a_wrong_state_writes_nothing(database: Database, slack: LoopbackSlack, why: str) -> None:
     writes = Writes(database)
     with World(database, slack, app_database=writes, slack_settings=by_oauth(slack)) as world:
+        state = {
+            "invented": "invented",
+            "altered": _altered(oauth_states.issue(database.secrets, now=world.clock())),
+            "expired": oauth_states.issue(
+                database.secrets, now=world.clock() - timedelta(minutes=10)
+            ),
+            "of another deployment": oauth_states.issue(Secrets.generate(), now=world.clock()),
+        }[why]
         browser = Browser(world)
-        browser.cookie = "slack-app-oauth-state=invented"
+        browser.cookie = f"slack-app-oauth-state={state}"
         before = writes.count
 
-        statuses = [browser.come_back(state="invented", code="x").status_code for _ in range(3)]
+        statuses = [browser.come_back(state=state, code="x").status_code for _ in range(3)]
 
         assert statuses == [400, 400, 400]
         assert writes.count == before
+        assert slack.calls("oauth.v2.access") == []
+
+
+def _altered(state: str) -> str:
+    """The same state with a later expiry."""
+    nonce, expires_at, signature = state.split(".")
+    return f"{nonce}.{int(expires_at) + 60}.{signature}"
+
+
+@pytest.mark.both_engines
+def test_beginning_a_thousand_installations_stores_nothing(world: World, database_url: str) -> None:
+    with httpx.Client() as browser:
+        begun = [browser.get(f"{world.slack.app_url}/slack/install") for _ in range(1_000)]
+
+    assert {response.status_code for response in begun} == {302}
+    assert len({response.headers["location"] for response in begun}) == 1_000
+    assert stored_states(database_url) == 0
+
+
+@pytest.mark.both_engines
+def test_of_two_redirects_with_one_state_one_installs(world: World) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+    codes = [world.slack.oauth_code(INA, "T2") for _ in range(4)]
+
+    with ThreadPoolExecutor(len(codes)) as pool:
+        responses = pool.map(lambda code: browser.come_back(state=state, code=code), codes)
+
+    assert sorted(response.status_code for response in responses) == [200, 400, 400, 400]
+    assert len(world.slack.calls("oauth.v2.access")) == 1
+
+
+@pytest.mark.both_engines
+def test_an_installation_begun_with_an_older_version_is_finished_once(
+    world: World, database_url: str
+) -> None:
+    state = new_token()
+    expires_at = int((world.clock() + timedelta(minutes=1)).timestamp() * 1_000)
+    outside.run(
+        database_url,
+        "INSERT INTO slack_states (state_sha256, expires_at) "
+        f"VALUES ('{fingerprint(state)}', {expires_at})",
+    )
+    browser = Browser(world)
+    browser.cookie = f"slack-app-oauth-state={state}"
+
+    statuses = [
+        browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2")).status_code
+        for _ in range(2)
+    ]
+
+    assert statuses == [200, 400]
+
+
+@pytest.mark.both_engines
+def test_an_older_version_does_not_take_a_used_state_for_one_of_its_own(
+    world: World, database_url: str
+) -> None:
+    browser = Browser(world)
+    state = browser.begin()["state"]
+    browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
+
+    # What it looks for. The row of the used state is there.
+    found = outside.rows(
+        database_url,
+        f"SELECT 1 FROM slack_states WHERE state_sha256 = '{fingerprint(state)}'",
+    )
+    assert (found, stored_states(database_url)) == ([], 1)
+
+
+def stored_states(database_url: str) -> int:
+    [(count,)] = outside.rows(database_url, "SELECT COUNT(*) FROM slack_states")
+    return int(count)
 
 
 def test_a_refused_installation_is_explained(world: World) -> None:

@@ -27,9 +27,9 @@ def test_old_rows_are_deleted_in_any_number_of_batches(database: Database) -> No
     for number in range(5):
         database.write_now(slack_events.claim, f"Ev{number}", now=OLD)
     database.write_now(slack_events.claim, "EvNew", now=NOW)
-    for _ in range(3):
-        database.write_now(oauth_states.issue, now=OLD)
-    state = database.write_now(oauth_states.issue, now=NOW)
+    states = [oauth_states.issue(database.secrets, now=when) for when in (OLD, OLD, OLD, NOW)]
+    for state, when in zip(states, (OLD, OLD, OLD, NOW), strict=True):
+        assert database.write_now(oauth_states.consume, state, now=when)
 
     asyncio.run(pruning.prune(database, now=NOW, batch=2))
 
@@ -37,7 +37,7 @@ def test_old_rows_are_deleted_in_any_number_of_batches(database: Database) -> No
     assert not database.write_now(slack_events.claim, "EvNew", now=NOW)
     assert database.write_now(slack_events.claim, "Ev3", now=NOW)
     assert database.write_now(oauth_states.prune, now=NOW) == 0
-    assert database.write_now(oauth_states.consume, state, now=NOW)
+    assert not database.write_now(oauth_states.consume, state, now=NOW)
 
 
 def test_no_deletion_runs_on_the_event_loop() -> None:
