@@ -299,6 +299,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "Request fewer days, or ask an admin to change the type.",
     ),
     "too_short": ("There are too few characters or entries.", "`detail` names the limit."),
+    "unknown_category": (
+        "The country or region has no holidays of this category.",
+        "Use some of the set's `available_categories`; `detail` lists them.",
+    ),
     "unknown_country": (
         "No public holidays are known for this country or region.",
         "Use an ISO 3166-1 code of two letters, with a region where there is one: `GB-SCT`.",

@@ -8,11 +8,12 @@ from api.http.fields import Paged
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
 from api.schemas import effects, organisation_records
-from api.schemas.bodies import NewHolidaySet, OrganisationChanges
+from api.schemas.bodies import HolidaySetChanges, NewHolidaySet, OrganisationChanges
 from api.schemas.holiday_records import HolidaySetRecord
 from api.schemas.lists import Listing, listing
 from api.schemas.organisation_records import OrganisationRecord
 from storage.admin import organisation_settings, organisations
+from storage.admin.holidays import holiday_set_changes
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
 from storage.db.database import Transaction
@@ -51,11 +52,29 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
 def add_set(
     tx: Transaction, context: RequestContext, body: NewHolidaySet
 ) -> Result[HolidaySetRecord]:
-    holiday_set = holiday_sets.add(tx, body.country_code, by=context.caller, now=context.now)
+    holiday_set = holiday_set_changes.add(
+        tx, **body.sent(), by=context.caller, now=context.now, recorder=context.recorder
+    )
     return created(
         f"/api/v1/organisation/public-holiday-sets/{holiday_set.id}",
         _shown(tx, context)(holiday_set),
     )
+
+
+def change_set(
+    tx: Transaction, context: RequestContext, body: HolidaySetChanges
+) -> HolidaySetRecord:
+    changes = body.sent()
+    if "categories" in changes:
+        holiday_set_changes.change_categories(
+            tx,
+            context.id,
+            changes["categories"],
+            by=context.caller,
+            now=context.now,
+            recorder=context.recorder,
+        )
+    return get_set(tx, context)
 
 
 def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], HolidaySetRecord]:
@@ -71,6 +90,8 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], H
             "country_code": code,
             "country_name": holiday_calendar.country_name(code),
             "has_regions": holiday_calendar.has_regions(code),
+            "categories": list(holiday_set.categories),
+            "available_categories": list(holiday_calendar.categories(code)),
             "holiday_count": public_holidays.holiday_count(config, code, year),
             "created_at": holiday_set.created_at,
         }
@@ -153,8 +174,14 @@ OPERATIONS = (
         method="POST",
         path="/organisation/public-holiday-sets",
         summary="Add a country's public holidays",
-        description="A country without a region has only its national holidays.",
+        description=(
+            "A country without a region has only its national holidays. `categories` chooses which "
+            "days of its calendar are days off; by default those that most employers there give. "
+            "If people have the country already and other days count from now on, their pending "
+            "and approved leave from today on is recalculated in the same step."
+        ),
         handler=add_set,
+        show_effects=effects.shown,
         # Loads the country's holidays, if this process has not used them yet.
         is_long=True,
         tag="Public holiday sets",
@@ -162,7 +189,28 @@ OPERATIONS = (
         role="admin",
         status=201,
         refusals=(errors.AlreadyExists,),
-        rules=("unknown_country",),
+        rules=("unknown_category", "unknown_country"),
         example={"country_code": "GB-SCT"},
+        other_examples={"Three eves off": {"country_code": "SE", "categories": ["de_facto"]}},
+    ),
+    Operation(
+        method="PATCH",
+        path="/organisation/public-holiday-sets/{id}",
+        summary="Change the categories of a public holiday set",
+        description=(
+            "Chooses which days of the country's calendar are days off. Pending and approved leave "
+            "from today on is recalculated in the same step: a changed request sends "
+            "`leave_request.updated`."
+        ),
+        handler=change_set,
+        show_effects=effects.shown,
+        # May recalculate thousands of requests.
+        is_long=True,
+        tag="Public holiday sets",
+        scope="organisation:write",
+        role="admin",
+        kind="public holiday set",
+        rules=("unknown_category",),
+        example={"categories": ["public", "catholic"]},
     ),
 )

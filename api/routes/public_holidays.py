@@ -125,8 +125,10 @@ OPERATIONS = (
         description=(
             "Makes a date a public holiday or, with `is_holiday` false, an ordinary day; with "
             "`half`, only its morning or afternoon. It replaces the country's own rule for that "
-            "date; each date can have one override. Pending and approved leave from today on is "
-            "recalculated in the same step: a changed request sends `leave_request.updated`."
+            "date. With `every_year` it also holds on that day of every later year, except where a "
+            "single date has an override of its own; a date can have one of either kind. Pending "
+            "and approved leave from today on is recalculated in the same step: a changed request "
+            "sends `leave_request.updated`."
         ),
         handler=add_override,
         show_effects=effects.shown,
@@ -139,7 +141,7 @@ OPERATIONS = (
         status=201,
         refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
         rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
-        example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"},
+        example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm", "every_year": True},
     ),
     Operation(
         method="DELETE",

@@ -204,8 +204,31 @@ class NewDisplayLink(DisplayLinkChanges):
     name: Annotated[Name, Field(description="Where the link is used.")]
 
 
+Categories = Annotated[
+    list[Word],
+    Field(
+        max_length=20,
+        description="Which days of the country's calendar are days off: some of "
+        "`available_categories`. `public` is always among them.",
+    ),
+]
+
+
 class NewHolidaySet(Body):
     country_code: CountryCode
+    categories: Annotated[
+        Categories,
+        Field(
+            description="Which days of the country's calendar are days off: some of "
+            "`available_categories`. `public` is always among them. By default those that most "
+            "employers there give: `DE-BY` has `catholic` (15 August), `SE` has `de_facto` (three "
+            "eves), `IS` and `TR` have `half_day`, others have `public` alone.",
+        ),
+    ] = ABSENT
+
+
+class HolidaySetChanges(Body):
+    categories: Categories = ABSENT
 
 
 class NewHolidayOverride(Body):
@@ -220,6 +243,13 @@ class NewHolidayOverride(Body):
     half: Annotated[
         HalfDay | None, Field(description="Only this half of the day; null for the whole day.")
     ] = None
+    every_year: Annotated[
+        bool,
+        Field(
+            description="Also on this day of every later year; 29 February in leap years only. An "
+            "override of a single date replaces it on that date."
+        ),
+    ] = False
 
 
 class WebhookChanges(Body):

@@ -29,6 +29,17 @@ class HolidaySetRecord(TypedDict):
             "here. `GET /countries` lists the regions."
         ),
     ]
+    categories: Annotated[
+        list[str],
+        Field(
+            description="The categories of the country's calendar that are days off, such as "
+            "`public` and `de_facto`. Days of `half_day`, and others that begin in the afternoon, "
+            "are afternoons off."
+        ),
+    ]
+    available_categories: Annotated[
+        list[str], Field(description="All categories that this country or region has.")
+    ]
     holiday_count: Annotated[int, Field(description="In this calendar year, including overrides.")]
     created_at: datetime
 
@@ -64,6 +75,13 @@ class HolidayOverrideRecord(TypedDict):
         bool, Field(description="False turns a public holiday into an ordinary day.")
     ]
     half: Annotated[HalfDay | None, Field(description="Null for the whole day.")]
+    every_year: Annotated[
+        bool,
+        Field(
+            description="Whether it also holds on this day of every later year; on 29 February in "
+            "leap years only."
+        ),
+    ]
     created_at: datetime
 
 
@@ -101,6 +119,7 @@ def holiday_override(value: HolidayOverride) -> HolidayOverrideRecord:
         "name": value.name,
         "is_holiday": value.is_holiday,
         "half": value.half,
+        "every_year": value.every_year,
         "created_at": value.created_at,
     }
 

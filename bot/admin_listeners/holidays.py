@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Literal
 
 from bot.admin_views import holidays as views
@@ -16,7 +16,7 @@ from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin.effects_recorder import EffectsRecorder
-from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin.holidays import holiday_overrides, holiday_set_changes, holiday_set_removal
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOverride
 from storage.base.clock import local_day
@@ -56,7 +56,9 @@ async def add_set(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     code = Form(interaction).chosen("country_code") or ""
     added = await modals.run_once(
-        interaction, lambda tx: holiday_sets.add(tx, code, by=by, now=interaction.now), is_long=True
+        interaction,
+        lambda tx: holiday_set_changes.add(tx, code, by=by, now=interaction.now),
+        is_long=True,
     )
     if added is not None:
         await interaction.ack()
@@ -73,6 +75,38 @@ async def remove_set(interaction: Interaction) -> None:
     done = notice.view(gettext("Public holidays"), gettext("The country was removed."))
     await modals.refresh(interaction, done)
     await modals.refresh_below(interaction, await _sets(interaction, by))
+
+
+async def choose_categories(interaction: Interaction) -> None:
+    """Open the form that chooses which days of the country's calendar are days off."""
+    await interaction.ack()
+    by = await modals.admin(interaction)
+
+    def read(tx: Transaction) -> View:
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        holiday_set = holiday_sets.get(config, interaction.value)
+        today = local_day(interaction.now, config.organisation.timezone)
+        added = holiday_calendar.days_by_category(
+            holiday_set.country_code, today, today + timedelta(days=364)
+        )
+        return views.categories_form(holiday_set, added)
+
+    await interaction.open(await interaction.services.database.read_long(read))
+
+
+async def change_categories(interaction: Interaction) -> None:
+    """Change the categories and recalculate leave."""
+    by, form = await modals.admin(interaction), Form(interaction)
+
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
+        chosen = form.several("categories")
+        return holiday_set_changes.change_categories(
+            tx, form.about, chosen, by=by, now=interaction.now, recorder=recorder
+        )
+
+    if await forms.submit(interaction, form, save, by=by) is not None:
+        await interaction.ack()
+        await modals.refresh_below(interaction, await _overrides(interaction, by, form.about))
 
 
 async def list_overrides(interaction: Interaction) -> None:
@@ -134,7 +168,11 @@ def _add(
         raise InvalidInput.of("date", "required", gettext_noop("Choose a day."))
     is_holiday = form.chosen("is_holiday") != views.WORK
     new = NewOverride(
-        date=day, name=form.text("name"), is_holiday=is_holiday, half=_half(form.chosen("half"))
+        date=day,
+        name=form.text("name"),
+        is_holiday=is_holiday,
+        half=_half(form.chosen("half")),
+        every_year=views.EVERY_YEAR in form.several(views.EVERY_YEAR),
     )
     try:
         return holiday_overrides.add(
@@ -217,6 +255,7 @@ async def _overrides(
             holiday_calendar.country_name(holiday_set.country_code, locale()),
             ahead,
             page,
+            has_categories=len(holiday_calendar.categories(holiday_set.country_code)) > 1,
         )
 
     return await interaction.services.database.read_long(read)
@@ -228,6 +267,8 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.HOLIDAYS_NEW, act=new_set),
     Listener(kind="view", name=ids.HOLIDAYS_FORM, act=add_set),
     Listener(kind="action", name=ids.HOLIDAYS_REMOVE, act=remove_set),
+    Listener(kind="action", name=ids.HOLIDAY_CATEGORIES, act=choose_categories),
+    *forms.listeners(ids.HOLIDAY_CATEGORIES_FORM, change_categories),
     Listener(kind="action", name=ids.OVERRIDES, act=list_overrides),
     Listener(kind="action", name=ids.OVERRIDES_MORE, act=more_overrides),
     Listener(kind="action", name=ids.OVERRIDE_NEW, act=new_override),

@@ -18,6 +18,9 @@ from storage.db.pages import Page
 
 # With thirty changed days, a modal still has room for them.
 _MAX_AHEAD: Final = 50
+_RECALCULATED: Final = gettext_noop(
+    "Upcoming leave is recalculated, and people are told if theirs changes."
+)
 WHOLE: Final = "whole"
 HOLIDAY: Final = "holiday"
 WORK: Final = "work"
@@ -26,6 +29,35 @@ _HALVES: Final = (
     Option(label=gettext_noop("Morning"), value="am"),
     Option(label=gettext_noop("Afternoon"), value="pm"),
 )
+EVERY_YEAR: Final = "every_year"
+_REPEATED: Final = (Option(label=gettext_noop("Every year"), value=EVERY_YEAR),)
+# The library's categories of holidays.
+CATEGORIES: Final[Mapping[str, str]] = {
+    "albanian": gettext_noop("Albanian holidays"),
+    "armed_forces": gettext_noop("Armed forces' holidays"),
+    "armenian": gettext_noop("Armenian holidays"),
+    "bank": gettext_noop("Bank holidays"),
+    "bosnian": gettext_noop("Bosnian holidays"),
+    "catholic": gettext_noop("Catholic holidays"),
+    "christian": gettext_noop("Christian holidays"),
+    "de_facto": gettext_noop("Customary days off"),
+    "government": gettext_noop("Public service holidays"),
+    "half_day": gettext_noop("Afternoons off"),
+    "hebrew": gettext_noop("Jewish holidays"),
+    "hindu": gettext_noop("Hindu holidays"),
+    "islamic": gettext_noop("Islamic holidays"),
+    "optional": gettext_noop("Optional holidays"),
+    "optional_women": gettext_noop("Optional holidays of women"),
+    "orthodox": gettext_noop("Orthodox holidays"),
+    "protestant": gettext_noop("Protestant holidays"),
+    "roma": gettext_noop("Roma holidays"),
+    "sabian": gettext_noop("Sabian holidays"),
+    "serbian": gettext_noop("Serbian holidays"),
+    "turkish": gettext_noop("Turkish holidays"),
+    "unofficial": gettext_noop("Unofficial holidays"),
+    "vlach": gettext_noop("Vlach holidays"),
+    "yazidi": gettext_noop("Yazidi holidays"),
+}
 _KINDS: Final = (
     Option(label=gettext_noop("Public holiday"), value=HOLIDAY),
     Option(label=gettext_noop("Not a public holiday"), value=WORK),
@@ -69,13 +101,52 @@ def set_form() -> View:
     )
 
 
+def _category(name: str) -> str:
+    known = CATEGORIES.get(name)
+    # A new version of the library may have others.
+    return gettext(known) if known else name.replace("_", " ").capitalize()
+
+
+def categories_form(holiday_set: HolidaySet, added: Mapping[str, Sequence[date]]) -> View:
+    """The form that chooses categories; ``added`` are the days of each in the year ahead."""
+    options = [
+        Option(
+            label=_category(name),
+            value=name,
+            description=words.few_days(list(map(words.short_day, days))),
+        )
+        for name, days in added.items()
+    ]
+    chosen = fields.checkboxes(options, holiday_set.categories)
+    blocks = [
+        text.section(
+            gettext("Public holidays are always days off. Choose which other days are, too.")
+        ),
+        fields.field("categories", gettext("Other days off"), chosen, is_optional=True),
+        text.quiet(gettext(_RECALCULATED)),
+    ]
+    return layout.modal(
+        gettext("Other days off"),
+        blocks,
+        ids.HOLIDAY_CATEGORIES_FORM,
+        gettext("Save"),
+        gettext("Back"),
+        holiday_set.id,
+    )
+
+
 def overrides(
     holiday_set: HolidaySet,
     name: str,
     ahead: Sequence[HolidayOnDate],
     page: Page[HolidayOverride],
+    *,
+    has_categories: bool,
 ) -> View:
-    """The public holidays ahead, each with a button that changes it, and all changed days."""
+    """The public holidays ahead, each with a button that changes it, and all changed days.
+
+    ``has_categories``: there are categories to choose from.
+    """
     remove = layout.button(
         gettext("Remove this country"), ids.HOLIDAYS_REMOVE, holiday_set.id, "danger"
     )
@@ -87,11 +158,13 @@ def overrides(
         gettext("Remove"),
         gettext("Keep it"),
     )
+    change = layout.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id)
+    choose = layout.button(gettext("Other days off"), ids.HOLIDAY_CATEGORIES, holiday_set.id)
+    others = [_category(each) for each in holiday_set.categories if each != "public"]
+    also = gettext("Also days off: {categories}", categories=words.names(others))
     blocks: list[Block] = [
-        text.paragraph(name),
-        layout.actions(
-            layout.button(gettext("Change a day"), ids.OVERRIDE_NEW, holiday_set.id), remove
-        ),
+        text.paragraph(f"{name}\n{also}" if others else name),
+        layout.actions(change, *((choose,) if has_categories else ()), remove),
     ]
     blocks += [_ahead(on_date, holiday_set) for on_date in ahead[:_MAX_AHEAD]]
     blocks.append(layout.header(gettext("Changed days")))
@@ -123,9 +196,13 @@ def override_form(set_id: str, day: date | None = None) -> View:
             hint=gettext("Required for a public holiday."),
             is_optional=True,
         ),
-        text.quiet(
-            gettext("Upcoming leave is recalculated, and people are told if theirs changes.")
+        fields.field(
+            EVERY_YEAR,
+            gettext("Repeat"),
+            fields.checkboxes(fields.translated(_REPEATED)),
+            is_optional=True,
         ),
+        text.quiet(gettext(_RECALCULATED)),
     ]
     return layout.modal(
         gettext("Change a day"), blocks, ids.OVERRIDE_FORM, gettext("Save"), gettext("Back"), set_id
@@ -136,11 +213,19 @@ def removal(
     holiday_set: HolidaySet, override: HolidayOverride, named_effects: NamedEffects
 ) -> View:
     """The effects of removing an override, before it is removed."""
-    intro = gettext(
-        "{day} ({name}) goes back to the country's standard.",
-        day=words.day(override.date),
-        name=_name(override, holiday_set),
-    )
+    name = _name(override, holiday_set)
+    if override.every_year:
+        intro = gettext(
+            "Every {day} ({name}) goes back to the country's standard.",
+            day=words.day_of_year(override.date),
+            name=name,
+        )
+    else:
+        intro = gettext(
+            "{day} ({name}) goes back to the country's standard.",
+            day=words.day(override.date),
+            name=name,
+        )
     if not named_effects.effects.affects_others:
         intro += " " + gettext("No one's leave changes.")
     return consequences.confirmation(
@@ -174,6 +259,8 @@ def _ahead(on_date: HolidayOnDate, holiday_set: HolidaySet) -> Block:
 
 def _override(override: HolidayOverride, holiday_set: HolidaySet) -> Block:
     when = words.day(override.date)
+    if override.every_year:
+        when = gettext("Every {day}", day=words.day_of_year(override.date))
     what = gettext("Public holiday") if override.is_holiday else gettext("Not a public holiday")
     if override.half is not None:
         half = gettext("morning") if override.half == "am" else gettext("afternoon")

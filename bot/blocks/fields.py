@@ -19,8 +19,11 @@ _MAX_PLACEHOLDER: Final = 150
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
+    """``description`` is a second line below the label of a checkbox."""
+
     label: str
     value: str
+    description: str = ""
 
 
 def field(
@@ -123,7 +126,10 @@ def translated(options: Sequence[Option]) -> list[Option]:
 
 
 def option(choice: Option) -> Block:
-    return {"text": text.plain(choice.label, text.MAX_OPTION), "value": choice.value}
+    block: Block = {"text": text.plain(choice.label, text.MAX_OPTION), "value": choice.value}
+    if choice.description:
+        block["description"] = text.plain(choice.description, text.MAX_OPTION)
+    return block
 
 
 def _options_of(options: Sequence[Option]) -> Block:

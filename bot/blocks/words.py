@@ -42,6 +42,11 @@ def short_day(value: date) -> str:
     return format_date(value, gettext("EEE d MMMM"), locale=language.locale())
 
 
+def day_of_year(value: date) -> str:
+    """``3 August``."""
+    return format_date(value, gettext("d MMMM"), locale=language.locale())
+
+
 def weekday_and_number(value: date) -> str:
     """``Mon 3``."""
     return format_date(value, gettext("EEE d"), locale=language.locale())

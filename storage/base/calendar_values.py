@@ -13,8 +13,11 @@ FeedScope = Literal["personal", "team", "org"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HolidaySet:
+    """``categories`` are those of ``holiday_calendar.categories`` that are days off."""
+
     id: str
     country_code: str
+    categories: tuple[str, ...]
     created_at: datetime
 
 
@@ -38,6 +41,7 @@ class HolidayOverride:
     """A day on which a holiday set differs from its country.
 
     ``is_holiday`` adds a public holiday or removes one; ``half`` is None for the whole day.
+    ``every_year``: also on this day of every later year; 29 February in leap years only.
     """
 
     id: str
@@ -45,6 +49,7 @@ class HolidayOverride:
     name: str
     is_holiday: bool
     half: HalfDay | None
+    every_year: bool
     created_at: datetime
 
 

@@ -86,6 +86,7 @@ AuditAction = Literal[
     "holiday_override.created",
     "holiday_override.deleted",
     "holiday_set.created",
+    "holiday_set.updated",
     "holiday_set.deleted",
     "leave_request.amendment_declined",
     "leave_request.amendment_requested",

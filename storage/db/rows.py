@@ -37,6 +37,7 @@ from storage.db.tables import (
     ApiKeyRow,
     ChannelDigestRow,
     DepartmentRow,
+    HolidaySetRow,
     LeaveRequestRow,
     LeaveTypeRow,
     OrganisationRow,
@@ -136,6 +137,7 @@ LEAVE_REQUEST: Final = columns_of(LeaveRequestRow, LeaveRequest)
 AMENDMENT: Final = columns_of(AmendmentRow, Amendment)
 API_KEY: Final = columns_of(ApiKeyRow, ApiKey)
 WEBHOOK: Final = columns_of(WebhookRow, Webhook)
+HOLIDAY_SET: Final = columns_of(HolidaySetRow, HolidaySet)
 
 
 def with_names(leave: Select) -> Select:

@@ -425,6 +425,7 @@ class HolidaySetRow(Model):  # type: ignore[misc]
     id = IdField()
     country_code = CharField(32)
     created_at = BigIntegerField()
+    categories = TextField(constraints=[SQL("DEFAULT '[\"public\"]'")])
 
     class Meta:
         table_name = "holiday_sets"
@@ -442,15 +443,25 @@ class HolidayOverrideRow(Model):  # type: ignore[misc]
     is_holiday = BooleanField()
     half = CharField(2, null=True)
     created_at = BigIntegerField()
+    every_year = BooleanField(constraints=[SQL("DEFAULT FALSE")])
 
     class Meta:
         table_name = "holiday_overrides"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = ((("organisation_id", "holiday_set_id", "date"), True),)
         constraints = [
             references("holiday_sets", "holiday_set_id"),
             check("holiday_overrides_half", one_of("half", ("am", "pm"))),
         ]
+
+
+HolidayOverrideRow.add_index(
+    HolidayOverrideRow.organisation_id,
+    HolidayOverrideRow.holiday_set_id,
+    HolidayOverrideRow.date,
+    HolidayOverrideRow.every_year,
+    unique=True,
+    name="holiday_overrides_of_a_day",
+)
 
 
 class AllowanceAdjustmentRow(Model):  # type: ignore[misc]

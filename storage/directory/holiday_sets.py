@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from peewee import Select
@@ -20,17 +21,28 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar, roles
 
 
-def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> HolidaySet:
-    """Add a country or one of its regions, so that people can be given its holidays.
+def add(
+    tx: Transaction,
+    country_code: str,
+    categories: Iterable[str] | None = None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> HolidaySet:
+    """Add a country or one of its regions; without ``categories``, with its default ones.
 
-    Raises InsufficientRole, InvalidInput ``unknown_country`` or AlreadyExists.
+    Raises InsufficientRole, InvalidInput ``unknown_country`` or ``unknown_category``, or
+    AlreadyExists.
     """
     roles.check_role(by.role, "admin")
     code = holiday_calendar.check_country(country_code)
+    checked = holiday_calendar.default_categories(code)
+    if categories is not None:
+        checked = holiday_calendar.check_categories(code, categories, "categories")
     if _exists(tx, code, by=by):
         raise AlreadyExists("There is already a holiday set for {code}.", code=code)
     try:
-        return _insert(tx, code, by=by, now=now)
+        return _insert(tx, code, checked, by=by, now=now)
     except DuplicateRow as error:
         raise AlreadyExists("There is already a holiday set for {code}.", code=code) from error
 
@@ -38,7 +50,8 @@ def add(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> Hol
 def ensure(tx: Transaction, country_code: str, *, by: Caller, now: datetime) -> None:
     """Add a checked code if it is missing; needs the organisation's lock."""
     if not _exists(tx, country_code, by=by):
-        _insert(tx, country_code, by=by, now=now)
+        categories = holiday_calendar.default_categories(country_code)
+        _insert(tx, country_code, categories, by=by, now=now)
 
 
 def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[HolidaySet]:
@@ -84,9 +97,14 @@ def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
     return tx.first(_set_of_code, organisation_id=by.organisation_id, country_code=code) is not None
 
 
-def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> HolidaySet:
-    holiday_set = HolidaySet(id=new_id(now), country_code=code, created_at=now)
-    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **as_dict(holiday_set))
+def _insert(
+    tx: Transaction, code: str, categories: tuple[str, ...], *, by: Caller, now: datetime
+) -> HolidaySet:
+    holiday_set = HolidaySet(
+        id=new_id(now), country_code=code, categories=categories, created_at=now
+    )
+    columns = as_dict(holiday_set) | {"categories": rows.json_text(categories)}
+    tx.insert(HolidaySetRow, organisation_id=by.organisation_id, **columns)
     audit.record(
         tx,
         "holiday_set.created",
@@ -94,7 +112,7 @@ def _insert(tx: Transaction, code: str, *, by: Caller, now: datetime) -> Holiday
         holiday_set.id,
         by=by,
         now=now,
-        after={"country_code": code},
+        after={"country_code": code, "categories": categories},
     )
     organisation_config.changed(tx, by.organisation_id)
     return holiday_set
@@ -110,9 +128,9 @@ def _set_of_code(organisation_id: Param[str], country_code: Param[str]) -> Selec
 
 @compiled
 def _sets(organisation_id: Param[str], after_id: Param[str] | None, limit: Param[int]) -> Select:
-    query = HolidaySetRow.select(
-        HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
-    ).where(HolidaySetRow.organisation_id == organisation_id)
+    query = HolidaySetRow.select(*rows.HOLIDAY_SET).where(
+        HolidaySetRow.organisation_id == organisation_id
+    )
     if after_id is not None:
         query = query.where(HolidaySetRow.id > after_id)
     return query.order_by(HolidaySetRow.id).limit(limit)

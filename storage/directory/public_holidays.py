@@ -10,7 +10,7 @@ from typing import Final, Literal
 from storage.base.calendar_values import HolidayOnDate
 from storage.base.errors import InvalidInput
 from storage.base.values import EmploymentRecord, HalfDay, User
-from storage.events.organisation_config import OrganisationConfig
+from storage.events.organisation_config import OrganisationConfig, Override
 from storage.rules import holiday_calendar
 from storage.rules.days import Holiday
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
@@ -47,10 +47,7 @@ def year_of(config: OrganisationConfig, country_code: str, year: int) -> list[Ho
     check_year(year, "year")
     first_day, last_day = date(year, 1, 1), date(year, 12, 31)
     in_force = holidays_between(config, country_code, first_day, last_day)
-    overrides = {
-        date.fromisoformat(override.date): override
-        for override in config.overrides.get(country_code, ())
-    }
+    overrides = overrides_between(config, country_code, first_day, last_day)
     dates: list[HolidayOnDate] = []
     for day, holiday in in_force.items():
         half = _HALF_OF_MASK[holiday.halves]
@@ -77,7 +74,6 @@ def year_of(config: OrganisationConfig, country_code: str, year: int) -> list[Ho
             override_id=override.id,
         )
         for day, override in overrides.items()
-        if first_day <= day <= last_day
     ]
     return sorted(dates, key=lambda on_date: on_date.date)
 
@@ -110,14 +106,12 @@ def holidays_between(
 ) -> Mapping[date, Holiday]:
     """The public holidays between two dates, both included, with the overrides of that set.
 
-    An override replaces the country's holiday on that date, or removes it or one half of it.
-    Raises InvalidInput ``unknown_country``.
+    An override replaces the country's holiday on that date, or removes it or one half of it. A
+    country without a set has its default categories. Raises InvalidInput ``unknown_country``.
     """
-    holidays = holiday_calendar.holidays_between(country_code, first_day, last_day)
-    for override in config.overrides.get(country_code, ()):
-        day = date.fromisoformat(override.date)
-        if not first_day <= day <= last_day:
-            continue
+    holidays = _of_country(config, country_code, first_day, last_day)
+    overrides = overrides_between(config, country_code, first_day, last_day)
+    for day, override in overrides.items():
         halves = _MASK_OF_HALF[override.half]
         if override.is_holiday:
             holidays[day] = Holiday(name=override.name, halves=halves)
@@ -128,6 +122,51 @@ def holidays_between(
             else:
                 holidays[day] = replace(holidays[day], halves=other_halves)
     return holidays
+
+
+def of_country(config: OrganisationConfig, country_code: str, day: date) -> Holiday | None:
+    """The country's own holiday on a day, whatever overrides say."""
+    return _of_country(config, country_code, day, day).get(day)
+
+
+def _of_country(
+    config: OrganisationConfig, country_code: str, first_day: date, last_day: date
+) -> dict[date, Holiday]:
+    categories = config.holiday_categories.get(country_code)
+    if categories is None:
+        categories = holiday_calendar.default_categories(country_code)
+    return holiday_calendar.holidays_between(country_code, first_day, last_day, categories)
+
+
+def overrides_between(
+    config: OrganisationConfig, country_code: str, first_day: date, last_day: date
+) -> dict[date, Override]:
+    """The overrides of a set in force between two dates, by date.
+
+    One of every year holds from its own date on; one of a single date replaces it on that date.
+    """
+    in_force: dict[date, Override] = {}
+    single: dict[date, Override] = {}
+    for override in config.overrides.get(country_code, ()):
+        day = date.fromisoformat(override.date)
+        if override.every_year:
+            years = range(max(day.year, first_day.year), last_day.year + 1)
+            in_force |= {each: override for year in years if (each := in_year(day, year))}
+        else:
+            single[day] = override
+    return {
+        day: override
+        for day, override in (in_force | single).items()
+        if first_day <= day <= last_day
+    }
+
+
+def in_year(day: date, year: int) -> date | None:
+    """The same day of another year; None for 29 February of an ordinary year."""
+    try:
+        return day.replace(year=year)
+    except ValueError:
+        return None
 
 
 def holiday_count(config: OrganisationConfig, country_code: str, year: int) -> int:

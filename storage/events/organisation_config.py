@@ -37,18 +37,21 @@ _MAX_VERSION: Final = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Override:
-    """A day on which a holiday set differs from its country; ``half`` None is the whole day."""
+    """A day on which a holiday set differs from its country, as in ``HolidayOverride``."""
 
     date: str
     name: str
     is_holiday: bool
     half: HalfDay | None
     id: str
+    every_year: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrganisationConfig:
-    """``overrides`` are by country code; ``webhooks`` are all, active or not.
+    """``holiday_categories`` and ``overrides`` are those of holiday sets, by country code.
+
+    ``webhooks`` are all, active or not.
 
     ``is_in_slack``: a workspace is linked, and its installation has not ended.
     """
@@ -57,6 +60,7 @@ class OrganisationConfig:
     departments: dict[str, Department]
     leave_types: dict[str, LeaveType]
     holiday_sets: dict[str, HolidaySet]
+    holiday_categories: dict[str, tuple[str, ...]]
     overrides: dict[str, list[Override]]
     webhooks: list[Webhook]
     is_in_slack: bool
@@ -124,6 +128,7 @@ def _load(tx: Transaction, organisation_id: str) -> OrganisationConfig:
         departments={department.id: department for department in departments},
         leave_types={leave_type.id: leave_type for leave_type in leave_types},
         holiday_sets=sets,
+        holiday_categories={each.country_code: each.categories for each in sets.values()},
         overrides=overrides,
         webhooks=[rows.webhook(row) for row in tx.all(_webhooks, organisation_id=organisation_id)],
         is_in_slack=organisation.slack_team_id is not None and uninstalled is None,
@@ -168,9 +173,9 @@ def _leave_types(organisation_id: Param[str]) -> Select:
 
 @compiled
 def _sets(organisation_id: Param[str]) -> Select:
-    return HolidaySetRow.select(
-        HolidaySetRow.id, HolidaySetRow.country_code, HolidaySetRow.created_at
-    ).where(HolidaySetRow.organisation_id == organisation_id)
+    return HolidaySetRow.select(*rows.HOLIDAY_SET).where(
+        HolidaySetRow.organisation_id == organisation_id
+    )
 
 
 @compiled
@@ -182,6 +187,7 @@ def _overrides(organisation_id: Param[str]) -> Select:
         HolidayOverrideRow.is_holiday,
         HolidayOverrideRow.half,
         HolidayOverrideRow.id,
+        HolidayOverrideRow.every_year,
     ).where(HolidayOverrideRow.organisation_id == organisation_id)
 
 

@@ -1,12 +1,13 @@
 """Countries, their regions and public holidays, from the `holidays` library.
 
-Cached by country and year. Overrides of organisations are not included.
+Cached by country, categories and year. Overrides of organisations are not included.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache, lru_cache
 from importlib.util import find_spec, module_from_spec
@@ -21,14 +22,33 @@ from holidays.registry import COUNTRIES
 from storage.base import texts
 from storage.base.caches import cached
 from storage.base.calendar_values import Country, Region
-from storage.base.errors import InvalidInput
+from storage.base.errors import FieldError, InvalidInput, Sentence
 from storage.rules.days import Holiday
-from storage.rules.halves import WHOLE_DAY
+from storage.rules.halves import AFTERNOON, NOTHING, WHOLE_DAY
 
 # In the registry the alpha-2 code follows the class name; later ones are aliases (GBR, UK).
 _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())
 
 ENGLISH: Final = Locale("en")
+
+# The library's category of every calendar.
+PUBLIC: Final = "public"
+_HALF_DAY: Final = "half_day"
+# School breaks are weeks, and the days of "workday" are worked.
+_NOT_DAYS_OFF: Final = frozenset({"school", "workday"})
+# Days that most employers of a country or region give, or the law, in other categories of the
+# library: 15 August in 1,700 of Bavaria's 2,056 communes, afternoons in Iceland and Turkey, and
+# Sweden's three eves.
+_USUAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "DE-BY": ("catholic",),
+    "IS": (_HALF_DAY,),
+    "SE": ("de_facto",),
+    "TR": (_HALF_DAY,),
+}
+# A category exists where it adds a day in one of these years.
+_SAMPLE_YEARS: Final = range(2024, 2034)
+_AFTERNOON: Final = re.compile(r"\((?:from (?:12|[1-4])pm|afternoon)\)", re.IGNORECASE)
+_EVENING: Final = re.compile(r"\(from [5-9]pm\)")
 
 # By English name: the names of holidays that many countries have, for those without names of their
 # own in the language. With a month and a day, only then: elsewhere the name means something else.
@@ -38,13 +58,18 @@ _SHARED_NAMES: Final[Mapping[str, Mapping[str, tuple[str, tuple[int, int] | None
         "Ascension Day": ("Christi Himmelfahrt", None),
         "Assumption Day": ("Mariä Himmelfahrt", None),
         "Christmas Day": ("Erster Weihnachtstag", (12, 25)),
+        "Christmas Eve": ("Heiligabend", (12, 24)),
+        "Christmas Eve (from 1pm)": ("Heiligabend (ab 13 Uhr)", (12, 24)),
         "Corpus Christi": ("Fronleichnam", None),
         "Easter Monday": ("Ostermontag", None),
         "Epiphany": ("Heilige Drei Könige", (1, 6)),
         "Good Friday": ("Karfreitag", None),
         "Immaculate Conception": ("Mariä Empfängnis", None),
         "Labor Day": ("Erster Mai", (5, 1)),
+        "Midsummer Eve": ("Mittsommerabend", None),
         "New Year's Day": ("Neujahr", None),
+        "New Year's Eve": ("Silvester", (12, 31)),
+        "New Year's Eve (from 1pm)": ("Silvester (ab 13 Uhr)", (12, 31)),
         "Pentecost Monday": ("Pfingstmontag", None),
         "Reformation Day": ("Reformationstag", None),
         "Saint Stephen's Day": ("Stephanstag", None),
@@ -157,24 +182,99 @@ def region_name(code: str) -> str:
     return _region_name(country, region)
 
 
-@cached("public_holidays", 2_048)
-def holidays_of(code: str, year: int) -> Mapping[date, Holiday]:
-    """The public holidays of a calendar year (1 to 9999), by date, each a whole day.
+@lru_cache(maxsize=512)
+def categories(code: str) -> tuple[str, ...]:
+    """The categories of days off of a country or region, ``public`` first.
 
-    A country without a region has only nationwide holidays: ``GB`` lacks the August bank holiday
-    of ``GB-ENG``. In English where the library has English names. Raises InvalidInput
-    ``unknown_country``.
+    Raises InvalidInput ``unknown_country``.
     """
     code = check_country(code)
-    own_language = _library_calendar(code.partition("-")[0]).default_language or ""
-    language = own_language if own_language.startswith("en") else "en_US"
-    return MappingProxyType(
-        {
-            day: Holiday(name=name, halves=WHOLE_DAY, country_code=code)
-            for day, name in sorted(_library_names(code, year, language).items())
-            if day.year == year
-        }
+    public = {year: _names(code, year, PUBLIC) for year in _SAMPLE_YEARS}
+    others = (
+        category
+        for category in _categories_of_country(code)
+        if category != PUBLIC
+        and any(_names(code, year, category).keys() - public[year].keys() for year in _SAMPLE_YEARS)
     )
+    return PUBLIC, *others
+
+
+def days_by_category(code: str, first_day: date, last_day: date) -> dict[str, list[date]]:
+    """The days between two dates that each category adds to the public holidays."""
+    public = holidays_between(code, first_day, last_day)
+    return {
+        category: sorted(
+            holidays_between(code, first_day, last_day, (PUBLIC, category)).keys() - public.keys()
+        )
+        for category in categories(code)
+        if category != PUBLIC
+    }
+
+
+def default_categories(code: str) -> tuple[str, ...]:
+    """The categories whose days most employers of a country or region give."""
+    return PUBLIC, *_USUAL.get(code, ())
+
+
+def check_categories(code: str, chosen: Iterable[str], field: str) -> tuple[str, ...]:
+    """The categories in the order of ``categories``; ``public`` is always among them.
+
+    Raises InvalidInput ``unknown_category`` for each that the country or region does not have.
+    """
+    known, chosen = categories(code), list(chosen)
+    errors = [
+        FieldError(
+            pointer=f"/{field}/{index}",
+            code="unknown_category",
+            detail=Sentence(
+                "{code} has no category {category}. Use {words}.",
+                code=code,
+                category=repr(category),
+                words=known,
+            ),
+        )
+        for index, category in enumerate(chosen)
+        if category not in known
+    ]
+    if errors:
+        raise InvalidInput(errors)
+    return tuple(category for category in known if category == PUBLIC or category in chosen)
+
+
+def holidays_of(
+    code: str, year: int, categories: tuple[str, ...] = (PUBLIC,)
+) -> Mapping[date, Holiday]:
+    """The holidays of a calendar year (1 to 9999) in these categories, by date.
+
+    A country without a region has only nationwide holidays: ``GB`` lacks the August bank holiday
+    of ``GB-ENG``. Each is a whole day, but those of ``half_day`` and others that begin in the
+    afternoon have only that half. In English where the library has English names. Raises
+    InvalidInput ``unknown_country``.
+    """
+    return _holidays_of(check_country(code), year, categories)
+
+
+@cached("public_holidays", 2_048)
+def _holidays_of(code: str, year: int, categories: tuple[str, ...]) -> Mapping[date, Holiday]:
+    by_day: dict[date, Holiday] = {}
+    for category in categories:
+        for day, name in _names(code, year, category).items():
+            halves = _halves_of(category, name)
+            earlier = by_day.get(day)
+            # A whole day has the name of the whole day.
+            if halves & ~(NOTHING if earlier is None else earlier.halves):
+                halves |= NOTHING if earlier is None else earlier.halves
+                by_day[day] = Holiday(name=name, halves=halves, country_code=code)
+    return MappingProxyType(dict(sorted(by_day.items())))
+
+
+def _halves_of(category: str, name: str) -> int:
+    """The halves that are a holiday; evenings are after work."""
+    if category == PUBLIC:
+        return WHOLE_DAY
+    if _EVENING.search(name):
+        return NOTHING
+    return AFTERNOON if category == _HALF_DAY or _AFTERNOON.search(name) else WHOLE_DAY
 
 
 def translated(name: str, country_code: str | None, day: date, language: str) -> str:
@@ -183,53 +283,71 @@ def translated(name: str, country_code: str | None, day: date, language: str) ->
     Only the country's or region's own name for that day has a translation: what an organisation
     typed stays as it is.
     """
-    if country_code is None or language == ENGLISH.language or _name_on(country_code, day) != name:
+    if country_code is None or language == ENGLISH.language:
         return name
-    return _translations(country_code, day.year, language).get(day, name)
+    return _translations(country_code, day.year, language).get((day, name), name)
 
 
 @cached("translated_holidays", 1_024)
-def _translations(code: str, year: int, language: str) -> Mapping[date, str]:
-    """The names of a year's public holidays, by date, as far as they are known."""
+def _translations(code: str, year: int, language: str) -> Mapping[tuple[date, str], str]:
+    """The names of a year's holidays of any category, by date and English name."""
     known = _library_calendar(code.partition("-")[0]).supported_languages
     spelling = next((each for each in known if each.partition("_")[0] == language), None)
-    if spelling is not None:
-        return _library_names(code, year, spelling)
     shared = _SHARED_NAMES.get(language, {})
-    names = ((day, shared.get(holiday.name)) for day, holiday in holidays_of(code, year).items())
-    return {
-        day: named[0]
-        for day, named in names
-        if named is not None and named[1] in (None, (day.month, day.day))
-    }
+    translations: dict[tuple[date, str], str] = {}
+    for category in _categories_of_country(code):
+        spelled = _library_names(code, year, spelling, category) if spelling is not None else {}
+        for day, name in _names(code, year, category).items():
+            shared_name, only_on = shared.get(name, (name, None))
+            if spelling is not None:
+                translations[day, name] = spelled.get(day, name)
+            elif only_on in (None, (day.month, day.day)):
+                translations[day, name] = shared_name
+    return translations
 
 
-def _name_on(code: str, day: date) -> str | None:
-    holiday = holidays_of(code, day.year).get(day)
-    return None if holiday is None else holiday.name
+def _categories_of_country(code: str) -> list[str]:
+    """The categories of days off that the library has for the country, ``public`` first."""
+    supported = _library_calendar(code.partition("-")[0]).supported_categories
+    return [PUBLIC, *sorted({*supported} - _NOT_DAYS_OFF - {PUBLIC})]
 
 
-def _library_names(code: str, year: int, language: str) -> Mapping[date, str]:
-    """The library's calendar of a year; ``language`` is one of its spellings.
+def _names(code: str, year: int, category: str) -> Mapping[date, str]:
+    """The days of a category in a year, in English where the library has English names."""
+    own_language = _library_calendar(code.partition("-")[0]).default_language or ""
+    language = own_language if own_language.startswith("en") else "en_US"
+    named = _library_names(code, year, language, category).items()
+    return {day: name for day, name in named if day.year == year}
+
+
+def _library_names(code: str, year: int, language: str, category: str) -> Mapping[date, str]:
+    """The library's calendar of a category and year; ``language`` is one of its spellings.
 
     It is never None: the library would use the locale of the machine.
     """
     country, _, region = code.partition("-")
-    subdivision = _regions(country)[region] if region else None
     return dict(
-        holidays.country_holidays(country, subdiv=subdivision, years=year, language=language)
+        holidays.country_holidays(
+            country,
+            subdiv=_regions(country)[region] if region else None,
+            years=year,
+            language=language,
+            categories=category,
+        )
     )
 
 
-def holidays_between(code: str, first_day: date, last_day: date) -> dict[date, Holiday]:
-    """The public holidays between two dates, both included, by date.
+def holidays_between(
+    code: str, first_day: date, last_day: date, categories: tuple[str, ...] = (PUBLIC,)
+) -> dict[date, Holiday]:
+    """The holidays between two dates, both included, in these categories, by date.
 
     Raises InvalidInput ``unknown_country``.
     """
     return {
         day: holiday
         for year in range(first_day.year, last_day.year + 1)
-        for day, holiday in holidays_of(code, year).items()
+        for day, holiday in holidays_of(code, year, categories).items()
         if first_day <= day <= last_day
     }
 

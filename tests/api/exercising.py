@@ -46,6 +46,7 @@ BODIES: Final[Mapping[str, Any]] = {
         "start_date": "2026-10-05",
         "end_date": "2026-10-05",
     },
+    "organisation.change_set": {"categories": ["public"]},
     "leave.create": {"leave_type": "annual", "start_date": "2026-07-06", "end_date": "2026-07-06"},
 }
 # Fields that may hold an id and do not look like it.
@@ -93,7 +94,7 @@ def things(client: Client, database: Database) -> Things:
         thing_id: str = response.json()["id"]
         return thing_id
 
-    holidays = create("organisation/public-holiday-sets", {"country_code": "FR"})
+    holidays = create("organisation/public-holiday-sets", {"country_code": "SE"})
     webhook = create("webhooks", BODIES["webhooks.create"])
     client.post(f"/api/v1/webhooks/{webhook}/test", key)
     (ping,) = client.get(f"/api/v1/webhooks/{webhook}/deliveries", key).json()["data"]

@@ -62,6 +62,7 @@ LEFT: Final[Mapping[str, list[str]]] = {
     "calendar_feeds.regenerate": ["calendar_feed.token_regenerated"],
     "organisation.update": ["organisation.updated"],
     "organisation.add_set": ["holiday_set.created"],
+    "organisation.change_set": ["holiday_set.updated"],
     "public_holidays.add_override": ["holiday_override.created"],
     "public_holidays.remove_override": ["holiday_override.deleted"],
     "public_holidays.remove_set": ["holiday_set.deleted"],

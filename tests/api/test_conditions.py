@@ -68,7 +68,7 @@ class Things:
             "/organisation": "",
             # Not the organisation's own, which cannot be deleted.
             "/organisation/public-holiday-sets/{id}": create(
-                "/organisation/public-holiday-sets", country_code="DE"
+                "/organisation/public-holiday-sets", country_code="DE-BY"
             ),
             "/users/{id}/adjustments/{adjustment_id}": ada.id,
             "/users/{id}/employment/{record_id}": ada.id,
@@ -165,6 +165,7 @@ def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
         "/display-links/{id}": {"name": "Lobby"},
         "/leave-requests/{id}": {"note": "Changed"},
         "/leave-types/{id}": {"name": "Learning"},
+        "/organisation/public-holiday-sets/{id}": {"categories": []},
         "/webhooks/{id}": {"events": ["leave_request.created"]},
         "/organisation": {"name": "Acme Ltd"},
     }

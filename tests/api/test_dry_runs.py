@@ -146,6 +146,8 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
     record = client.post(employment, key, json=from_august).headers["Location"]
     trials: list[tuple[str, str, Any]] = [
         ("PATCH", f"{API}/organisation", {"country_code": "US"}),
+        ("POST", SETS, {"country_code": "SE", "categories": []}),
+        ("PATCH", france, {"categories": ["public"]}),
         ("POST", f"{SETS}/{set_id}/overrides", {"date": "2026-08-03", "name": "Off"}),
         ("DELETE", f"{SETS}/{set_id}/overrides/{override_id}", None),
         ("DELETE", france, None),

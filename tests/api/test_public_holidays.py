@@ -86,6 +86,56 @@ def test_an_unused_set_can_be_deleted(client: Client, key: str) -> None:
     assert client.delete(path, key).status_code == 404
 
 
+def test_a_set_has_the_usual_days_off_and_others_are_chosen(client: Client, key: str) -> None:
+    sweden = client.post(SETS, key, json={"country_code": "SE"})
+    path = sweden.headers["Location"]
+    eves = {f"{year}-12-24": "Christmas Eve" for year in range(2026, 2031)}
+
+    def named(*days: str) -> dict[str, str]:
+        return {
+            holiday["date"]: holiday["name"]
+            for day in days
+            for holiday in client.get(f"{path}/holidays?year={day[:4]}", key).json()["data"]
+            if holiday["date"] == day
+        }
+
+    assert sweden.json()["categories"] == ["public", "de_facto"]
+    assert sweden.json()["available_categories"] == ["public", "bank", "de_facto", "optional"]
+    assert named(*eves) == eves
+
+    changed = client.patch(path, key, json={"categories": ["public"]})
+    assert (changed.status_code, changed.json()["categories"]) == (200, ["public"])
+    assert changed.json()["holiday_count"] == sweden.json()["holiday_count"] - 3
+    assert named(*eves) == {}
+    assert client.get(path, key).headers["ETag"] == changed.headers["ETag"]
+
+    refused = client.patch(path, key, json={"categories": ["de_facto", "catholic"]})
+    (error,) = refused.json()["errors"]
+    assert (refused.status_code, error["pointer"]) == (422, "/categories/1")
+    assert "public, bank, de_facto, optional" in error["detail"]
+    munich = client.post(SETS, key, json={"country_code": "de-by", "categories": ["catholic"]})
+    path = munich.headers["Location"]
+    assert munich.json()["categories"] == ["public", "catholic"]
+    assumption = {f"{year}-08-15": "Assumption Day" for year in range(2026, 2031)}
+    assert named(*assumption) == assumption
+
+
+def test_an_override_of_every_year_is_listed_in_each_year(client: Client, key: str) -> None:
+    path = own_set(client, key)
+    body = {"date": "2026-12-31", "name": "New Year's Eve", "half": "pm", "every_year": True}
+
+    added = client.post(f"{path}/overrides", key, json=body)
+
+    assert added.status_code == 201
+    assert added.json().items() >= body.items()
+    for year in (2026, 2027, 2028):
+        day = on(client, key, f"{year}-12-31")
+        assert (day["half"], day["override_id"]) == ("pm", added.json()["id"])
+    assert on(client, key, "2025-12-31") is None
+    again = client.post(f"{path}/overrides", key, json=body | {"date": "2027-12-31"})
+    assert (again.status_code, again.json()["code"]) == (409, "already_exists")
+
+
 def test_any_user_reads_a_years_holidays(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     member = a_key(database, acme, a_person(database, acme))

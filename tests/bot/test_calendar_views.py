@@ -35,6 +35,7 @@ def config_of(working_days: tuple[str, ...]) -> OrganisationConfig:
         departments={},
         leave_types={},
         holiday_sets={},
+        holiday_categories={},
         overrides={},
         webhooks=[],
         is_in_slack=True,

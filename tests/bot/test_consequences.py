@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
 from bot.base import ids
 from bot.interaction import errors
-from storage.admin import people_status
+from storage.admin import people, people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
+from storage.directory import holiday_sets
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import (
@@ -207,6 +208,44 @@ def test_a_new_holiday_and_its_removal_are_confirmed_then_saved(world: World) ->
     confirm(world, confirmation)
     assert (overrides_of(world), world.request(ADA).total_half_days) == ([], 6)
     assert world.audited("holiday_override.deleted") == 1
+
+
+def test_other_days_off_are_chosen_with_their_consequences(world: World) -> None:
+    sweden = world.write(holiday_sets.add, "SE")
+    world.write(people.update, world.people[ADA].id, {"public_holiday_country_code": "SE"})
+    eve = date(2026, 12, 24)
+    world.submit_over_rest(ADA, start_date=eve - timedelta(days=1), end_date=eve)
+    sets = settings(world, ADMIN, ids.HOLIDAYS)
+    days = click(world, ADMIN, sets, ids.OVERRIDES, sweden.id)
+    assert "Also days off: Customary days off" in days.visible_text
+    form = click(world, ADMIN, days, ids.HOLIDAY_CATEGORIES)
+    assert "Fri 19 June, Thu 24 December, Thu 31 December" in str(form.blocks)
+
+    confirmation = confirmation_of(world, form, {"categories": []})
+
+    changes = "Wed 23 December to Thu 24 December 2026: 1 day → 2 days"
+    assert changes in confirmation.visible_text
+    assert world.request(ADA).total_half_days == 2
+    confirm(world, confirmation)
+    assert world.request(ADA).total_half_days == 4
+    assert "Also days off" not in world.slack.open_modal(ADMIN).visible_text
+    assert world.audited("holiday_set.updated") == 1
+
+
+def test_a_day_is_changed_for_every_year(world: World) -> None:
+    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    values = {"date": "2026-12-24", "half": "pm", "name": "Christmas Eve"}
+
+    world.slack.submit(ADMIN, form, values | {"every_year": ["every_year"]})
+    world.settled()
+
+    (override,) = overrides_of(world)
+    assert (override.date, override.half, override.every_year) == (date(2026, 12, 24), "pm", True)
+    listed = world.slack.open_modal(ADMIN, "Every 24 December: Christmas Eve")
+    confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    shown = "Every 24 December (Christmas Eve) goes back to the country's standard."
+    assert shown in confirmation.visible_text
 
 
 def test_another_working_week_recalculates_all_leave(world: World) -> None:

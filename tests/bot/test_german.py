@@ -21,7 +21,7 @@ from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
 from storage.access import api_keys, display_links, feeds
 from storage.admin import channel_digests, departments, organisation_settings, people
-from storage.admin.holidays import holiday_overrides
+from storage.admin.holidays import holiday_overrides, holiday_set_removal
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, slack_locales
@@ -72,6 +72,7 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
         "working_days/monday": "monday:am",
         "working_days/tuesday": "tuesday:am",
     },
+    ids.HOLIDAY_CATEGORIES_FORM: {"categories": []},
     ids.OVERRIDE_FORM: {"date": "2026-09-07", "name": "Betriebsruhe"},
     ids.PERSON_NEW_FORM: {"email": "neu@example.com", "first_name": "Nina", "last_name": "Neu"},
     ids.WEBHOOK_FORM: {"url": URL},
@@ -90,7 +91,7 @@ class Visitor:
         self._used: set[tuple[str, ...]] = set()
         self.takes_away = False
         # Every new request has a date of its own.
-        self._next_day = date(2026, 11, 18)
+        self._next_day = date(2026, 11, 17)
 
     def command(self, name: str, text: str) -> None:
         """Type the command, and use every modal that it opens."""
@@ -308,8 +309,6 @@ def german(world: World) -> World:
         managed = {"manager_id": world.people[HEDY].id}
         people.update(tx, world.people[EVE].id, managed, by=by, now=now)
         organisation_settings.update(tx, {"digest_channel": CHANNEL}, by=by, now=now)
-        # The step of the checklist that is left opens the search for a person.
-        holiday_sets.add(tx, "GB-SCT", by=by, now=now)
         mine = world.caller(ANNA)
         for number in range(100):
             departments.create(tx, {"name": f"Team {number:02}"}, by=by, now=now)
@@ -334,18 +333,25 @@ def german(world: World) -> World:
                 by=mine,
                 now=now,
             )
+        # Its set, which becomes the first, has categories to choose from, and no regions: the step
+        # of the checklist that is left opens the search for a person.
+        organisation_settings.update(tx, {"country_code": "SE"}, by=by, now=now)
         for code in COUNTRIES:
             holiday_sets.add(tx, code, by=by, now=now)
         config = organisation_config.of_organisation(tx, by.organisation_id).holiday_sets.values()
-        (british,) = [holiday_set for holiday_set in config if holiday_set.country_code == "GB"]
+        sets = {holiday_set.country_code: holiday_set.id for holiday_set in config}
+        holiday_set_removal.remove(tx, sets["GB"], by=by, now=now)
         for number in range(31):
             day = date(2026, 7, 1) + timedelta(days=number)
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)
-            holiday_overrides.add(tx, british.id, new, by=by, now=now)
+            holiday_overrides.add(tx, sets["SE"], new, by=by, now=now)
         # The digest is in the owner's language.
         slack_locales.save(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
 
     world.database.write_now(fill)
+    astrid = a_person(world.database, world.acme, first_name="Astrid")
+    eve = date(2026, 12, 24)
+    a_request(world.database, world.acme, astrid, start_date=date(2026, 12, 23), end_date=eve)
     begun = a_request(world.database, world.acme, anna, start_date=date(2026, 6, 2))
     world.database.write_now(decisions.approve, begun.id, by=world.caller(GRACE), now=now)
     # First, so that they are on the first page of Home.
@@ -385,7 +391,7 @@ def german(world: World) -> World:
 
 COUNTRIES: Final = (
     *("AT", "BE", "CH", "DE", "DK", "ES", "FI", "FR", "IE", "IT", "LU", "NL", "NO", "PL", "PT"),
-    *("SE", "CZ", "SK", "HU", "SI", "HR", "RO", "BG", "GR", "EE", "LV", "LT", "MT", "CY", "IS"),
+    *("TR", "CZ", "SK", "HU", "SI", "HR", "RO", "BG", "GR", "EE", "LV", "LT", "MT", "CY", "IS"),
     *("US", "CA", "MX", "BR", "AR", "CL", "JP", "KR", "AU", "NZ"),
 )
 

@@ -63,7 +63,7 @@ def test_members_cannot_open_admin_settings(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
     home = world.slack.home(ADA)
-    names = [name for name in vars(ids) if name.startswith(("HOLIDAYS", "OVERRIDE", "WEBHOOK"))]
+    names = [name for name in vars(ids) if name.startswith(("HOLIDAY", "OVERRIDE", "WEBHOOK"))]
 
     for action_id in [getattr(ids, name) for name in names if not name.endswith("_FORM")]:
         forged = {"actions": [{"action_id": action_id, "value": "x", "type": "button"}]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Literal
 from zoneinfo import available_timezones
 
@@ -245,9 +245,12 @@ def test_confirmations_of_effects_are_within_limits(
         name=name or "Day",
         is_holiday=True,
         half=None,
+        every_year=bool(number % 2),
         created_at=NOW,
     )
-    holiday_set = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
+    holiday_set = HolidaySet(
+        id=REQUEST_ID, country_code="GB-SCT", categories=("public",), created_at=NOW
+    )
     for view in (
         people.deactivation(employee, named_effects),
         people.archiving(employee, named_effects),
@@ -321,13 +324,32 @@ def test_a_menu_groups_more_than_a_hundred_options() -> None:
     assert [len(group["options"]) for group in menu["option_groups"]] == [100, 100, 50]
 
 
+def test_every_category_of_holidays_has_a_name() -> None:
+    codes = holiday_calendar.countries()
+    known = {name for code in codes for name in holiday_calendar.categories(code)}
+
+    assert known - {"public"} <= holidays.CATEGORIES.keys()
+
+
+# The most categories that a country has.
+MACEDONIAN = holiday_calendar.categories("MK")[1:]
+
+
 @given(text(200), text(200), st.booleans(), st.sampled_from([None, "am", "pm"]))
 def test_forms_of_public_holidays_are_within_limits(
     name: str, country: str, is_holiday: bool, half: Literal["am", "pm"] | None
 ) -> None:
-    holiday_set = HolidaySet(id=REQUEST_ID, country_code="GB-SCT", created_at=NOW)
+    holiday_set = HolidaySet(
+        id=REQUEST_ID, country_code="GB-SCT", categories=("public",), created_at=NOW
+    )
     changed = HolidayOverride(
-        id=REQUEST_ID, date=NOW.date(), name=name, is_holiday=is_holiday, half=half, created_at=NOW
+        id=REQUEST_ID,
+        date=NOW.date(),
+        name=name,
+        is_holiday=is_holiday,
+        half=half,
+        every_year=is_holiday,
+        created_at=NOW,
     )
     ahead = HolidayOnDate(
         date=NOW.date(),
@@ -345,7 +367,15 @@ def test_forms_of_public_holidays_are_within_limits(
         ),
         holidays.set_form(),
         holidays.overrides(
-            holiday_set, country, [ahead] * 99, Page(items=[changed] * 30, next_cursor=CURSOR)
+            replace(holiday_set, categories=("public", *MACEDONIAN)),
+            country,
+            [ahead] * 99,
+            Page(items=[changed] * 30, next_cursor=CURSOR),
+            has_categories=True,
+        ),
+        holidays.categories_form(
+            holiday_set,
+            dict.fromkeys(MACEDONIAN, [NOW.date() + timedelta(each) for each in range(99)]),
         ),
         holidays.override_form(REQUEST_ID),
         holidays.override_form(REQUEST_ID, NOW.date()),

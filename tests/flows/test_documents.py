@@ -208,6 +208,7 @@ class Shell:
             "<leave type id>": lambda: self._get("leave-types")["data"][0]["id"],
             "<request id>": self._pending_request,
             "<user id>": self._user_id,
+            "<set id>": lambda: self._get("organisation/public-holiday-sets")["data"][0]["id"],
             "<webhook id>": lambda: self._get("webhooks")["data"][0]["id"],
             "<token>": lambda: self._get("calendar-feeds/token")["token"],
             "<next_cursor>": lambda: self._get("leave-requests?status=approved&limit=2")[

@@ -22,7 +22,7 @@ from storage.admin import (
 from storage.admin.effects import Effects
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.employment import dated_records
-from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin.holidays import holiday_overrides, holiday_set_changes, holiday_set_removal
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.errors import NameTaken
 from storage.base.values import LeaveRequest, User
@@ -64,6 +64,7 @@ class Scene:
     team_id: str
     british_set_id: str
     french_set_id: str
+    icelandic_set_id: str
     override_id: str
     record_id: str
 
@@ -127,6 +128,19 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
             "digest_channel": "C024BE91L",
         },
     ),
+    ("organisation.add_set", ""): lambda _: partial(
+        holiday_set_changes.add, country_code="SE", categories=["public"]
+    ),
+    ("organisation.change_set", ""): lambda scene: partial(
+        holiday_set_changes.change_categories,
+        set_id=scene.icelandic_set_id,
+        categories=["public"],
+    ),
+    ("public_holidays.add_override", "every year"): lambda scene: partial(
+        holiday_overrides.add,
+        set_id=scene.british_set_id,
+        new=NewOverride(date=date(2026, 1, 4), name="Market day", every_year=True),
+    ),
     ("public_holidays.add_override", ""): lambda scene: partial(
         holiday_overrides.add,
         set_id=scene.british_set_id,
@@ -160,7 +174,9 @@ def a_scene(database: Database) -> Scene:
     team = a_department(database, acme, manager_id=grace.id)
     ada = a_person(database, acme, department_id=team.id, manager_id=grace.id)
     sam = a_person(database, acme, first_name="Sam", department_id=team.id)
-    for user in (ada, sam, grace):
+    astrid = a_person(database, acme, first_name="Astrid", public_holiday_country_code="SE")
+    bjork = a_person(database, acme, first_name="Björk", public_holiday_country_code="IS")
+    for user in (ada, sam, grace, astrid, bjork):
         a_request(database, acme, user, start_date=date(2026, 8, 3), end_date=date(2026, 8, 7))
         approved_leave(
             database, acme, user, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8)
@@ -178,6 +194,7 @@ def a_scene(database: Database) -> Scene:
         now=NOW,
     )
     french = database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
+    icelandic = database.write_now(holiday_sets.add, "IS", by=acme.caller, now=NOW)
     british_set_id = own_set(database, acme)
     new = NewOverride(date=date(2026, 8, 6), name="Founders' day")
     override = database.write_now(
@@ -192,6 +209,7 @@ def a_scene(database: Database) -> Scene:
         team_id=team.id,
         british_set_id=british_set_id,
         french_set_id=french.id,
+        icelandic_set_id=icelandic.id,
         override_id=override.id,
         record_id=record.id,
     )

@@ -56,6 +56,7 @@ CONFIG = OrganisationConfig(
     departments={},
     leave_types={},
     holiday_sets={},
+    holiday_categories={},
     overrides={},
     webhooks=[],
     is_in_slack=False,

@@ -13,7 +13,7 @@ from babel import Locale
 from storage.base.errors import InvalidInput
 from storage.rules import holiday_calendar
 from storage.rules.days import Holiday
-from storage.rules.halves import WHOLE_DAY
+from storage.rules.halves import AFTERNOON, WHOLE_DAY
 
 AUGUST_BANK_HOLIDAY = date(2026, 8, 31)
 
@@ -237,6 +237,9 @@ def test_every_holiday_has_a_name_for_german_readers() -> None:
         "All Saints' Day": {"Allerheiligen"},
         "Immaculate Conception": {"Mariä Empfängnis"},
         "Christmas Day": {"Erster Weihnachtstag"},
+        "Christmas Eve": {"Heiligabend"},
+        "Midsummer Eve": {"Mittsommerabend"},
+        "New Year's Eve": {"Silvester"},
         "Second Day of Christmas": {"Zweiter Weihnachtstag"},
         "Saint Stephen's Day": {"Stephanstag"},
     }
@@ -288,3 +291,116 @@ def test_each_country_is_imported_at_its_first_use() -> None:
         "",
         "holidays.countries.united_kingdom holidays.countries.germany",
     ]
+
+
+@pytest.mark.parametrize("year", range(2026, 2031))
+def test_swedes_have_three_eves_and_munich_has_the_assumption(year: int) -> None:
+    def added(code: str, category: str) -> dict[date, Holiday]:
+        public = holiday_calendar.holidays_of(code, year)
+        both = holiday_calendar.holidays_of(code, year, ("public", category))
+        return {day: holiday for day, holiday in both.items() if day not in public}
+
+    # The Friday before the Saturday of 20 to 26 June.
+    midsummer_eve = next(
+        day for day in (date(year, 6, day) for day in range(19, 26)) if day.weekday() == 4
+    )
+    assert added("SE", "de_facto") == {
+        midsummer_eve: Holiday(name="Midsummer Eve", country_code="SE"),
+        date(year, 12, 24): Holiday(name="Christmas Eve", country_code="SE"),
+        date(year, 12, 31): Holiday(name="New Year's Eve", country_code="SE"),
+    }
+    assert added("DE-BY", "catholic") == {
+        date(year, 8, 15): Holiday(name="Assumption Day", country_code="DE-BY")
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "categories"),
+    [
+        ("SE", ("public", "de_facto")),
+        ("DE-BY", ("public", "catholic")),
+        ("IS", ("public", "half_day")),
+        ("TR", ("public", "half_day")),
+        ("GB-ENG", ("public",)),
+        ("DE", ("public",)),
+        ("DE-AUGSBURG", ("public",)),
+        ("AT", ("public",)),
+    ],
+)
+def test_a_country_has_the_categories_that_employers_there_give(
+    code: str, categories: tuple[str, ...]
+) -> None:
+    assert holiday_calendar.default_categories(code) == categories
+    assert set(categories) <= set(holiday_calendar.categories(code))
+
+
+def test_a_country_has_the_categories_that_add_days_off() -> None:
+    available = {
+        code: holiday_calendar.categories(code)
+        for code in ("SE", "DE-BY", "DE-BE", "BE", "FI", "GB")
+    }
+
+    # School breaks are weeks, and the days of "workday" are worked.
+    assert available == {
+        "SE": ("public", "bank", "de_facto", "optional"),
+        "DE-BY": ("public", "catholic"),
+        "DE-BE": ("public",),
+        "BE": ("public", "bank"),
+        "FI": ("public", "unofficial"),
+        "GB": ("public",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "category", "day", "halves"),
+    [
+        pytest.param("IS", "half_day", date(2026, 12, 24), AFTERNOON, id="from 1pm"),
+        pytest.param("GR", "half_day", date(2026, 12, 24), AFTERNOON, id="half a day"),
+        pytest.param("SE", "bank", date(2026, 4, 30), AFTERNOON, id="of banks, from 2pm"),
+        pytest.param("LU", "bank", date(2026, 12, 24), AFTERNOON, id="of banks, afternoon"),
+        pytest.param("SE", "bank", date(2026, 12, 24), WHOLE_DAY, id="of banks, all day"),
+        pytest.param("AU-SA", "half_day", date(2026, 12, 24), None, id="in the evening"),
+        pytest.param("IS", "half_day", date(2028, 12, 25), WHOLE_DAY, id="public as well"),
+    ],
+)
+def test_days_that_begin_in_the_afternoon_are_half_days(
+    code: str, category: str, day: date, halves: int | None
+) -> None:
+    holiday = holiday_calendar.holidays_of(code, day.year, ("public", category)).get(day)
+
+    assert (holiday and holiday.halves) == halves
+
+
+def test_public_holidays_are_always_chosen_and_in_order() -> None:
+    for chosen in ([], ["public"]):
+        assert holiday_calendar.check_categories("SE", chosen, "categories") == ("public",)
+    chosen = ["optional", "bank", "bank"]
+    checked = holiday_calendar.check_categories("SE", chosen, "categories")
+    assert checked == ("public", "bank", "optional")
+
+
+@pytest.mark.parametrize(
+    ("code", "category"), [("SE", "catholic"), ("GB", "Public"), ("DE-BY", "school"), ("FI", "")]
+)
+def test_an_unknown_category_is_refused_with_those_that_exist(code: str, category: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        holiday_calendar.check_categories(code, ["public", category], "categories")
+
+    (error,) = refused.value.errors
+    assert (error.pointer, error.code) == ("/categories/1", "unknown_category")
+    assert ", ".join(holiday_calendar.categories(code)) in error.detail
+
+
+@pytest.mark.parametrize(
+    ("code", "day", "name", "german"),
+    [
+        ("SE", date(2026, 12, 24), "Christmas Eve", "Heiligabend"),
+        ("SE", date(2027, 6, 25), "Midsummer Eve", "Mittsommerabend"),
+        ("DE-BY", date(2026, 8, 15), "Assumption Day", "Mariä Himmelfahrt"),
+        ("IS", date(2026, 12, 31), "New Year's Eve (from 1pm)", "Silvester (ab 13 Uhr)"),
+    ],
+)
+def test_days_of_other_categories_have_german_names(
+    code: str, day: date, name: str, german: str
+) -> None:
+    assert holiday_calendar.translated(name, code, day, "de") == german

@@ -45,9 +45,10 @@ def added(
     *,
     is_holiday: bool = True,
     half: HalfDay | None = None,
+    every_year: bool = False,
     code: str = "GB",
 ) -> HolidayOverride:
-    new = NewOverride(date=day, name=name, is_holiday=is_holiday, half=half)
+    new = NewOverride(date=day, name=name, is_holiday=is_holiday, half=half, every_year=every_year)
     set_id = own_set(database, acme, code).id
     return database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
 
@@ -287,7 +288,108 @@ def test_overrides_are_audited(database: Database) -> None:
         "name": {"before": None, "after": "Market day"},
         "is_holiday": {"before": None, "after": True},
         "half": {"before": None, "after": "am"},
+        "every_year": {"before": None, "after": False},
     }
     assert entries["holiday_override.deleted", override.id]["name"]["before"] == "Market day"
     overrides: Any = entries["holiday_set.deleted", france]["overrides"]["before"]
     assert [override["date"] for override in overrides] == ["2026-12-25"]
+
+
+EVE = date(2026, 12, 24)
+
+
+def in_year(day: date, year: int) -> date:
+    return day.replace(year=year)
+
+
+def test_an_override_of_every_year_holds_from_its_date_on(database: Database) -> None:
+    acme = an_organisation(database)
+
+    override = added(database, acme, EVE, "Christmas Eve", half="pm", every_year=True)
+
+    assert on(database, acme, in_year(EVE, 2025)) is None
+    for year in (2026, 2027, 2031, 2100):
+        assert on(database, acme, in_year(EVE, year)) == HolidayOnDate(
+            date=in_year(EVE, year),
+            name="Christmas Eve",
+            source="override",
+            half="pm",
+            is_holiday=True,
+            override_id=override.id,
+        )
+    removed(database, acme, override.id)
+    assert on(database, acme, in_year(EVE, 2027)) is None
+
+
+def test_a_holiday_can_be_removed_in_every_year(database: Database) -> None:
+    acme = an_organisation(database)
+
+    added(database, acme, CHRISTMAS, None, is_holiday=False, every_year=True)
+
+    days = [on(database, acme, in_year(CHRISTMAS, year)) for year in (2025, 2026, 2027)]
+    assert [day is not None and day.is_holiday for day in days] == [True, False, False]
+
+
+def test_the_twenty_ninth_of_february_is_in_leap_years(database: Database) -> None:
+    acme = an_organisation(database)
+
+    added(database, acme, date(2028, 2, 29), "Leap day", every_year=True)
+
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    first, last = date(2026, 1, 1), date(2036, 12, 31)
+    days = public_holidays.holidays_between(config, "GB", first, last).items()
+    assert [str(day) for day, holiday in days if holiday.name == "Leap day"] == [
+        "2028-02-29",
+        "2032-02-29",
+        "2036-02-29",
+    ]
+
+
+def test_an_override_of_one_date_replaces_that_of_every_year(database: Database) -> None:
+    acme = an_organisation(database)
+    added(database, acme, EVE, "Christmas Eve", every_year=True)
+
+    working = added(database, acme, in_year(EVE, 2027), None, is_holiday=False)
+    own_name = added(database, acme, EVE, "Long Christmas")
+
+    shown = {year: on(database, acme, in_year(EVE, year)) for year in (2026, 2027, 2028)}
+    assert {year: (day.name, day.is_holiday) for year, day in shown.items() if day is not None} == {
+        2026: ("Long Christmas", True),
+        2027: ("Working day", False),
+        2028: ("Christmas Eve", True),
+    }
+    removed(database, acme, working.id)
+    removed(database, acme, own_name.id)
+    assert on(database, acme, in_year(EVE, 2027)) == replace(
+        shown[2028],
+        date=in_year(EVE, 2027),  # type: ignore[type-var]
+    )
+
+
+def test_a_day_has_one_override_of_every_year(database: Database) -> None:
+    acme = an_organisation(database)
+
+    codes = at_once(*[lambda: added(database, acme, EVE, every_year=True)] * 4)
+
+    assert codes == ["already_exists"] * 3
+    assert codes_of(lambda: added(database, acme, in_year(EVE, 2028), every_year=True)) == [
+        "already_exists"
+    ]
+
+
+def test_both_overrides_of_a_day_are_paged(database: Database) -> None:
+    acme = an_organisation(database)
+    both = [added(database, acme, EVE, every_year=every_year) for every_year in (True, False)]
+    set_id = own_set(database, acme).id
+    listed: list[HolidayOverride] = []
+    cursor = None
+    while True:
+        page = database.read_now(
+            holiday_overrides.page, set_id, PageOf(limit=1, cursor=cursor), by=acme.caller
+        )
+        listed += page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert listed == both[::-1]

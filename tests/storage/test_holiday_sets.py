@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
+from storage.admin.holidays import holiday_overrides, holiday_set_changes
+from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import InsufficientRole, InvalidInput
 from storage.base.ids import new_id
+from storage.base.values import Caller
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import HolidayOverrideRow
@@ -16,7 +20,17 @@ from storage.events import organisation_config
 from storage.rules import holiday_calendar
 from storage.rules.days import Holiday
 from storage.rules.halves import AFTERNOON, MORNING, WHOLE_DAY
-from tests.builders import NOW, Acme, a_person, an_organisation, caller_for
+from tests.builders import (
+    NOW,
+    Acme,
+    a_person,
+    a_request,
+    an_organisation,
+    as_it_is,
+    audit_entries,
+    caller_for,
+    dry_run,
+)
 from tests.refusals import codes_of
 
 pytestmark = pytest.mark.shared_database
@@ -218,3 +232,103 @@ def test_a_person_has_their_own_country_or_the_organisations(database: Database)
     assert public_holidays.country_code_of(config, ada) == "FR"
     assert public_holidays.country_code_of(config, hedy) == "GB"
     assert holiday_calendar.country_name("GB-SCT") == "United Kingdom (Scotland)"
+
+
+EVE = date(2026, 12, 24)
+
+
+def chosen(database: Database, acme: Acme, set_id: str, *categories: str) -> HolidaySet:
+    return database.write_now(
+        holiday_set_changes.change_categories, set_id, categories, by=acme.caller, now=LATER
+    )
+
+
+def test_a_swedish_organisation_has_its_eves_off(database: Database) -> None:
+    acme = an_organisation(database, country_code="SE")
+    ada = a_person(database, acme)
+
+    (holiday_set,) = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    eve = a_request(database, acme, ada, start_date=date(2026, 12, 23), end_date=EVE)
+
+    assert holiday_set.categories == ("public", "de_facto")
+    assert eve.counted_halves == "30"
+
+
+def test_the_categories_of_a_set_are_chosen_once_and_leave_follows(database: Database) -> None:
+    acme = an_organisation(database, country_code="SE")
+    ada = a_person(database, acme)
+    (holiday_set,) = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+    week = a_request(
+        database, acme, ada, start_date=date(2027, 12, 23), end_date=date(2027, 12, 31)
+    )
+    assert week.counted_halves == "300033330"
+
+    public = chosen(database, acme, holiday_set.id)
+
+    assert public == replace(holiday_set, categories=("public",))
+    assert as_it_is(database, acme, week).counted_halves == "330033333"
+    of_banks = chosen(database, acme, holiday_set.id, "bank")
+    assert of_banks.categories == ("public", "bank")
+    # Half of the days before the eves is off, too.
+    assert as_it_is(database, acme, week).counted_halves == "100033310"
+    entries = audit_entries(database, acme.caller)
+    changes = [entry.changes for entry in entries if entry.action == "holiday_set.updated"]
+    assert changes[-1] == {"categories": {"before": ["public", "de_facto"], "after": ["public"]}}
+    assert chosen(database, acme, holiday_set.id, "bank", "public") == of_banks
+    assert audit_entries(database, acme.caller) == entries
+
+
+def test_categories_are_changed_by_admins_and_only_to_known_ones(database: Database) -> None:
+    acme = an_organisation(database, country_code="SE")
+    ada = a_person(database, acme)
+    (holiday_set,) = database.read_now(holiday_sets.page, PageOf(), by=acme.caller).items
+
+    def change(*categories: str, by: Caller, set_id: str = holiday_set.id) -> None:
+        database.write_now(
+            holiday_set_changes.change_categories, set_id, categories, by=by, now=LATER
+        )
+
+    codes = codes_of(
+        lambda: change("public", by=caller_for(acme, ada)),
+        lambda: change("catholic", by=acme.caller),
+        lambda: change("public", by=an_organisation(database).caller),
+    )
+    assert codes == ["insufficient_role", "unknown_category", "not_found"]
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    assert config.holiday_sets == {holiday_set.id: holiday_set}
+
+
+def test_people_of_a_country_without_a_set_have_its_usual_days_off(database: Database) -> None:
+    acme = an_organisation(database)
+    astrid = a_person(database, acme, public_holiday_country_code="SE")
+    eve = a_request(database, acme, astrid, start_date=date(2026, 12, 23), end_date=EVE)
+    assert eve.counted_halves == "30"
+
+    added(database, acme, "SE")
+    assert as_it_is(database, acme, eve) == eve
+
+
+def test_a_set_with_other_categories_recalculates_leave_of_people_who_have_its_country(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    astrid = a_person(database, acme, public_holiday_country_code="SE")
+    eve = a_request(database, acme, astrid, start_date=date(2026, 12, 23), end_date=EVE)
+
+    effects = dry_run(
+        database, holiday_set_changes.add, "SE", ["public"], by=acme.caller, now=LATER
+    )
+    assert [effect.after.counted_halves for effect in effects.leave] == ["33"]
+    assert as_it_is(database, acme, eve) == eve
+    database.write_now(holiday_set_changes.add, "SE", ["public"], by=acme.caller, now=LATER)
+    assert as_it_is(database, acme, eve).counted_halves == "33"
+
+
+def test_an_override_of_a_customary_day_has_its_name(database: Database) -> None:
+    acme = an_organisation(database, country_code="SE")
+    (set_id,) = database.read_now(organisation_config.of_organisation, acme.id).holiday_sets
+    new = NewOverride(date=EVE, is_holiday=False)
+
+    override = database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=LATER)
+
+    assert override.name == "Christmas Eve"

@@ -550,3 +550,29 @@ def test_recalculation_during_requests_and_approvals_loses_nothing(database: Dat
     assert by_start == expected | {MONDAY: {"1"}}
     assert len(requests) == len(submitted) + len(days) * len(cast)
     assert {request.status for request in requests if request.start_date == MONDAY} == {"approved"}
+
+
+def test_a_holiday_of_every_year_recalculates_leave_of_each_year_ahead(
+    database: Database,
+) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme)
+    # Wednesdays and a Thursday; the same day of May is past.
+    eves = [date(2026, 12, 23), date(2027, 12, 23)]
+    requests = [a_request(database, acme, ada, start_date=day) for day in eves]
+    past = approved_leave(database, acme, ada, date(2026, 5, 27), date(2026, 5, 27))
+
+    override_id = a_holiday(database, acme, eves[0], half="pm", every_year=True)
+    a_holiday(database, acme, date(2025, 5, 27), every_year=True)
+
+    assert [as_it_is(database, acme, each).counted_halves for each in requests] == ["1", "1"]
+    assert as_it_is(database, acme, past) == past
+    why = {
+        entry.subject_id: entry.changes["holiday_date"]["after"]
+        for entry in audit_entries(database, acme.caller)
+        if entry.action == "leave_request.recounted"
+    }
+    assert why == {request.id: day.isoformat() for request, day in zip(requests, eves, strict=True)}
+    own = own_set(database, acme)
+    database.write_now(holiday_overrides.remove, own, override_id, by=acme.caller, now=LATER)
+    assert [as_it_is(database, acme, each).counted_halves for each in requests] == ["3", "3"]

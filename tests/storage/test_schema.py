@@ -13,19 +13,21 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 
+from storage.admin import people
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db.database import Database
 from storage.db.migrations.history import number_of
 from storage.db.schema import MIGRATIONS, check_schema, check_schema_again, migrate
 from storage.directory import people_rows
 from tests import outside, postgres
-from tests.builders import a_person, an_organisation
+from tests.builders import NOW, a_person, an_organisation
 from tests.schemas import schema_of
 
 ROOT = Path(__file__).parents[2]
@@ -426,6 +428,39 @@ def test_a_row_that_breaks_a_new_rule_stops_the_migration_with_a_sentence(
     outside.run(database_url, "UPDATE secret_canaries SET encrypted = 'other' WHERE number = 2")
 
     assert migrate(database_url, migrations=migrations) == ["9999_unique"]
+
+
+def test_holidays_count_as_before_after_the_migration_to_categories(
+    database: Database, database_url: str
+) -> None:
+    acme = an_organisation(database, country_code="DE-BY")
+    a_person(database, acme, public_holiday_country_code="SE")
+    later = a_person(database, acme)
+    change = {"public_holiday_country_code": "IS", "effective_from": date(2026, 9, 1)}
+    database.write_now(people.update, later.id, change, by=acme.caller, now=NOW)
+    (name,) = [each for each in ALL if each.endswith("_holiday_categories")]
+    for statement in (
+        "DROP INDEX holiday_overrides_of_a_day",
+        "CREATE UNIQUE INDEX holidayoverriderow_organisation_id_holiday_set_id_date "
+        "ON holiday_overrides (organisation_id, holiday_set_id, date)",
+        "ALTER TABLE holiday_overrides DROP COLUMN every_year",
+        "ALTER TABLE holiday_sets DROP COLUMN categories",
+        f"DELETE FROM schema_migration WHERE name = '{name}'",
+    ):
+        outside.run(database_url, statement)
+
+    assert migrate(database_url) == [name]
+
+    sets = outside.rows(
+        database_url,
+        "SELECT country_code, categories FROM holiday_sets "
+        f"WHERE organisation_id = '{acme.id}' ORDER BY country_code",
+    )
+    assert [tuple(each) for each in sets] == [
+        ("DE-BY", '["public"]'),
+        ("IS", '["public"]'),
+        ("SE", '["public"]'),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, get_args
 
-from peewee import Delete, Select
+from peewee import Delete, Select, Tuple
 
-from storage.admin import effects, recalculation, recalculation_causes
 from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.holidays import holiday_set_changes
 from storage.base import texts
 from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.base.clock import local_day
@@ -26,13 +26,14 @@ from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets, public_holidays
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import holiday_calendar
 
 # All of them are kept in memory, and every count of days reads them.
 MAX_OVERRIDES: Final = 500
 
 # The fields of an override in the audit trail.
-AUDITED: Final = ("date", "name", "is_holiday", "half")
+AUDITED: Final = ("date", "name", "is_holiday", "half", "every_year")
+# Leave begins at most two years ahead and lasts a year at most, so it ends in one of these years.
+_YEARS_OF_LEAVE: Final = 5
 
 
 class TooManyOverrides(Conflict):
@@ -56,6 +57,7 @@ class NewOverride:
     name: str | None = None
     is_holiday: bool = True
     half: HalfDay | None = None
+    every_year: bool = False
 
 
 def add(
@@ -69,8 +71,9 @@ def add(
 ) -> HolidayOverride:
     """Make a day, or half of it, a public holiday in that set, or a working day.
 
-    There is one override for each date. Raises NotFound, InsufficientRole, InvalidInput,
-    AlreadyExists or TooManyOverrides; then nothing has changed.
+    A date has at most one override of its own and one of every year, which the first replaces.
+    Raises NotFound, InsufficientRole, InvalidInput, AlreadyExists or TooManyOverrides; then nothing
+    has changed.
     """
     config, holiday_set = holiday_sets.to_change(tx, set_id, by=by)
     override = _checked(config, holiday_set, new, now)
@@ -82,9 +85,9 @@ def add(
             **as_dict(override) | {"date": override.date.isoformat()},
         )
     except DuplicateRow as error:
-        raise _taken(new.date) from error
+        raise _taken(new) from error
     _record(tx, "holiday_override.created", holiday_set, None, override, by=by, now=now)
-    _recalculate(tx, config, holiday_set, override.date, by=by, now=now, recorder=recorder)
+    _recalculate(tx, config, holiday_set, override, by=by, now=now, recorder=recorder)
     return override
 
 
@@ -105,7 +108,7 @@ def remove(
     override = _get(tx, holiday_set, override_id, by=by)
     tx.change(_delete, organisation_id=by.organisation_id, override_id=override.id)
     _record(tx, "holiday_override.deleted", holiday_set, override, None, by=by, now=now)
-    _recalculate(tx, config, holiday_set, override.date, by=by, now=now, recorder=recorder)
+    _recalculate(tx, config, holiday_set, override, by=by, now=now, recorder=recorder)
     return override
 
 
@@ -113,32 +116,21 @@ def _recalculate(
     tx: Transaction,
     before: OrganisationConfig,
     holiday_set: HolidaySet,
-    day: date,
+    override: HolidayOverride,
     *,
     by: Caller,
     now: datetime,
     recorder: EffectsRecorder | None,
 ) -> None:
-    """Recalculate the leave on a day whose override changed; ``before`` has the old one."""
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    code = holiday_set.country_code
-    affected = recalculation.AffectedPeople(
-        own_country=code, default_country=code == config.organisation.country_code
+    """Recalculate the leave on the days of an override that was added or removed."""
+    days = [override.date]
+    if override.every_year:
+        year = max(override.date.year, local_day(now, before.organisation.timezone).year)
+        years = range(year, year + _YEARS_OF_LEAVE)
+        days = [day for year in years if (day := public_holidays.in_year(override.date, year))]
+    holiday_set_changes.recalculate(
+        tx, before, holiday_set.country_code, days, by=by, now=now, recorder=recorder
     )
-    users = recalculation.lock_people(tx, by.organisation_id, affected)
-    leave = recalculation.plan(tx, config, users, now=now, first_day=day, last_day=day)
-    owners = effects.owners(leave)
-    if recorder is not None:
-        today = local_day(now, config.organisation.timezone)
-        recorder.read_balances_before(tx, before, owners, today=today)
-    cause = _cause(before, config, code, day)
-    recalculation.apply(tx, config, leave, cause, by=by, now=now)
-    if recorder is not None:
-        recorder.effects = replace(
-            recorder.effects,
-            leave=tuple(leave),
-            balances=recorder.balance_changes(tx, config, owners),
-        )
 
 
 def get(tx: Transaction, set_id: str, override_id: str, *, by: Caller) -> HolidayOverride:
@@ -151,16 +143,19 @@ def page(tx: Transaction, set_id: str, page: PageOf, *, by: Caller) -> Page[Holi
     """One page of a set's overrides, earliest date first. Raises NotFound or UnusableCursor."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     holiday_set = holiday_sets.get(config, set_id)
-    bound_to = ("holiday_overrides", by.organisation_id, holiday_set.id)
+    bound_to = ("holiday_overrides", "date, every_year", by.organisation_id, holiday_set.id)
     after = position(tx, page, *bound_to)
     page_rows = tx.all(
         _page,
         organisation_id=by.organisation_id,
         holiday_set_id=holiday_set.id,
         after_date=after[0] if after else None,
+        after_every_year=after[1] if after else False,
         limit=page.limit + 1,
     )
-    return page_of(tx, page, page_rows, _value, lambda row: [row.date], *bound_to)
+    return page_of(
+        tx, page, page_rows, _value, lambda row: [row.date, bool(row.every_year)], *bound_to
+    )
 
 
 def _get(
@@ -177,20 +172,6 @@ def _get(
     return _value(row)
 
 
-def _cause(
-    before: OrganisationConfig, after: OrganisationConfig, code: str, day: date
-) -> recalculation_causes.Cause:
-    old = public_holidays.holidays_between(before, code, day, day).get(day)
-    new = public_holidays.holidays_between(after, code, day, day).get(day)
-    kind: recalculation_causes.CauseCode = "public_holiday_changed"
-    if old is None or new is None:
-        kind = "public_holiday_added" if old is None else "public_holiday_removed"
-    holiday = new or old
-    return recalculation_causes.Cause(
-        code=kind, holiday_date=day, holiday_name=None if holiday is None else holiday.name
-    )
-
-
 def _checked(
     config: OrganisationConfig, holiday_set: HolidaySet, new: NewOverride, now: datetime
 ) -> HolidayOverride:
@@ -202,13 +183,19 @@ def _checked(
     code = holiday_set.country_code
     name = texts.optional_text(new.name, "name", texts.MAX_NAME_LENGTH)
     if name is None and not new.is_holiday:
-        holiday = holiday_calendar.holidays_of(code, new.date.year).get(new.date)
+        holiday = public_holidays.of_country(config, code, new.date)
         name = "Working day" if holiday is None else holiday.name
     if name is None:
         raise InvalidInput.of("name", "required", "Enter the name of the public holiday.")
     others = config.overrides.get(code, [])
-    if any(other.date == new.date.isoformat() for other in others):
-        raise _taken(new.date)
+    # An override of every year has the same month and day, which is the end of the date.
+    compared = slice(4 if new.every_year else 0, None)
+    if any(
+        other.every_year == new.every_year
+        and other.date[compared] == new.date.isoformat()[compared]
+        for other in others
+    ):
+        raise _taken(new)
     if len(others) >= MAX_OVERRIDES:
         raise TooManyOverrides
     return HolidayOverride(
@@ -217,12 +204,17 @@ def _checked(
         name=texts.name(name, "name"),
         is_holiday=new.is_holiday,
         half=new.half,
+        every_year=new.every_year,
         created_at=now,
     )
 
 
-def _taken(day: date) -> AlreadyExists:
-    return AlreadyExists("There is already an override for {day}. Delete it first.", day=day)
+def _taken(new: NewOverride) -> AlreadyExists:
+    if new.every_year:
+        return AlreadyExists(
+            "There is already an override of every year for {day}. Delete it first.", day=new.date
+        )
+    return AlreadyExists("There is already an override for {day}. Delete it first.", day=new.date)
 
 
 _value: Final = rows.mapper(HolidayOverride)
@@ -278,15 +270,17 @@ def _page(
     organisation_id: Param[str],
     holiday_set_id: Param[str],
     after_date: Param[str] | None,
+    after_every_year: Param[bool],
     limit: Param[int],
 ) -> Select:
     query = HolidayOverrideRow.select(*_COLUMNS).where(
         HolidayOverrideRow.organisation_id == organisation_id,
         HolidayOverrideRow.holiday_set_id == holiday_set_id,
     )
+    order = (HolidayOverrideRow.date, HolidayOverrideRow.every_year)
     if after_date is not None:
-        query = query.where(HolidayOverrideRow.date > after_date)
-    return query.order_by(HolidayOverrideRow.date).limit(limit)
+        query = query.where(Tuple(*order) > Tuple(after_date, after_every_year))
+    return query.order_by(*order).limit(limit)
 
 
 @compiled

@@ -45,6 +45,7 @@ def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> Holida
         now=now,
         before={
             "country_code": holiday_set.country_code,
+            "categories": holiday_set.categories,
             "overrides": [
                 {name: getattr(override, name) for name in AUDITED} for override in overrides
             ],
