@@ -128,14 +128,16 @@ def plain_name(text: str) -> str:
 
 
 def printable(text: str, allowed: str = "") -> str:
-    """The text for a terminal: control characters as escapes, such as ``\\x1b``."""
+    """The text for a terminal: control and invisible characters as escapes, such as ``\\x1b``."""
     return "".join(
-        character.encode("unicode_escape").decode()
-        if character not in allowed
-        and (unicodedata.category(character) in _NOT_IN_NAMES or _BIDIRECTIONAL.match(character))
-        else character
-        for character in text
+        each if each in allowed or not _is_hidden(each) else each.encode("unicode_escape").decode()
+        for each in text
     )
+
+
+def _is_hidden(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in ("Zl", "Zp")
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -139,7 +139,7 @@ def _report(bad: BadLines) -> dict[str, object]:
     errors = [
         {
             "line": cell.line,
-            "column": cell.column or None,
+            "column": texts.printable(cell.column) or None,
             "value": _shown(cell.value) or None,
             "code": cell.code,
             "detail": texts.printable(cell.detail),

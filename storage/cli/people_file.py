@@ -252,7 +252,9 @@ def _wrong_columns(header: list[str], needed: Sequence[str]) -> list[FieldError]
 
 
 def _unknown(name: str) -> str:
-    close = difflib.get_close_matches(name, COLUMNS, n=1)
+    if not name:
+        return "A column has no name. Name it in line 1, or remove it."
+    close = difflib.get_close_matches(name[:50], COLUMNS, n=1)
     hint = f"Did you mean {close[0]}?" if close else f"The columns are {', '.join(COLUMNS)}."
     return f"There is no such column. {hint}"
 

@@ -504,7 +504,7 @@ def test_the_command_reports_every_line(shell: Shell, tmp_path: Path) -> None:
 
 def test_a_hostile_cell_never_reaches_the_terminal(shell: Shell, tmp_path: Path) -> None:
     cells = f"\x1b]0;owned\x07,\u202e{'x' * 300},B"
-    path = a_file(tmp_path, f"email,first_name,last_name\n{cells}\n")
+    path = a_file(tmp_path, f"email,first_name,last_name,\ufeff\x1b[2J,\n{cells}\n")
 
     for options in ([], ["--json"]):
         printed = shell.run("import", path, "--organisation=acme", *options)
@@ -513,6 +513,7 @@ def test_a_hostile_cell_never_reaches_the_terminal(shell: Shell, tmp_path: Path)
         assert shown.isprintable()
         assert "\\x1b]0;owned\\x07" in shown.replace("\\\\", "\\")
         assert "x" * 100 not in shown
+        assert "A column has no name. Name it in line 1, or remove it." in shown
 
 
 def test_a_country_with_regions_is_named_after_the_import(shell: Shell, tmp_path: Path) -> None:
