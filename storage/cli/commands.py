@@ -147,7 +147,7 @@ def _init(
         raise AlreadyExists(
             "There is an organisation called {name} already ({slug}). Use --another to add a "
             "second one of that name, or `hiatus keys create --organisation {slug}` for another "
-            "key to the first.",
+            "key to it.",
             name=new.name.strip(),
             slug=slug,
         )
