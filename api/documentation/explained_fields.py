@@ -298,6 +298,10 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
         "This leave type allows fewer days in a row (`max_consecutive_days`).",
         "Request fewer days, or ask an admin to change the type.",
     ),
+    "too_many_employments": (
+        "The person has been hired again as often as Hiatus records.",
+        "Create a new user for them.",
+    ),
     "too_short": ("There are too few characters or entries.", "`detail` names the limit."),
     "unknown_category": (
         "The country or region has no holidays of this category.",
@@ -366,6 +370,14 @@ OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "user_not_active": (
         "The person is deactivated or archived and cannot have a key.",
         "Reactivate the person first, or choose another.",
+    ),
+    "within_earlier_employment": (
+        "The day is before the end of the person's earlier employment.",
+        "Choose a day after the `end_date` of the last entry of `earlier_employment`.",
+    ),
+    "user_not_archived": (
+        "Only archived people are hired again.",
+        "Change `start_date` of the user instead.",
     ),
     "working_hours_out_of_order": (
         "The working day must start before midday and end after midday.",

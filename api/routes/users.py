@@ -9,11 +9,11 @@ from api.http.fields import MAX_PAGE
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation, lock_organisation
 from api.schemas import effects, user_records
-from api.schemas.bodies import NewUser, UserChanges
+from api.schemas.bodies import NewUser, RestoredUser, UserChanges
 from api.schemas.lists import pagination
 from api.schemas.queries import ListOfUsers
 from api.schemas.user_records import PagedUserListing, UserListing, UserRecord
-from storage.admin import people, people_checks, people_status
+from storage.admin import people, people_checks, people_status, restoring
 from storage.admin.employment import effective
 from storage.base import errors
 from storage.base.clock import local_day
@@ -102,8 +102,10 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     return _shown_one(tx, context, user)
 
 
-def restore(tx: Transaction, context: RequestContext) -> UserRecord:
-    user = people_status.restore(tx, context.id, by=context.caller, now=context.now)
+def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> UserRecord:
+    user = restoring.restore(
+        tx, context.id, start_date=body.start_date, by=context.caller, now=context.now
+    )
     return _shown_one(tx, context, user)
 
 
@@ -265,6 +267,7 @@ OPERATIONS = (
             "nothing_effective",
             "out_of_range",
             "start_date_after_record",
+            "within_earlier_employment",
         ),
         example={
             "job_title": "Analyst",
@@ -348,9 +351,13 @@ OPERATIONS = (
             "revoked, and cancelled leave stays cancelled. Their Slack account is linked again, "
             "unless it is now linked to another person. Responds with `email_taken` if another "
             "person who is not archived has the address. Only owners can restore owners. A "
-            "person who is not archived is returned unchanged."
+            "person who is not archived is returned unchanged. With `start_date` they are hired "
+            "again: their employment until then becomes an entry of `earlier_employment`, the "
+            "days in between grant nothing, and nothing is left or owed from it. Without it, "
+            "their employment continues as if it had not ended."
         ),
         handler=restore,
+        needs_body=False,
         # May reassign thousands of requests.
         is_long=True,
         tag="Users",
@@ -358,6 +365,14 @@ OPERATIONS = (
         role="admin",
         kind="user",
         refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
+        rules=(
+            "out_of_range",
+            "start_date_after_record",
+            "too_many_employments",
+            "user_not_archived",
+            "within_earlier_employment",
+        ),
+        example={"start_date": "2027-03-01"},
     ),
     Operation(
         method="POST",

@@ -61,6 +61,25 @@ class EmploymentEndLine(TypedDict):
     end_date: date
 
 
+class EarlierEmploymentLine(TypedDict):
+    """The days of an earlier employment in this leave year: its allowance and what was added."""
+
+    type: Literal["earlier_employment"]
+    days: SignedDays
+    end_date: date
+
+
+class EarlierEmploymentSettledLine(TypedDict):
+    """What was left when an earlier employment ended, negative, or overdrawn, positive.
+
+    It does not pass to the present one.
+    """
+
+    type: Literal["earlier_employment_settled"]
+    days: SignedDays
+    end_date: date
+
+
 class CarryOverLine(TypedDict):
     """Days left from the previous leave year, up to the carry-over limit."""
 
@@ -101,7 +120,9 @@ class ExpiredLine(TypedDict):
 
 
 LedgerLine = Annotated[
-    AllowanceLine
+    EarlierEmploymentLine
+    | EarlierEmploymentSettledLine
+    | AllowanceLine
     | ProRataLine
     | AllowanceChangeLine
     | EmploymentEndLine
@@ -202,6 +223,10 @@ def _line(line: Line) -> LedgerLine:
             return {"type": "allowance_change", "days": days, "valid_from": day}
         case Line(type="employment_end", day=date() as day):
             return {"type": "employment_end", "days": days, "end_date": day}
+        case Line(type="earlier_employment", day=date() as day):
+            return {"type": "earlier_employment", "days": days, "end_date": day}
+        case Line(type="earlier_employment_settled", day=date() as day):
+            return {"type": "earlier_employment_settled", "days": days, "end_date": day}
         case Line(from_year=LeaveYear() as year):
             return {"type": "carry_over", "days": days, "from_leave_year": year.name}
         case Line(adjustment=Adjustment() as adjustment):

@@ -111,6 +111,13 @@ class NewEmploymentRecord(DatedFields):
     valid_from: Annotated[Day, Field(description="The first day of the record.")]
 
 
+class RestoredUser(Body):
+    start_date: Annotated[
+        Day | None,
+        Field(description="The first day of a new employment, after the end of the one before it."),
+    ] = None
+
+
 class DepartmentChanges(Body):
     name: Name = ABSENT
     manager_id: Uuid | None = ABSENT

@@ -20,6 +20,13 @@ from storage.base.values import (
 )
 
 
+class EarlierEmploymentRecord(TypedDict):
+    """An employment that has ended, first and last day inclusive."""
+
+    start_date: date | None
+    end_date: date | None
+
+
 class UserRecord(TypedDict):
     """A person of the organisation."""
 
@@ -38,6 +45,13 @@ class UserRecord(TypedDict):
         Field(
             description="The last day of employment. Only the person, their approvers, admins and "
             "owners read it; for others it is null."
+        ),
+    ]
+    earlier_employment: Annotated[
+        list[EarlierEmploymentRecord],
+        Field(
+            description="Before the present one, of people who were hired again; oldest first. "
+            "Only the person, their approvers, admins and owners read it; for others it is empty."
         ),
     ]
     working_days: Annotated[
@@ -125,6 +139,10 @@ def user(
         "job_title": value.job_title,
         "start_date": value.start_date,
         "end_date": value.end_date if shows_employment else None,
+        "earlier_employment": [
+            {"start_date": period.start_date, "end_date": period.end_date}
+            for period in (value.earlier_periods if shows_employment else ())
+        ],
         "working_days": list(value.working_days or organisation_working_days),
         "public_holiday_country_code": value.public_holiday_country_code,
         "leave_allowance": allowance if shows_employment else None,

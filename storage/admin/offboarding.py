@@ -21,6 +21,7 @@ from storage.leave import card_refreshes, leave_rows
 from storage.leave.cover import cover_notices
 from storage.leave.request_steps import notify_approvers
 from storage.rules import halves
+from storage.rules.employment import periods
 
 Reason = Literal["user_archived", "employment_ends", "employment_starts"]
 
@@ -73,10 +74,15 @@ def end_leave_before(
 ) -> tuple[LeaveEffect, ...]:
     """Cancel leave before the first day of employment and shorten leave that crosses it.
 
-    As ``end_leave_after``.
+    As ``end_leave_after``. Leave of an earlier employment stays.
     """
+    ended_on = periods.last_ended_on(user) or date.min
     standing = leave_rows.standing_before(tx, config.organisation.id, user.id, first_day)
-    ended = [(before, _started_later(before, first_day, now)) for before in standing]
+    ended = [
+        (before, _started_later(before, first_day, now))
+        for before in standing
+        if before.end_date > ended_on
+    ]
     return _apply_all(tx, config, user, ended, "employment_starts", by=by, now=now)
 
 

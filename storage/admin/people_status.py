@@ -1,4 +1,4 @@
-"""Archiving, deactivating, reactivating and restoring people."""
+"""Archiving, deactivating and reactivating people; ``restoring`` brings them back."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from storage.base.clock import local_day
 from storage.base.errors import (
     CannotArchiveSelf,
     Conflict,
-    EmailTaken,
 )
 from storage.base.values import Caller, Reassignment, User
 from storage.db.database import Transaction
-from storage.directory import people_changes, people_rows
+from storage.directory import people_changes
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.changes import released_cover
-from storage.rules.employment import records
 
 
 class UserPending(Conflict):
@@ -133,40 +131,11 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     active = replace(user, status="active")
     active = people_changes.save(tx, user, active, "user.reactivated", by=by, now=now)
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    reassignment.apply(tx, config, _returned(tx, config, active, now), by=by, now=now)
+    reassignment.apply(tx, config, returned(tx, config, active, now), by=by, now=now)
     return active
 
 
-def restore(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> User:
-    """Restore an archived person as pending; returns other people unchanged.
-
-    Keys and feeds stay revoked, cancelled leave stays cancelled, and a past last day of employment
-    is removed. The person is active again with
-    their first key, or as soon as they use Slack; their Slack account is theirs again unless it is
-    linked to another person. Raises NotFound, InsufficientRole (only an owner restores an
-    owner), or EmailTaken while another person has the address; then nothing has changed.
-    """
-    user = people_checks.lock_to_manage(tx, user_id, by=by)
-    if user.status != "archived":
-        return user
-    if people_rows.has_email(tx, by.organisation_id, user.email):
-        raise EmailTaken(user.email)
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, config.organisation.timezone)
-    restored = records.with_records(user, records.of_user(user), today)
-    restored = replace(restored, status="pending")
-    if user.end_date is not None and user.end_date < today:
-        restored = replace(restored, end_date=None)
-    if user.slack_user_id is not None:
-        other = people_rows.find_by_slack_id(tx, by.organisation_id, user.slack_user_id)
-        if other is not None and other.status != "archived":
-            restored = replace(restored, slack_user_id=None)
-    restored = people_changes.save(tx, user, restored, "user.restored", by=by, now=now)
-    reassignment.apply(tx, config, _returned(tx, config, restored, now), by=by, now=now)
-    return restored
-
-
-def _returned(
+def returned(
     tx: Transaction, config: OrganisationConfig, user: User, now: datetime
 ) -> list[Reassignment]:
     """The requests that are assigned to the person again."""

@@ -149,11 +149,20 @@ class Employment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EmploymentPeriod:
+    """The first and last day of employment, None if unknown or without an end."""
+
+    start_date: date | None
+    end_date: date | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class User:
     """A person. ``working_days`` is None where the organisation's apply.
 
     The fields of `EmploymentRecord` are those of the record in force today; ``employment`` is None
-    if it is the only one. ``end_date`` is the last day of employment.
+    if it is the only one. ``start_date`` and ``end_date`` are the first and last day of the present
+    employment; ``earlier_periods`` are those before it, oldest first, each with an end.
     """
 
     id: str
@@ -171,6 +180,7 @@ class User:
     public_holiday_country_code: str | None
     leave_allowance_half_days: int | None
     employment: Employment | None
+    earlier_periods: tuple[EmploymentPeriod, ...] = ()
     avatar_url: str | None
     timezone: str | None
     slack_user_id: str | None

@@ -23,6 +23,7 @@ from storage.base.values import (
     ChannelDigest,
     Department,
     Employment,
+    EmploymentPeriod,
     EmploymentRecord,
     LeaveRequest,
     LeaveType,
@@ -92,6 +93,15 @@ def employment_or_none(text: str | None) -> Employment | None:
     )
 
 
+def _employment_periods(text: str | None) -> tuple[EmploymentPeriod, ...]:
+    return tuple(
+        EmploymentPeriod(
+            start_date=day_or_none(value["start_date"]), end_date=day_or_none(value["end_date"])
+        )
+        for value in orjson.loads(text or "[]")
+    )
+
+
 def _employment_record(value: dict[str, Any]) -> EmploymentRecord:
     working_days = value["working_days"]
     return EmploymentRecord(
@@ -115,6 +125,7 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     tuple[str, ...] | None: _texts_or_none,
     dict[str, dict[str, object]]: orjson.loads,
     Employment | None: employment_or_none,
+    tuple[EmploymentPeriod, ...]: _employment_periods,
 }
 
 

@@ -171,6 +171,8 @@ class UserRow(Model):  # type: ignore[misc]
     end_date = DateField(null=True)
     # The records besides the one in these columns, as JSON (`values.Employment`).
     employment = TextField(null=True)
+    # Its JSON, too; NULL for people who were never hired again.
+    earlier_periods = TextField(null=True)
     # The day on which another record takes effect, or the person is archived.
     employment_due_on = DateField(null=True)
 

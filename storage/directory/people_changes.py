@@ -19,7 +19,7 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
 from storage.events import audit, feed_changes
-from storage.rules.employment import records
+from storage.rules.employment import periods, records
 
 # What other people's calendars and wallcharts show of a person, and the person's team.
 _IN_CALENDARS: Final = (
@@ -31,6 +31,7 @@ _IN_CALENDARS: Final = (
     "manager_id",
     "start_date",
     "end_date",
+    "earlier_periods",
     "working_days",
     "public_holiday_country_code",
     "employment",
@@ -100,7 +101,8 @@ def add_all(
 def _new(values: Checked, status: UserStatus, now: datetime) -> User:
     empty: Checked = dict.fromkeys(field_names(User))
     defaults = {"role": "member", "id": new_id(now)}
-    fixed = {"status": status, "created_at": now, "updated_at": now, "version": 1}
+    fixed: Checked = {"status": status, "created_at": now, "updated_at": now, "version": 1}
+    fixed["earlier_periods"] = ()
     return User(**empty | defaults | values | fixed)
 
 
@@ -167,11 +169,13 @@ def record_updates(
 def audited(user: User) -> dict[str, object]:
     """What the audit trail shows of a person."""
     shown = {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
+    if not user.earlier_periods:
+        del shown["earlier_periods"]
     if user.employment is not None:
         shown["employment"] = [
             {
                 "id": record.id,
-                "valid_from": record.valid_from or user.start_date,
+                "valid_from": record.valid_from or periods.first_day(user),
                 "working_days": record.working_days,
                 "leave_allowance": days_or_none(record.leave_allowance_half_days),
                 "public_holiday_country_code": record.public_holiday_country_code,
@@ -198,6 +202,7 @@ def _columns(user: User) -> dict[str, object]:
         "public_holiday_country_code": user.public_holiday_country_code,
         "leave_allowance_half_days": user.leave_allowance_half_days,
         "employment": None if user.employment is None else rows.json_text(user.employment),
+        "earlier_periods": rows.json_text(user.earlier_periods) if user.earlier_periods else None,
         "employment_due_on": _iso_or_none(records.due_on(user)),
         "avatar_url": user.avatar_url,
         "timezone": user.timezone,

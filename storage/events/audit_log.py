@@ -13,7 +13,7 @@ from storage.base.values import Caller
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, unindexed
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.rows import mapper
+from storage.db.rows import instant, mapper
 from storage.db.tables import AuditRow
 
 
@@ -60,10 +60,16 @@ def last_actor(
     tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
 ) -> str | None:
     """Who last did this to the subject; None when it was the system, or did not happen."""
-    row = tx.first(
-        _last_actor, organisation_id=organisation_id, action=action, subject_id=subject_id
-    )
+    row = tx.first(_last, organisation_id=organisation_id, action=action, subject_id=subject_id)
     return None if row is None else row.actor_id
+
+
+def last_at(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
+) -> datetime | None:
+    """When this was last done to the subject."""
+    row = tx.first(_last, organisation_id=organisation_id, action=action, subject_id=subject_id)
+    return None if row is None else instant(row.occurred_at)
 
 
 def last_change_at(organisation_id: object) -> Select:
@@ -131,9 +137,9 @@ def _changes_at(
 
 
 @compiled
-def _last_actor(organisation_id: Param[str], action: Param[str], subject_id: Param[str]) -> Select:
+def _last(organisation_id: Param[str], action: Param[str], subject_id: Param[str]) -> Select:
     return (
-        AuditRow.select(AuditRow.actor_id)
+        AuditRow.select(AuditRow.actor_id, AuditRow.occurred_at)
         .where(
             AuditRow.organisation_id == organisation_id,
             AuditRow.subject_id == subject_id,

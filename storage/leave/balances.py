@@ -14,8 +14,9 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
 from storage.leave.bookings import BookedAdjustment, BookedLeave
 from storage.rules import leave_years, year_balances
+from storage.rules.employment import periods
 from storage.rules.leave_years import LeaveYearRule
-from storage.rules.year_balances import Account, CarryOver, Deduction
+from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +25,6 @@ class BalanceInputs:
 
     account: Account
     leave: list[BookedLeave]
-    adjustments: list[BookedAdjustment]
 
 
 def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
@@ -54,25 +54,25 @@ def read_inputs(
     booked = bookings.of_person(
         tx, organisation.id, user.id, accrual_start(config, user, first_day), last_read
     )
-    return BalanceInputs(
-        account=account(config, user, booked.adjustments),
-        leave=booked.leave,
-        adjustments=booked.adjustments,
-    )
+    return BalanceInputs(account=account(config, user, booked.adjustments), leave=booked.leave)
 
 
 def account(
     config: OrganisationConfig, user: User, adjustments: Iterable[BookedAdjustment]
 ) -> Account:
     """The inputs of the person's balances besides leave."""
-    sums: dict[int, int] = {}
-    for adjustment in adjustments:
-        year = adjustment.leave_year
-        sums[year] = sums.get(year, 0) + adjustment.half_days
     return Account(
         rule=leave_year_rule(config, user),
         entitlement=by_date.entitlement(config, user),
-        adjusted_half_days=sums,
+        adjustments=tuple(
+            Adjusted(
+                id=adjustment.id,
+                leave_year=adjustment.leave_year,
+                half_days=adjustment.half_days,
+                made_on=local_day(adjustment.created_at, config.organisation.timezone),
+            )
+            for adjustment in adjustments
+        ),
         carry_over=_carry_over(config.organisation, user),
     )
 
@@ -87,8 +87,9 @@ def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
     if organisation.carry_over_half_days == 0:
         return None
     recorded_from = local_day(user.created_at, organisation.timezone)
-    if user.start_date is not None:
-        recorded_from = max(recorded_from, user.start_date)
+    first_day = periods.first_day(user)
+    if first_day is not None:
+        recorded_from = max(recorded_from, first_day)
     return CarryOver(
         max_half_days=organisation.carry_over_half_days,
         expiry_month=organisation.carry_over_expiry_month,

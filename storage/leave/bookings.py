@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Final, TypedDict
 
 from peewee import SQL, Select
@@ -48,6 +48,7 @@ class BookedAdjustment:
     id: str
     leave_year: int
     half_days: int
+    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,7 +116,12 @@ def _bookings_of(booking_rows: Iterable[Row]) -> Bookings:
         if row.leave_type_id is None:
             leave_year, half_days = int(row.start_date[:4]), int(row.counted_halves)
             adjustments.append(
-                BookedAdjustment(id=row.id, leave_year=leave_year, half_days=half_days)
+                BookedAdjustment(
+                    id=row.id,
+                    leave_year=leave_year,
+                    half_days=half_days,
+                    created_at=rows.instant(int(row.status)),
+                )
             )
         else:
             leave.append(_booked_leave(row))
@@ -166,8 +172,8 @@ def _leave_and_adjustments(
 ) -> tuple[Select, Select]:
     """Two queries with the same columns, for one statement.
 
-    An adjustment has the first day of its calendar year as ``start_date``, its half-days as
-    ``counted_halves`` and no leave type.
+    An adjustment has the first day of its calendar year as ``start_date``, the time at which it was
+    made as ``status``, its half-days as ``counted_halves`` and no leave type.
     """
     columns: tuple[Expr, ...] = rows.columns_of(LeaveRequestRow, BookedLeave)
     leave = LeaveRequestRow.select(*columns).where(
@@ -185,7 +191,7 @@ def _leave_and_adjustments(
         null,
         null,
         null,
-        null,
+        adjustment.created_at.cast("TEXT"),
         adjustment.half_days.cast("TEXT"),
     ).where(
         adjustment.organisation_id == organisation_id,

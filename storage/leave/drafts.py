@@ -25,6 +25,7 @@ from storage.rules import (
     spans,
     year_balances,
 )
+from storage.rules.employment import periods
 from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB.
@@ -189,7 +190,7 @@ def _check_rules(
     """``run`` calls each rule; their order decides which error ``assess`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     if replaces is None or not spans.lies_within(span, spans.of_request(replaces)):
-        run(request_rules.check_employed, span, user.start_date, user.end_date)
+        run(periods.check_employed, span, periods.of_user(user))
     day_counts = by_date.count(config, user, span)
     adds_leave = True
     if replaces is not None:
@@ -280,7 +281,7 @@ def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: Le
     InsufficientAllowance.
     """
     span = spans.of_request(request)
-    request_rules.check_employed(span, user.start_date, user.end_date)
+    periods.check_employed(span, periods.of_user(user))
     day_counts = by_date.count(config, user, span)
     counted_halves = days.counted_halves(day_counts)
     check_other_leave(

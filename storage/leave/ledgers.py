@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
@@ -38,6 +38,8 @@ YEARS_AHEAD: Final = 2
 MAX_ADJUSTMENTS: Final = 200
 
 LineType = Literal[
+    "earlier_employment",
+    "earlier_employment_settled",
     "allowance",
     "pro_rata",
     "allowance_change",
@@ -59,9 +61,9 @@ class Line:
     """One line; deductions are negative.
 
     ``source`` is whose setting an allowance is. ``day`` is the person's first day (pro rata), the
-    first day of another allowance, the last day of employment, or the last day on which
-    carried-over days could be taken (expired). ``from_year`` is the leave year that days are
-    carried over from.
+    first day of another allowance, the last day of employment (or of an earlier one), or the last
+    day on which carried-over days could be taken (expired). ``from_year`` is the leave year that
+    days are carried over from.
     """
 
     type: LineType
@@ -107,10 +109,11 @@ def balance(
     today = local_day(now, config.organisation.timezone)
     day = _check_day(today if on is None else on, today)
     inputs = balances.read_inputs(tx, config, user, day, day)
-    (year_balance,) = year_balances.of_years(
-        inputs.account, balances.deducting(config, inputs.leave), day, day
+    year = leave_years.leave_year_containing(inputs.account.rule, day)
+    *earlier, last = year_balances.of_years(
+        inputs.account, balances.deducting(config, inputs.leave), year.first_day, day
     )
-    return _balance(tx, config, user, inputs, year_balance, day)
+    return _balance(tx, config, user, inputs, last, earlier, day)
 
 
 def from_today(
@@ -124,12 +127,26 @@ def from_today(
         year = leave_years.leave_year_containing(rule, last_day)
         last_day = year.last_day + timedelta(days=1)
     inputs = balances.read_inputs(tx, config, user, today, last_day)
-    deductions = balances.deducting(config, inputs.leave)
-    this_year, *later = year_balances.of_years(inputs.account, deductions, today, last_day)
-    booked = [year_balance for year_balance in later if year_balance.taken_half_days]
+    first_day = leave_years.leave_year_containing(rule, today).first_day
+    of_years = year_balances.of_years(
+        inputs.account, balances.deducting(config, inputs.leave), first_day, last_day
+    )
+    shown = [
+        each
+        for each in of_years
+        if each.last_day >= today and (each.first_day <= today or each.taken_half_days)
+    ]
     return [
-        _balance(tx, config, user, inputs, this_year, today),
-        *(_balance(tx, config, user, inputs, each, each.year.first_day) for each in booked),
+        _balance(
+            tx,
+            config,
+            user,
+            inputs,
+            each,
+            [other for other in of_years if other.last_day < each.first_day],
+            max(today, each.first_day),
+        )
+        for each in shown
     ]
 
 
@@ -139,9 +156,13 @@ def _balance(
     user: User,
     inputs: BalanceInputs,
     year_balance: LeaveYearBalance,
+    earlier: Sequence[LeaveYearBalance],
     day: date,
 ) -> Balance:
-    lines = _lines(tx, config, user, inputs, year_balance, day)
+    lines = [
+        *_earlier_lines(config, inputs, year_balance, earlier),
+        *_lines(tx, config, user, inputs, year_balance, day),
+    ]
     taken, pending = _of_status(lines, "approved"), _of_status(lines, "pending")
     remaining = sum(line.half_days for line in lines)
     lapsing = year_balance.lapsing_half_days - year_balance.lapsed_half_days(day)
@@ -224,7 +245,7 @@ def _lines(
     """In the order in which a person would explain them, without zero amounts."""
     year = year_balance.year
     allowance = year_balance.allowance
-    first_day = max(year.first_day, user.start_date or date.min)
+    first_day = max(year.first_day, year_balance.employment.start_date or date.min)
     _, source = by_date.granted_half_days(config, by_date.of_day(user, first_day))
     lines = [Line(type="allowance", half_days=allowance.granted_half_days, source=source)]
     lines += [
@@ -236,11 +257,8 @@ def _lines(
         lines.append(
             Line(type="carry_over", half_days=year_balance.carried_half_days, from_year=before)
         )
-    lines += _adjustment_lines(tx, config, user, inputs, year)
-    for leave in inputs.leave:
-        half_days = balances.deduction(leave).half_days_in_year(year)
-        if half_days and config.leave_types[leave.leave_type_id].deducts_allowance:
-            lines.append(Line(type="leave", half_days=-half_days, leave=leave))
+    lines += _adjustment_lines(tx, config, user, year_balance)
+    lines += _leave_lines(config, inputs, year_balance)
     if year_balance.lapsed_half_days(on):
         lapsed = -year_balance.lapsed_half_days(on)
         lines.append(
@@ -249,14 +267,53 @@ def _lines(
     return lines
 
 
-def _adjustment_lines(
-    tx: Transaction, config: OrganisationConfig, user: User, inputs: BalanceInputs, year: LeaveYear
+def _earlier_lines(
+    config: OrganisationConfig,
+    inputs: BalanceInputs,
+    year_balance: LeaveYearBalance,
+    earlier: Iterable[LeaveYearBalance],
 ) -> list[Line]:
-    calendar_year = year.first_day.year
-    booked = [
-        adjustment for adjustment in inputs.adjustments if adjustment.leave_year == calendar_year
+    """Each earlier employment in the leave year, which leaves nothing to the present one."""
+    lines: list[Line] = []
+    for each in earlier:
+        if each.year != year_balance.year:
+            continue
+        left = each.final_half_days
+        lines += [
+            Line(
+                type="earlier_employment",
+                half_days=left + each.taken_half_days,
+                day=each.last_day,
+            ),
+            *_leave_lines(config, inputs, each),
+            Line(type="earlier_employment_settled", half_days=-left, day=each.last_day),
+        ]
+    return [line for line in lines if line.half_days]
+
+
+def _leave_lines(
+    config: OrganisationConfig, inputs: BalanceInputs, year_balance: LeaveYearBalance
+) -> list[Line]:
+    amounts = [
+        (
+            leave,
+            balances.deduction(leave).half_days_in(year_balance.first_day, year_balance.last_day),
+        )
+        for leave in inputs.leave
+        if config.leave_types[leave.leave_type_id].deducts_allowance
     ]
-    if not booked:
+    return [
+        Line(type="leave", half_days=-half_days, leave=leave)
+        for leave, half_days in amounts
+        if half_days
+    ]
+
+
+def _adjustment_lines(
+    tx: Transaction, config: OrganisationConfig, user: User, year_balance: LeaveYearBalance
+) -> list[Line]:
+    calendar_year = year_balance.year.first_day.year
+    if not year_balance.adjustments:
         return []
     adjustment_rows = tx.all(
         _adjustments_of_year,
@@ -270,7 +327,7 @@ def _adjustment_lines(
     # Lines for the booked ones: PostgreSQL may show this second statement a newer adjustment.
     return [
         Line(type="adjustment", half_days=amount.half_days, adjustment=by_id[amount.id])
-        for amount in sorted(booked, key=lambda amount: amount.id)
+        for amount in sorted(year_balance.adjustments, key=lambda amount: amount.id)
     ]
 
 

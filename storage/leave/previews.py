@@ -336,8 +336,12 @@ def _years(
     changes = []
     for year_before, year_after in zip(before, after, strict=True):
         year = year_before.year
-        on = min(span.end_date, year.last_day)
-        needed = requested.half_days_in_year(year) if assessment.leave_type.deducts_allowance else 0
+        on = min(span.end_date, year_before.last_day)
+        needed = (
+            requested.half_days_in(year_before.first_day, year_before.last_day)
+            if assessment.leave_type.deducts_allowance
+            else 0
+        )
         changes.append(
             YearChange(
                 year=year,

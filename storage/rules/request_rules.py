@@ -44,27 +44,6 @@ def check_dates_in_reach(span: Span, today: date) -> None:
             )
 
 
-def check_employed(span: Span, start_date: date | None, end_date: date | None) -> None:
-    """Raises InvalidInput ``before_start_date`` or ``after_end_date``, or both.
-
-    For leave before the first day of employment or after the last one.
-    """
-    errors = []
-    if start_date is not None and span.start_date < start_date:
-        detail = Sentence(
-            "Employment starts on {start_date}. Choose that day or a later one.",
-            start_date=start_date,
-        )
-        errors.append(FieldError(pointer="/start_date", code="before_start_date", detail=detail))
-    if end_date is not None and span.end_date > end_date:
-        detail = Sentence(
-            "Employment ends on {end_date}. Choose that day or an earlier one.", end_date=end_date
-        )
-        errors.append(FieldError(pointer="/end_date", code="after_end_date", detail=detail))
-    if errors:
-        raise InvalidInput(errors)
-
-
 def _years_from(day: date, years: int) -> date:
     if day.month == 2 and day.day == 29:
         day = day.replace(day=28)

@@ -1,5 +1,8 @@
 """Balances of a person's leave years: granted, carried over, adjusted, taken and remaining.
 
+A leave year in which a person is hired again has a balance for each period of employment. Nothing
+passes from one period to the next: neither what is left, nor what is overdrawn, nor carry-over.
+
 The only place that computes them, for balances and for checks of requests. Nothing is stored: the
 carry-over of a year follows from the years before it.
 """
@@ -7,15 +10,18 @@ carry-over of a year follows from the years before it.
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from typing import Final
 
 from storage.rules import halves, leave_years
 from storage.rules.employment import allowances
 from storage.rules.employment.allowances import Entitlement, YearAllowance
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.request_rules import YearDemand
+
+_ONE_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,16 +39,25 @@ class CarryOver:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Adjusted:
+    """An adjustment of the leave year that begins in a calendar year, and when it was made."""
+
+    id: str
+    leave_year: int
+    half_days: int
+    made_on: date
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
     """What a person's balances depend on besides leave.
 
-    ``adjusted_half_days`` has the sum of adjustments by the calendar year in which a leave year
-    begins. ``carry_over`` is None where nothing is carried over.
+    ``carry_over`` is None where nothing is carried over.
     """
 
     rule: LeaveYearRule
     entitlement: Entitlement
-    adjusted_half_days: Mapping[int, int]
+    adjustments: tuple[Adjusted, ...]
     carry_over: CarryOver | None
 
 
@@ -68,19 +83,28 @@ class Deduction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveYearBalance:
-    """The balance of one leave year. Future leave counts as taken.
+    """The balance of one leave year in one period of employment. Future leave counts as taken.
 
-    ``lapsing_half_days`` are the carried half-days that are not taken by ``carried_until``, when
-    they expire (None: never).
+    ``first_day`` and ``last_day`` are the days whose leave it is charged with: all of the year,
+    unless the person was hired again in it. The days between two periods belong to the later one.
+    ``employment`` is what the period grants. ``lapsing_half_days`` are the carried half-days that
+    are not taken by ``carried_until``, when they expire (None: never).
     """
 
     year: LeaveYear
+    first_day: date
+    last_day: date
+    employment: Entitlement
     allowance: YearAllowance
     carried_half_days: int
-    adjusted_half_days: int
+    adjustments: tuple[Adjusted, ...]
     taken_half_days: int
     lapsing_half_days: int
     carried_until: date | None
+
+    @property
+    def adjusted_half_days(self) -> int:
+        return sum(adjusted.half_days for adjusted in self.adjustments)
 
     def lapsed_half_days(self, on: date) -> int:
         """The half-days that expired before the day ``on``."""
@@ -120,14 +144,53 @@ def of_years(
     """
     rule, carry_over = account.rule, account.carry_over
     begin = accrual_start(rule, carry_over, first_day)
+    employments = allowances.by_period(account.entitlement)
     balances: list[LeaveYearBalance] = []
     for year in leave_years.leave_years_touched(rule, begin, last_day):
-        carried_half_days = 0
-        if carry_over is not None and balances and carry_over.recorded_from < year.first_day:
-            remaining = max(balances[-1].final_half_days, 0)
-            carried_half_days = min(remaining, carry_over.max_half_days)
-        balances.append(_balance_of(account, deductions, year, carried_half_days))
-    return [balance for balance in balances if balance.year.last_day >= first_day]
+        adjustments = [
+            each for each in account.adjustments if each.leave_year == year.first_day.year
+        ]
+        parts = _parts(employments, year)
+        for at, (employment, part) in enumerate(parts):
+            carried_half_days = 0
+            if (
+                carry_over is not None
+                and balances
+                and balances[-1].employment is employment
+                and carry_over.recorded_from < year.first_day
+            ):
+                remaining = max(balances[-1].final_half_days, 0)
+                carried_half_days = min(remaining, carry_over.max_half_days)
+            # By the day on which they were made, if the year has several periods.
+            is_last = at == len(parts) - 1
+            made = [each for each in adjustments if is_last or each.made_on <= part.last_day]
+            adjustments = [each for each in adjustments if each not in made]
+            balances.append(
+                _balance_of(
+                    account, deductions, year, employment, part, carried_half_days, tuple(made)
+                )
+            )
+    return [
+        balance
+        for balance in balances
+        if balance.last_day >= first_day and balance.first_day <= last_day
+    ]
+
+
+def _parts(
+    employments: Sequence[Entitlement], year: LeaveYear
+) -> list[tuple[Entitlement, LeaveYear]]:
+    """The days of the leave year that belong to each period of employment."""
+    parts = []
+    begin = year.first_day
+    for employment in employments:
+        end = year.last_day
+        if employment is not employments[-1] and employment.end_date is not None:
+            end = min(employment.end_date, end)
+        if begin <= end:
+            parts.append((employment, LeaveYear(first_day=begin, last_day=end)))
+            begin = end + _ONE_DAY if end < year.last_day else date.max
+    return parts
 
 
 def demands(
@@ -142,8 +205,8 @@ def demands(
     for balance in of_years(
         account, [*others, requested], requested.start_date, requested.end_date
     ):
-        needed = requested.half_days_in_year(balance.year)
-        remaining = balance.remaining_half_days(min(requested.end_date, balance.year.last_day))
+        needed = requested.half_days_in(balance.first_day, balance.last_day)
+        remaining = balance.remaining_half_days(min(requested.end_date, balance.last_day))
         year_demands.append(
             YearDemand(
                 year=balance.year, remaining_half_days=remaining + needed, needed_half_days=needed
@@ -178,7 +241,7 @@ def later_demands(
         )
         for year_before, year_after in zip(before[1:], after[1:], strict=True)
         if year_after.final_half_days < min(year_before.final_half_days, 0)
-        and not requested.half_days_in_year(year_before.year)
+        and not requested.half_days_in(year_before.first_day, year_before.last_day)
     ]
 
 
@@ -191,21 +254,31 @@ def carried_until(year: LeaveYear, expiry_month: int) -> date:
 
 
 def _balance_of(
-    account: Account, deductions: Sequence[Deduction], year: LeaveYear, carried_half_days: int
+    account: Account,
+    deductions: Sequence[Deduction],
+    year: LeaveYear,
+    employment: Entitlement,
+    part: LeaveYear,
+    carried_half_days: int,
+    adjustments: tuple[Adjusted, ...],
 ) -> LeaveYearBalance:
     carry_over = account.carry_over
     until = None
     lapsing_half_days = 0
     if carried_half_days and carry_over is not None and carry_over.expiry_month is not None:
         until = carried_until(year, carry_over.expiry_month)
-        used = sum(leave.half_days_in(year.first_day, until) for leave in deductions)
+        until_end = min(until, part.last_day)
+        used = sum(leave.half_days_in(part.first_day, until_end) for leave in deductions)
         lapsing_half_days = max(carried_half_days - used, 0)
     return LeaveYearBalance(
         year=year,
-        allowance=allowances.of_year(account.entitlement, year),
+        first_day=part.first_day,
+        last_day=part.last_day,
+        employment=employment,
+        allowance=allowances.of_year(employment, year),
         carried_half_days=carried_half_days,
-        adjusted_half_days=account.adjusted_half_days.get(year.first_day.year, 0),
-        taken_half_days=sum([leave.half_days_in_year(year) for leave in deductions]),
+        adjustments=adjustments,
+        taken_half_days=sum([leave.half_days_in_year(part) for leave in deductions]),
         lapsing_half_days=lapsing_half_days,
         carried_until=until,
     )

@@ -269,6 +269,27 @@ def test_a_last_day_and_an_allowance_are_shown_to_the_person_their_approvers_and
     assert private(hedy) == [[None, None]] * 3
 
 
+def test_a_person_is_hired_again_with_a_first_day(client: Client, database: Database) -> None:
+    acme = an_organisation(database)
+    key = a_key(database, acme)
+    ada = a_person(database, acme, start_date=date(2026, 1, 5), status="archived")
+    hedy = a_person(database, acme, first_name="Hedy")
+    path = f"{USERS}/{ada.id}"
+    again = {"start_date": "2026-09-01"}
+
+    response = client.post(f"{path}/restore", key, json=again)
+
+    restored = response.json()
+    assert (response.status_code, restored["start_date"]) == (200, "2026-09-01")
+    earlier = [{"start_date": "2026-01-05", "end_date": "2026-06-01"}]
+    assert restored["earlier_employment"] == earlier
+    assert client.post(f"{path}/restore", key, json=again).json() == restored
+    assert client.patch(path, key, json=restored).json() == restored
+    other = client.post(f"{path}/restore", key, json={"start_date": "2026-10-01"})
+    assert [error["code"] for error in other.json()["errors"]] == ["user_not_archived"]
+    assert client.get(path, a_key(database, acme, hedy)).json()["earlier_employment"] == []
+
+
 @pytest.mark.both_engines
 def test_an_approver_of_the_department_reads_the_last_days_of_its_members_only(
     client: Client, database: Database

@@ -208,6 +208,7 @@ class Shell:
             "<leave type id>": lambda: self._get("leave-types")["data"][0]["id"],
             "<request id>": self._pending_request,
             "<user id>": self._user_id,
+            "<archived user id>": self._archived_user_id,
             "<set id>": lambda: self._get("organisation/public-holiday-sets")["data"][0]["id"],
             "<webhook id>": lambda: self._get("webhooks")["data"][0]["id"],
             "<token>": lambda: self._get("calendar-feeds/token")["token"],
@@ -229,6 +230,12 @@ class Shell:
     def _user_id(self, email: str = "amir@acme.example") -> str:
         [user_id] = [user["id"] for user in self._get("users") if user["email"] == email]
         return str(user_id)
+
+    def _archived_user_id(self) -> str:
+        person = {"email": "bo@acme.example", "first_name": "Bo", "last_name": "Lind"}
+        user = self._owner.post("/api/v1/users", json=person).json()
+        assert self._owner.delete(f"/api/v1/users/{user['id']}").status_code == 200
+        return str(user["id"])
 
     def _pending_request(self) -> str:
         """The newest one that the owner may decide on."""

@@ -18,6 +18,7 @@ from storage.admin import (
     organisation_settings,
     people,
     people_status,
+    restoring,
 )
 from storage.admin.employment import dated_records, due
 from storage.admin.employment.due import DuePerson
@@ -590,7 +591,7 @@ def test_a_person_is_archived_on_the_day_after_the_last(database: Database) -> N
     assert (archived.status, archived.end_date) == ("archived", end)
     assert mine(database, acme, now=evening + timedelta(days=2)) == []
     restored = database.write_now(
-        people_status.restore, ada.id, by=acme.caller, now=at(date(2026, 8, 1))
+        restoring.restore, ada.id, by=acme.caller, now=at(date(2026, 8, 1))
     )
     assert (restored.status, restored.end_date) == ("pending", None)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys
-from storage.admin import people, people_status
+from storage.admin import people, people_status, restoring
 from storage.base.errors import (
     CannotArchiveSelf,
     EmailTaken,
@@ -859,7 +859,7 @@ def archived(database: Database, acme: Acme, user: User) -> User:
 
 
 def restored(database: Database, acme: Acme, user: User) -> User:
-    return database.write_now(people_status.restore, user.id, by=acme.caller, now=LATER)
+    return database.write_now(restoring.restore, user.id, by=acme.caller, now=LATER)
 
 
 def test_an_archived_persons_address_is_free_again(database: Database) -> None:
@@ -904,7 +904,7 @@ def test_only_an_owner_restores_an_owner(database: Database) -> None:
 
     codes = codes_of(
         lambda: database.write_now(
-            people_status.restore, owner.id, by=caller_for(acme, admin), now=LATER
+            restoring.restore, owner.id, by=caller_for(acme, admin), now=LATER
         )
     )
 
@@ -940,8 +940,7 @@ def test_a_rehired_person_uses_slack_as_a_new_person(database: Database) -> None
     archived(database, acme, new)
     assert restored(database, acme, former).slack_user_id == "U1"
     assert (
-        database.write_now(people_status.restore, former.id, by=acme.caller, now=LATER).id
-        == former.id
+        database.write_now(restoring.restore, former.id, by=acme.caller, now=LATER).id == former.id
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 
 from storage.access.wallcharts import type_letters, wallchart
 from storage.access.wallcharts.chart_values import AWAY, Off, PersonDays, Wallchart
+from storage.admin import people, people_status, restoring
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
 from storage.base.values import User
@@ -235,6 +236,23 @@ def test_people_work_on_no_day_before_they_start(database: Database) -> None:
 
     assert person.user_id == ada.id
     assert [day.worked for day in person.days[:4]] == [NOTHING, NOTHING, WHOLE_DAY, WHOLE_DAY]
+
+
+def test_people_who_are_hired_again_work_on_no_day_in_between(database: Database) -> None:
+    acme = an_organisation(database)
+    ada = a_person(database, acme, start_date=date(2026, 1, 5))
+    change = {"end_date": date(2026, 8, 4)}
+    database.write_now(people.update, ada.id, change, by=acme.caller, now=NOW)
+    gone = datetime(2026, 8, 5, 12, tzinfo=UTC)
+    database.write_now(people_status.archive, ada.id, by=acme.caller, now=gone)
+    database.write_now(
+        restoring.restore, ada.id, start_date=date(2026, 8, 6), by=acme.caller, now=gone
+    )
+
+    chart = chart_of(database, acme, acme.owner)
+
+    worked = [day.worked for day in row_of(chart, ada).days[:5]]
+    assert worked == [WHOLE_DAY, WHOLE_DAY, NOTHING, WHOLE_DAY, WHOLE_DAY]
 
 
 def test_only_the_viewers_own_row_shows_the_last_day(database: Database) -> None:

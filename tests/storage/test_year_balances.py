@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from storage.rules import halves, leave_years, year_balances
 from storage.rules.employment.allowances import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
-from storage.rules.year_balances import Account, CarryOver, Deduction, LeaveYearBalance
+from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction, LeaveYearBalance
 
 CALENDAR = LeaveYearRule(type="calendar", month=1, day=1)
 RECORDED_FROM = date(2026, 2, 1)
@@ -40,7 +40,10 @@ def an_account(
             grants=(Grant(first_day=date.min, half_days=granted_half_days),),
             start_date=rule.start_date,
         ),
-        adjusted_half_days=adjusted or {},
+        adjustments=tuple(
+            Adjusted(id=str(year), leave_year=year, half_days=half_days, made_on=RECORDED_FROM)
+            for year, half_days in (adjusted or {}).items()
+        ),
         carry_over=carry_over,
     )
 

@@ -14,7 +14,7 @@ from storage.directory import public_holidays
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import days, working_week
-from storage.rules.employment import records
+from storage.rules.employment import periods, records
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING
 from storage.rules.spans import Span
 
@@ -49,6 +49,7 @@ class PlainDays:
     def __init__(self, config: OrganisationConfig, span: Span) -> None:
         self._config = config
         self._span = span
+        self._ends = span.start_date, span.end_date
         self._made: dict[tuple[tuple[str, ...], str], list[Day]] = {}
 
     def of(self, user: User, *, shows_end: bool) -> list[Day]:
@@ -65,12 +66,11 @@ class PlainDays:
                 period.last_day,
             )
         ]
-        start_date = user.start_date or date.min
-        end_date = (user.end_date if shows_end else None) or date.max
-        if start_date <= self._span.start_date and end_date >= self._span.end_date:
+        employed = periods.of_user(user if shows_end else replace(user, end_date=None))
+        if all(periods.includes(employed[-1:], day) for day in self._ends):
             return plain
         return [
-            day if start_date <= day.date <= end_date else replace(day, worked=NOTHING)
+            day if periods.includes(employed, day.date) else replace(day, worked=NOTHING)
             for day in plain
         ]
 

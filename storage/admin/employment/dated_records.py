@@ -21,7 +21,7 @@ from storage.db.database import Transaction
 from storage.events import organisation_config
 from storage.leave import ledgers
 from storage.rules import holiday_calendar, working_week
-from storage.rules.employment import records
+from storage.rules.employment import periods, records
 from storage.rules.employment.records import Records
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
@@ -183,7 +183,7 @@ def remove(
 
 def shown_from(user: User, record: EmploymentRecord) -> date | None:
     """The first day of a record: of the first one the first day of employment, if known."""
-    return record.valid_from or user.start_date
+    return record.valid_from or periods.first_day(user)
 
 
 def _locked(tx: Transaction, user_id: str, *, by: Caller) -> User:

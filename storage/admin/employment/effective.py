@@ -15,7 +15,7 @@ from storage.directory import public_holidays
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
 from storage.rules import leave_years
-from storage.rules.employment import records
+from storage.rules.employment import periods, records
 from storage.rules.employment.records import Records
 
 # Bounds the row of a person, where their records are.
@@ -76,7 +76,8 @@ def _dated(
             )
         check_day(user, effective_from, "effective_from")
         day = effective_from
-    is_first = user.start_date is not None and day <= user.start_date
+    first_day = periods.first_day(user)
+    is_first = first_day is not None and day <= first_day
     changed = records.changed_from(current, None if is_first else day, changes, new_id(now))
     return with_records(user, changed, today)
 
@@ -91,12 +92,13 @@ def with_records(user: User, changed: Records, today: date) -> User:
 def check_day(user: User, day: date, field: str) -> None:
     """Raises InvalidInput for a day on which no record of the person can begin."""
     public_holidays.check_year(day.year, field)
-    if user.start_date is not None and day < user.start_date:
+    first_day = periods.first_day(user)
+    if first_day is not None and day < first_day:
         raise InvalidInput.of(
             field,
             "before_start_date",
             "Employment starts on {start_date}. Choose that day or a later one.",
-            start_date=user.start_date,
+            start_date=first_day,
         )
     if user.end_date is not None and day > user.end_date:
         raise InvalidInput.of(
@@ -118,11 +120,25 @@ def check_employment(start_date: date | None, end_date: date | None) -> None:
         )
 
 
+def check_after_earlier(user: User) -> None:
+    """Raises InvalidInput unless the present employment begins after the one before it."""
+    ended_on = periods.last_ended_on(user)
+    if ended_on is not None and (user.start_date is None or user.start_date <= ended_on):
+        raise InvalidInput.of(
+            "start_date",
+            "within_earlier_employment",
+            "Their earlier employment ended on {end_date}. Choose a later day.",
+            end_date=ended_on,
+        )
+
+
 def check_dates(user: User) -> None:
     """Raises InvalidInput if the first and last day and the records are out of order."""
     check_employment(user.start_date, user.end_date)
+    check_after_earlier(user)
     later = records.of_user(user)[1:]
-    if user.start_date is not None and later and records.begin(later[0]) <= user.start_date:
+    first_day = periods.first_day(user)
+    if first_day is not None and later and records.begin(later[0]) <= first_day:
         raise InvalidInput.of(
             "start_date",
             "start_date_after_record",
@@ -151,4 +167,6 @@ def _default_day(
         if period.record.leave_allowance_half_days != in_force.leave_allowance_half_days:
             break
         same = period.record
-    return max(year.first_day, records.begin(same))
+    # Not in an earlier employment of the same leave year.
+    present = user.start_date if user.earlier_periods else None
+    return max(year.first_day, records.begin(same), present or date.min)

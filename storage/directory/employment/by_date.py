@@ -56,6 +56,7 @@ def entitlement(config: OrganisationConfig, user: User) -> Entitlement:
         grants=grants,
         start_date=user.start_date,
         end_date=user.end_date,
+        earlier=user.earlier_periods,
     )
 
 

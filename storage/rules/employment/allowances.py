@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Literal
 
+from storage.base.values import EmploymentPeriod
 from storage.rules.leave_years import LeaveYear
 
 StepKind = Literal["start", "change", "end"]
@@ -26,12 +27,13 @@ class Entitlement:
     """What a person is granted over time. The first grant also counts for the time before it.
 
     ``grants`` are in the order of their days; ``start_date`` and ``end_date`` are the first and
-    last day of employment, None if unknown.
+    last day of the present employment, None if unknown; ``earlier`` are the periods before it.
     """
 
     grants: tuple[Grant, ...]
     start_date: date | None = None
     end_date: date | None = None
+    earlier: tuple[EmploymentPeriod, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,8 +58,21 @@ class YearAllowance:
     steps: tuple[Step, ...] = ()
 
 
+def by_period(entitlement: Entitlement) -> list[Entitlement]:
+    """What each period of employment alone grants, oldest first; the last is the present one."""
+    earlier = [
+        Entitlement(
+            grants=entitlement.grants, start_date=period.start_date, end_date=period.end_date
+        )
+        for period in entitlement.earlier
+    ]
+    return [*earlier, replace(entitlement, earlier=()) if earlier else entitlement]
+
+
 def of_year(entitlement: Entitlement, year: LeaveYear) -> YearAllowance:
-    """The allowance of one leave year, rounded up to a half-day once for the year.
+    """The allowance of one leave year in the present employment.
+
+    Rounded up to a half-day once for the year.
 
     ``granted_half_days`` is the whole year's at the first day of employment in it.
     """

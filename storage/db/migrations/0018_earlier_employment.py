@@ -1,0 +1,17 @@
+"""Earlier periods of employment of people who are hired again. Released: never edit this file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from storage.db.migrations.statements import run_all
+
+COMPATIBLE_FROM = 1
+
+_STATEMENTS = """
+ALTER TABLE users ADD COLUMN earlier_periods TEXT;
+"""
+
+
+def up(migrator: Any, db: Any) -> None:
+    run_all(db, _STATEMENTS)
