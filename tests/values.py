@@ -22,6 +22,7 @@ ANNUAL = LeaveType(
     approvers_may_record=False,
     requires_cover=False,
     may_interrupt=False,
+    tells_approvers=True,
     min_notice_days=0,
     max_consecutive_days=None,
     is_archived=False,

@@ -90,6 +90,7 @@ BY_FIELD: Final[Mapping[str, object]] = {
     "split_from": None,
     "interrupts": None,
     "may_interrupt": False,
+    "tells_approvers": True,
     "organisation": f"/cal/{TOKEN}?scope=org",
     "organisation_id": "0197c2a4-4d00-7a18-9e44-c1b06d3f8a20",
     "personal": f"/cal/{TOKEN}",

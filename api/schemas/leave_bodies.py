@@ -135,6 +135,13 @@ class LeaveTypeChanges(Body):
         bool,
         Field(description="People can book it for days of leave on which they fell ill."),
     ] = ABSENT
+    tells_approvers: Annotated[
+        bool,
+        Field(
+            description="Leave that is approved at once is told in Slack: to approvers, and to "
+            "people whom the absent person was to cover."
+        ),
+    ] = ABSENT
     min_notice_days: int = ABSENT
     max_consecutive_days: int | None = ABSENT
     is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT

@@ -61,7 +61,7 @@ async def edit_leave_type(interaction: Interaction) -> None:
 async def save_leave_type(interaction: Interaction) -> None:
     """Add the type, or change the one that the form is about."""
     by, form = await modals.admin(interaction), Form(interaction)
-    ticked = form.several("flags")
+    ticked = {*form.several("flags"), *form.several("shown_to_others")}
     values: dict[str, object] = {
         "name": form.text("name") or "",
         "colour": form.text("colour") or "",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from bot.base import ids
-from bot.base.block_kit import View
+from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text
 from bot.blocks.fields import Option
@@ -20,7 +21,6 @@ _FLAGS: Final = (
     Option(label=gettext_noop("Uses the allowance"), value="deducts_allowance"),
     Option(label=gettext_noop("Allowance can be overdrawn"), value="allow_overdraft"),
     Option(label=gettext_noop("Paid"), value="is_paid"),
-    Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
     Option(label=gettext_noop("Requires a note"), value="requires_note"),
     Option(
         label=gettext_noop("Changes of approved leave need approval"),
@@ -30,7 +30,15 @@ _FLAGS: Final = (
     Option(label=gettext_noop("Requires a colleague to cover"), value="requires_cover"),
     Option(label=gettext_noop("Replaces leave when people fall ill"), value="may_interrupt"),
 )
-FLAGS: Final = tuple(flag.value for flag in _FLAGS)
+# Slack allows ten checkboxes in a field.
+_SHOWN_TO_OTHERS: Final = (
+    Option(label=gettext_noop("Colleagues see only “Away”"), value="is_private"),
+    Option(
+        label=gettext_noop("Approvers are told of leave that needs no approval"),
+        value="tells_approvers",
+    ),
+)
+FLAGS: Final = tuple(flag.value for flag in (*_FLAGS, *_SHOWN_TO_OTHERS))
 
 
 def leave_types(page: Page[LeaveType]) -> View:
@@ -64,10 +72,15 @@ def _facts(leave_type: LeaveType) -> list[str]:
     return [*facts, f"`{leave_type.code}`"]
 
 
+def _checkboxes(flags: Sequence[Option], ticked: Collection[str]) -> Block:
+    chosen = [flag.value for flag in flags if flag.value in ticked]
+    return fields.checkboxes(fields.translated(flags), chosen)
+
+
 def leave_type(leave_type: LeaveType | None) -> View:
     """The form of a leave type; ``leave_type`` is None for a new one."""
     ticked = (
-        ["requires_approval", "deducts_allowance", "is_paid"]
+        ["requires_approval", "deducts_allowance", "is_paid", "tells_approvers"]
         if leave_type is None
         else [flag for flag in FLAGS if getattr(leave_type, flag)]
     )
@@ -102,7 +115,13 @@ def leave_type(leave_type: LeaveType | None) -> View:
         fields.field(
             "flags",
             gettext("Rules"),
-            fields.checkboxes(fields.translated(_FLAGS), ticked),
+            _checkboxes(_FLAGS, ticked),
+            is_optional=True,
+        ),
+        fields.field(
+            "shown_to_others",
+            gettext("What others learn"),
+            _checkboxes(_SHOWN_TO_OTHERS, ticked),
             is_optional=True,
         ),
         fields.field(

@@ -32,6 +32,10 @@ OPEN_UNDERSTOOD: Final = "leave.understood"
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"
 ASK_AGAIN: Final = "leave.ask_again"
+# The value is the id and the last day of sick leave that goes on.
+STILL_SICK: Final = "leave.still_sick"
+# Opens the form of covered leave at its cover; the value is the request's id.
+OTHER_COVER: Final = "leave.cover.other"
 # Buttons of amendments; the value is the amendment's id.
 WITHDRAW: Final = "leave.amendment.withdraw"
 AMENDMENT_APPROVE: Final = "leave.amendment.approve"

@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.base import ids
 from bot.base.language import gettext
+from bot.blocks import words
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
@@ -21,7 +22,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_requests
+from storage.leave import continued_leave, leave_requests
 from storage.leave.lists import caller_leave
 from storage.notifications import approval_cards
 
@@ -63,6 +64,29 @@ async def cancel(interaction: Interaction) -> None:
     )
     if card is not None and card.request.user_id == by.user_id:
         await interaction.refresh(requester_messages.own_request(card))
+
+
+async def still_sick(interaction: Interaction) -> None:
+    """Extend sick leave by a working day and refresh the message; a second click says so."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    request_id, _, known_end = interaction.value.partition(" ")
+    continued = await interaction.services.database.write(
+        continued_leave.extend, request_id, known_end, by=by, now=interaction.now
+    )
+    card = await interaction.services.database.read(
+        approval_cards.visible_card, request_id, by=by, now=interaction.now
+    )
+    await interaction.refresh(requester_messages.own_request(card))
+    if not continued.is_extended:
+        day = words.day(continued.request.end_date)
+        await interaction.tell(
+            gettext(
+                "Nothing changed: this leave ends on {day}. “Change” sets another day.", day=day
+            )
+            if continued.request.status == "approved"
+            else gettext("Nothing changed: this leave is no longer booked.")
+        )
 
 
 async def ask_again(interaction: Interaction) -> None:
@@ -115,5 +139,6 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
 LISTENERS: Final = (
     Listener(kind="action", name=ids.CANCEL, act=cancel),
     Listener(kind="action", name=ids.ASK_AGAIN, act=ask_again),
+    Listener(kind="action", name=ids.STILL_SICK, act=still_sick),
     Listener(kind="action", name=ids.CANCEL_LISTED, act=cancel_listed),
 )

@@ -47,7 +47,9 @@ class _Form:
     edited: LeaveRequest | None = None
     cover: User | None = None
 
-    def view(self, asides: Sequence[Block], *, is_sent: bool = False) -> View:
+    def view(
+        self, asides: Sequence[Block], *, is_sent: bool = False, is_at_cover: bool = False
+    ) -> View:
         problems = errors.before_sending(self.preview.refusals) if self.preview else {}
         warnings = errors.of_fields(self.preview.warnings) if self.preview else []
         return request_form.view(
@@ -58,6 +60,7 @@ class _Form:
             alerts=Alerts(problems=problems, is_sent=is_sent),
             edited=self.edited,
             cover=self.cover,
+            is_at_cover=is_at_cover,
             is_far_ahead=self.preview is not None
             and any(warning.code == "unusually_far_ahead" for warning in self.preview.warnings),
         )
@@ -110,12 +113,21 @@ async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedL
 
 
 async def open_edit(interaction: Interaction) -> None:
+    await _open_edit(interaction)
+
+
+async def open_other_cover(interaction: Interaction) -> None:
+    """Open the form of covered leave at its cover."""
+    await _open_edit(interaction, is_at_cover=True)
+
+
+async def _open_edit(interaction: Interaction, *, is_at_cover: bool = False) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     form = await interaction.services.database.read(
         _edit_form, interaction.value, None, by=by, now=interaction.now
     )
-    await interaction.open(form.view([]))
+    await interaction.open(form.view([], is_at_cover=is_at_cover))
 
 
 async def recount(interaction: Interaction) -> None:
@@ -412,6 +424,7 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.COVER_SEARCH, act=recount),
     Listener(kind="options", name=ids.COVER_SEARCH, act=offer_covers),
     Listener(kind="action", name=ids.EDIT, act=open_edit),
+    Listener(kind="action", name=ids.OTHER_COVER, act=open_other_cover),
     Listener(kind="view", name=ids.REQUEST_FORM, act=submitted),
     Listener(kind="view", name=ids.EDIT_FORM, act=edited),
 )

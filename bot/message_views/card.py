@@ -9,7 +9,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import colleagues, layout, request_card, text, words
-from bot.message_views import amendment_lines
+from bot.message_views import amendment_lines, told_absence
 from storage.base.errors import Days
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.request_balances import YearBalance
@@ -19,9 +19,14 @@ from storage.notifications.approval_cards import ApprovalCard, CardCover
 def message(card: ApprovalCard, home_url: str | None) -> Message:
     """``text`` and ``blocks`` of a message; buttons only while the viewer can decide.
 
+    Leave that was approved at once is told instead, until a change of it awaits a decision.
+
     The text has all the information, because screen readers read only the text
     (docs.slack.dev, chat.postMessage, "Accessibility considerations").
     """
+    told = card.told
+    if told is not None and not (told.sees_request and card.amendment is not None):
+        return told_absence.message(card, told)
     return {"text": _text(card), "blocks": blocks(card, home_url)}
 
 

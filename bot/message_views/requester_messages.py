@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Final
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
-from bot.base.language import gettext, gettext_noop
+from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import layout, text, words
 from bot.message_views import amendment_lines, answers, recorded_leave
 from bot.message_views import card as cards
@@ -48,6 +49,11 @@ def notification(
         return None
     blocks = [*_facts(card, sentence), *_reason_blocks(card), *_own_buttons(card), *_again(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
+
+
+def is_booked(card: ApprovalCard) -> bool:
+    """Whether the leave is approved without a decision, and was not recorded by another person."""
+    return card.request.status == "approved" and card.request.decided_by is None
 
 
 def own_request(card: ApprovalCard) -> Message:
@@ -117,9 +123,10 @@ def _with_dates(card: ApprovalCard, event_type: NotificationEvent, sentence: str
             named = sentence
     if named != sentence:
         return named
-    if event_type == "leave_request.amendment_requested" and card.open_amendment is not None:
-        proposed = cards.dates(card.open_amendment.amendment)
-        about = gettext("You asked for {dates}.", dates=proposed)
+    proposed = None if card.open_amendment is None else card.open_amendment.amendment
+    is_requested = event_type == "leave_request.amendment_requested"
+    if is_requested and proposed is not None and not proposed.cancels:
+        about = gettext("You asked for {dates}.", dates=cards.dates(proposed))
     elif event_type in _KEEPS_DATES:
         about = gettext("It's still {dates}.", dates=dates)
     elif event_type in _CHANGES_DATES:
@@ -203,7 +210,20 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
     withdraw = [withdraw_button(ids.WITHDRAW, proposed)] if proposed is not None else []
     more = [] if is_pending else recorded_leave.object_button(card)
     fell_ill = [_fell_ill(card)] if card.can_be_interrupted else []
-    return [layout.actions(*more, edit, *withdraw, cancel, *fell_ill)]
+    still_sick = [_still_sick(card, card.next_end)] if card.next_end is not None else []
+    return [layout.actions(*more, *still_sick, edit, *withdraw, cancel, *fell_ill)]
+
+
+def _still_sick(card: ApprovalCard, next_end: date) -> Block:
+    """The value has the day on which the leave ends, so that a second click does nothing."""
+    if next_end == card.today + timedelta(days=1):
+        label = gettext("Still sick tomorrow")
+    elif next_end == card.today:
+        label = gettext("Still sick today")
+    else:
+        label = gettext("Still sick on {day}", day=words.short_day(next_end))
+    value = f"{card.request.id} {card.request.end_date.isoformat()}"
+    return layout.button(label, ids.STILL_SICK, value)
 
 
 def _fell_ill(card: ApprovalCard) -> Block:
@@ -359,7 +379,7 @@ def _status_sentence(card: ApprovalCard, dates: str = "") -> str:
         case "approved" if by:
             return gettext("{name} approved your request.", name=by)
         case "approved":
-            return gettext("Your request was approved automatically.")
+            return _booked(card)
         case "declined" if by and dates:
             return gettext("{name} declined {dates}.", name=by, dates=dates)
         case "declined" if by:
@@ -367,6 +387,27 @@ def _status_sentence(card: ApprovalCard, dates: str = "") -> str:
         case "declined":
             return gettext("Your request was declined automatically.")
     return _cancelled_sentence(card, by, dates)
+
+
+def _booked(card: ApprovalCard) -> str:
+    """What people read whose leave needs no approval, with what others learn of it."""
+    leave_type = card.leave_type
+    if leave_type.requires_approval:
+        return gettext("Your request was approved automatically.")
+    first = gettext("Get well soon.") if leave_type.may_interrupt else gettext("Booked.")
+    shown = gettext("Away") if leave_type.is_private else text.cut(leave_type.name, text.MAX_NAME)
+    names = words.names([text.cut(name, text.MAX_NAME) for name in card.told_names])
+    known = gettext("Colleagues see “{shown}”.", shown=shown)
+    if not names:
+        return f"{first} {known}"
+    known = ngettext(
+        "{names} knows; colleagues see “{shown}”.",
+        "{names} know; colleagues see “{shown}”.",
+        len(card.told_names),
+        names=names,
+        shown=shown,
+    )
+    return f"{first} {known}"
 
 
 def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:

@@ -37,6 +37,7 @@ class LeaveNotifications:
             "approval_card": self._card,
             "approver_notice": self._approver_notice,
             "cover_notice": self._cover_notice,
+            "absence_notice": self._absence_notice,
             "reminder": self._reminder,
             "requester_notice": self._requester_notice,
             "own_message": self._own_message,
@@ -108,6 +109,9 @@ class LeaveNotifications:
         A refresh never sends one.
         """
         content = _requesters_news(data, notification)
+        if content is not None and requester_messages.is_booked(data.card):
+            # They changed it themselves: what others know is the news.
+            content = requester_messages.own_request(data.card)
         if data.message is not None and content is not None:
             if await threads.update(workspace.client, data.message, content):
                 await _update_reply(data, notification.event_type, workspace)
@@ -158,6 +162,25 @@ class LeaveNotifications:
         # Rendered after the look-up, which may have set the person's language.
         await post(workspace, slack_user_id, {"text": _cover_sentence(data, notification) or ""})
         return Outcome(verdict="delivered")
+
+    async def _absence_notice(
+        self, data: NotificationData, notification: Notification, workspace: Workspace
+    ) -> Outcome:
+        """Tell of leave that was approved at once, in one message, which is updated later."""
+        if data.card.told is None or data.recipient.status not in ("pending", "active"):
+            return Outcome(verdict="delivered")
+        if data.message is None and data.card.request.status != "approved":
+            return Outcome(verdict="delivered")
+        if data.message is not None and await threads.update(
+            workspace.client, data.message, cards.message(data.card, workspace.home_url)
+        ):
+            return _sent(data, data.message)
+        slack_user_id = await self._recipients.slack_user_id(
+            notification, data.recipient, workspace
+        )
+        # Rendered after the look-up, which may have set the person's language.
+        content = cards.message(data.card, workspace.home_url)
+        return _sent(data, await post(workspace, slack_user_id, content))
 
     async def _reminder(
         self, data: NotificationData, notification: Notification, workspace: Workspace

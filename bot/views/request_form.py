@@ -32,11 +32,13 @@ def view(
     edited: LeaveRequest | None = None,
     cover: User | None = None,
     is_far_ahead: bool = False,
+    is_at_cover: bool = False,
 ) -> View:
     """The modal: ``asides`` at the top, ``alerts`` at the fields, ``live`` under the dates.
 
     It edits the request ``edited``. The leave type of a pending one cannot be changed. ``cover`` is
     the colleague who is chosen. ``is_far_ahead``: the first day has to be confirmed.
+    ``is_at_cover``: Slack opens the form at the cover.
     """
     title, submit = gettext("Request leave"), gettext("Send")
     if edited is not None:
@@ -59,6 +61,7 @@ def view(
                 alerts=alerts,
                 cover=cover,
                 is_type_fixed=edited is not None and edited.status == "pending",
+                is_at_cover=is_at_cover,
             ),
         ],
     }
@@ -72,6 +75,7 @@ def blocks(
     alerts: Alerts,
     cover: User | None,
     is_type_fixed: bool = False,
+    is_at_cover: bool = False,
     is_own: bool = True,
     recount_id: str = ids.RECOUNT,
     cover_search_id: str = ids.COVER_SEARCH,
@@ -104,7 +108,7 @@ def blocks(
         field(
             ids.COVER,
             gettext("Covered by"),
-            _cover_menu(cover, cover_search_id),
+            _cover_menu(cover, cover_search_id, is_focused=is_at_cover),
             hint=gettext("They're told your dates, not the leave type or the note.")
             if is_own
             else gettext("The cover is told the dates, not the leave type or the note."),
@@ -184,9 +188,10 @@ def _field(
     return block | {"dispatch_action": is_picked}
 
 
-def _cover_menu(cover: User | None, search_id: str) -> Block:
+def _cover_menu(cover: User | None, search_id: str, *, is_focused: bool) -> Block:
     chosen = None if cover is None else _person_option(cover)
-    return fields.external_select(search_id, chosen, gettext("Choose a colleague"))
+    menu = fields.external_select(search_id, chosen, gettext("Choose a colleague"))
+    return menu | {"focus_on_load": True} if is_focused else menu
 
 
 def _is_cover_required(types: Sequence[LeaveType], filled: Filled) -> bool:

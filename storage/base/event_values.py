@@ -59,6 +59,7 @@ NotificationEvent = (
         "leave_request.interruption_ended",
         "own_message.refresh",
         "own_message.begins_soon",
+        "absence.told",
     ]
 )
 

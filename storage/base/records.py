@@ -80,6 +80,13 @@ class LeaveTypeRecord(TypedDict):
     may_interrupt: Annotated[
         bool, About(description="People can book it for days of leave on which they fell ill.")
     ]
+    tells_approvers: Annotated[
+        bool,
+        About(
+            description="Leave that is approved at once is told in Slack: to approvers, and to "
+            "people whom the absent person was to cover."
+        ),
+    ]
     min_notice_days: int
     max_consecutive_days: int | None
     is_archived: bool
@@ -202,6 +209,7 @@ def leave_type(value: LeaveType) -> LeaveTypeRecord:
         "approvers_may_record": value.approvers_may_record,
         "requires_cover": value.requires_cover,
         "may_interrupt": value.may_interrupt,
+        "tells_approvers": value.tells_approvers,
         "min_notice_days": value.min_notice_days,
         "max_consecutive_days": value.max_consecutive_days,
         "is_archived": value.is_archived,

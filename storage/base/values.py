@@ -238,6 +238,7 @@ class LeaveType:
     approvers_may_record: bool
     requires_cover: bool
     may_interrupt: bool
+    tells_approvers: bool
     min_notice_days: int
     max_consecutive_days: int | None
     is_archived: bool

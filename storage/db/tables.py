@@ -239,6 +239,7 @@ class LeaveTypeRow(Model):  # type: ignore[misc]
     approvers_may_record = BooleanField(constraints=[SQL("DEFAULT FALSE")])
     requires_cover = BooleanField(constraints=[SQL("DEFAULT FALSE")])
     may_interrupt = BooleanField(constraints=[SQL("DEFAULT FALSE")])
+    tells_approvers = BooleanField(constraints=[SQL("DEFAULT TRUE")])
     min_notice_days = IntegerField()
     max_consecutive_days = IntegerField(null=True)
     is_archived = BooleanField()

@@ -33,6 +33,7 @@ NotificationKind = Literal[
     "cover_changed",
     "approver_notice",
     "cover_notice",
+    "absence_notice",
     "welcome",
 ]
 # The dispatcher that a commit notifies.
@@ -46,6 +47,8 @@ OWN_REFRESH: Final = "own_message.refresh"
 BEGINS_SOON: Final = "own_message.begins_soon"
 # Queued long before they are due: they block no notification that is due earlier.
 QUEUED_EARLY: Final = (REVERSAL_WINDOW_ENDED, BEGINS_SOON)
+# Others learn of leave that was approved at once.
+ABSENCE_TOLD: Final = "absence.told"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
 
@@ -199,6 +202,44 @@ def notify_approvers(
     tx.notify(NOTIFICATIONS)
 
 
+def tell_absence(
+    tx: Transaction,
+    request: LeaveRequest,
+    user_ids: Iterable[str],
+    *,
+    organisation_id: str,
+    now: datetime,
+) -> None:
+    """Queue messages about leave that was approved at once, except to people who have one."""
+    told = card_holders(tx, organisation_id, request)
+    rows = [
+        notification_row(organisation_id, "absence_notice", user_id, request.id, ABSENCE_TOLD, now)
+        for user_id in sorted(set(user_ids) - told)
+    ]
+    if rows:
+        tx.insert_all(NotificationRow, rows)
+        tx.notify(NOTIFICATIONS)
+
+
+def card_holders(tx: Transaction, organisation_id: str, request: LeaveRequest) -> set[str]:
+    """The ids of people who have a message about the request, or will get one; not its owner's."""
+    holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
+    return holders - {request.user_id}
+
+
+def refresh_absences(
+    tx: Transaction, organisation_id: str, messages: Iterable[tuple[str, str]], *, now: datetime
+) -> None:
+    """Queue refreshes of such messages: each is of a request and a person."""
+    rows = [
+        notification_row(organisation_id, "approval_card", user_id, request_id, ABSENCE_TOLD, now)
+        for request_id, user_id in sorted(messages)
+    ]
+    if rows:
+        tx.insert_all(NotificationRow, rows)
+        tx.notify(NOTIFICATIONS)
+
+
 def notification_row(
     organisation_id: str,
     kind: NotificationKind,
@@ -255,7 +296,10 @@ def _cards_of(
 
 @compiled
 def _cards(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> Select:
-    """Request and person of cards that are posted, or queued and perhaps posted meanwhile."""
+    """Request and person of cards that are posted, or queued and perhaps posted meanwhile.
+
+    A message about leave that was approved at once is such a card, too.
+    """
     posted = SlackMessageRow.select(
         SlackMessageRow.leave_request_id, SlackMessageRow.user_id
     ).where(
@@ -267,7 +311,7 @@ def _cards(organisation_id: Param[str], leave_request_ids: Param[list[str]]) -> 
     ).where(
         NotificationRow.organisation_id == organisation_id,
         any_of(NotificationRow.leave_request_id, leave_request_ids),
-        NotificationRow.kind == "approval_card",
+        NotificationRow.kind.in_(("approval_card", "absence_notice")),
         NotificationRow.status == "pending",
     )
     return posted.union(queued)

@@ -61,6 +61,57 @@ def listing(
     )
 
 
+def of_absences(
+    tx: Transaction,
+    organisation_id: str,
+    cover_user_ids: Collection[str],
+    first_day: date,
+    last_day: date,
+) -> Sequence[Card]:
+    """The messages about these people's leave between two days that was approved at once.
+
+    They list the leave for which the people were to cover.
+    """
+    return tx.all(
+        _of_absences,
+        organisation_id=organisation_id,
+        user_ids=sorted(cover_user_ids),
+        first_day=first_day.isoformat(),
+        last_day=last_day.isoformat(),
+        limit=MAX_CARDS,
+    )
+
+
+@compiled
+def _of_absences(
+    organisation_id: Param[str],
+    user_ids: Param[list[str]],
+    first_day: Param[str],
+    last_day: Param[str],
+    limit: Param[int],
+) -> Select:
+    request = LeaveRequestRow
+    return (
+        SlackMessageRow.select(SlackMessageRow.leave_request_id, SlackMessageRow.user_id)
+        .join(
+            request,
+            on=(request.organisation_id == SlackMessageRow.organisation_id)
+            & (request.id == SlackMessageRow.leave_request_id),
+        )
+        .where(
+            SlackMessageRow.organisation_id == organisation_id,
+            request.organisation_id == organisation_id,
+            any_of(request.user_id, user_ids),
+            request.status == "approved",
+            request.decided_by.is_null() | (request.decided_by == request.recorded_by),
+            request.end_date >= first_day,
+            request.start_date <= last_day,
+            SlackMessageRow.user_id != request.user_id,
+        )
+        .limit(limit)
+    )
+
+
 @compiled
 def _of_requesters(
     organisation_id: Param[str],

@@ -21,7 +21,7 @@ from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
 from storage.directory import approvers, slack_syncs
 from storage.events import notification_outbox
-from storage.leave import drafts, leave_reading, request_steps
+from storage.leave import absence_notices, drafts, leave_reading, request_steps
 from storage.leave.changes import approved_leave, cancelling
 from storage.leave.drafts import Assessment, Draft
 from storage.rules import halves, roles
@@ -47,7 +47,9 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         has_admin or bool(recipients or request_steps.approvers_of(tx, subject))
     )
     if not needs_decision:
-        return request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
+        approved = request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
+        absence_notices.enqueue(tx, approved, subject, by=by, now=now)
+        return approved
     _look_for_approvers(tx, subject, recipients, now)
     notification_outbox.notify(
         tx,

@@ -203,7 +203,8 @@ def notify_approvers(
     """Notify approvers in Slack that approved leave was cancelled, shortened or changed.
 
     ``leave_before`` is the leave before the change. The person who approved it and the current
-    approvers are notified, except the actor. Leave that never needed an approval is left out.
+    approvers are notified, except the actor. Leave that never needed an approval is left out. Of
+    recorded leave only its recorder is notified: approvers have a message, which is updated.
     """
     approved = [
         request
@@ -220,7 +221,9 @@ def notify_approvers(
     current = approvers.of_person(tx, config.organisation.id, user.id, today=today)
     notified: dict[str, set[str]] = {}
     for request in approved:
-        recipients = {approver.id for approver in current} | {request.decided_by or ""}
+        recipients = {request.decided_by or ""}
+        if not lifecycle.is_approved_at_once(request):
+            recipients |= {approver.id for approver in current}
         notified[request.id] = recipients - {by.user_id, user.id, ""}
     notification_outbox.notify_approvers(
         tx, event, notified, organisation_id=config.organisation.id, now=now

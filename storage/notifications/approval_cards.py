@@ -20,15 +20,16 @@ from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import leave_reading, request_balances
+from storage.leave import continued_leave, leave_reading, request_balances
 from storage.leave.amendments import amendment_rows
 from storage.leave.cover import away
 from storage.leave.interruptions import offering
 from storage.leave.leave_reading import CancellationCause
 from storage.leave.recorded import objections
 from storage.leave.request_balances import YearBalance
-from storage.notifications import card_amendments
+from storage.notifications import card_amendments, told_absences
 from storage.notifications.card_amendments import CardAmendment
+from storage.notifications.told_absences import ToldAbsence
 from storage.rules import days, lifecycle, spans
 
 
@@ -56,6 +57,9 @@ class ApprovalCard:
     ``cancelled_because`` is what else they did that cancelled it.
     ``recorded_by_name`` and ``has_objected`` are about leave recorded for the requester.
     ``can_be_interrupted``: whether to offer that sick leave, or another such type, replaces days.
+    ``told`` is what the viewer may know of leave that was approved at once, ``told_names`` are the
+    approvers who were told of it. ``next_end`` of the viewer's own sick leave is its last day if it
+    goes on.
     """
 
     request: LeaveRequest
@@ -77,6 +81,10 @@ class ApprovalCard:
     can_be_interrupted: bool = False
     cover: CardCover | None = None
     amendment: CardAmendment | None = None
+    told: ToldAbsence | None = None
+    told_names: tuple[str, ...] = ()
+    next_end: date | None = None
+    today: date = date.min
 
     @property
     def open_amendment(self) -> CardAmendment | None:
@@ -125,6 +133,11 @@ def card(
         tx, organisation_id, requester, spans.of_request(shown), includes_pending=True
     )
     cancelled_by = leave_reading.cancelled_by(tx, organisation_id, request)
+    is_own = viewer.id == requester.id
+    told = told_absences.load(tx, organisation_id, request, viewer, today)
+    told_approvers: list[User] = []
+    if is_own and lifecycle.is_approved_at_once(request):
+        told_approvers = told_absences.told_approvers(tx, organisation_id, request, today)
     return ApprovalCard(
         request=request,
         requester=requester,
@@ -147,6 +160,10 @@ def card(
         can_be_interrupted=offering.can_be_interrupted(config, request, today),
         cover=_cover(tx, config, shown),
         amendment=amendment,
+        told=told,
+        told_names=tuple(approver.name for approver in told_approvers),
+        next_end=continued_leave.next_end(config, requester, request, today) if is_own else None,
+        today=today,
     )
 
 

@@ -66,6 +66,12 @@ def is_reversible(request: LeaveRequest, now: datetime) -> bool:
     return now < request.decided_at + REVERSAL_WINDOW
 
 
+def is_approved_at_once(request: LeaveRequest) -> bool:
+    """Whether the request was approved without a decision, or recorded; also if cancelled since."""
+    was_approved = request.status in ("approved", "cancelled") and request.decided_at is not None
+    return was_approved and request.decided_by in (None, request.recorded_by)
+
+
 def is_undecided(request: LeaveRequest) -> bool:
     """Whether the request, or an amendment of the approved leave, awaits a decision."""
     return request.status == "pending" or (

@@ -352,8 +352,11 @@ def german(world: World) -> World:
     astrid = a_person(world.database, world.acme, first_name="Astrid")
     eve = date(2026, 12, 24)
     a_request(world.database, world.acme, astrid, start_date=date(2026, 12, 23), end_date=eve)
-    begun = a_request(world.database, world.acme, anna, start_date=date(2026, 6, 2))
-    world.database.write_now(decisions.approve, begun.id, by=world.caller(GRACE), now=now)
+    a_request(world.database, world.acme, anna, start_date=date(2026, 6, 1), code="sick")
+    hedy, soon = world.people[HEDY], date(2026, 6, 3)
+    covered = a_request(world.database, world.acme, anna, start_date=soon, cover_user_id=hedy.id)
+    world.database.write_now(decisions.approve, covered.id, by=world.caller(GRACE), now=now)
+    a_request(world.database, world.acme, hedy, start_date=soon, code="sick")
     # First, so that they are on the first page of Home.
     for number in range(4):
         amended(world, ADA, date(2027, 3, 1) + timedelta(weeks=number))
@@ -505,8 +508,10 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     german.write(people.update, german.people[ADA].id, dict.fromkeys(allowance))
     anna.click(ids.EDIT)
     anna.click(ids.OPEN_UNDERSTOOD)
-    # Before it is cancelled.
+    # Before these are cancelled.
     anna.click(ids.INTERRUPT)
+    anna.click(ids.OTHER_COVER)
+    anna.click(ids.STILL_SICK)
     anna.click(ids.CANCEL_LISTED)
     anna.click(ids.CANCEL)
     anna.click(ids.OBJECT)

@@ -192,16 +192,6 @@ def test_broken_rules_are_shown_in_german_with_german_figures(world: World) -> N
     }
 
 
-def test_leave_that_needs_no_approval_is_reported_as_approved(world: World) -> None:
-    world.a_request(leave_type_id=world.leave_type("sick"))
-
-    assert [message.text for message in world.slack.dm(ADA)] == [
-        "Your request was approved automatically. "
-        "Sick leave, Mon 3 August to Wed 5 August 2026, 3 days."
-    ]
-    assert world.slack.dm(GRACE) == []
-
-
 def test_colleagues_off_then_are_shown_without_private_types(world: World) -> None:
     world.a_request(HEDY, leave_type_id=world.leave_type("sick"), end_date="2026-08-03")
     world.submit_over_rest(EVE)

@@ -357,7 +357,8 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
         {
             "name": "Study",
             "emoji": ":books:",
-            "flags": ["requires_approval", "is_private"],
+            "flags": ["requires_approval"],
+            "shown_to_others": ["is_private"],
             "min_notice_days": "3",
             "max_consecutive_days": "10",
         },
@@ -365,11 +366,8 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     world.settled()
     study = leave_types_of(world)[-1]
     assert (study.name, study.code, study.emoji) == ("Study", "study", "books")
-    assert (study.requires_approval, study.is_private, study.deducts_allowance) == (
-        True,
-        True,
-        False,
-    )
+    assert (study.requires_approval, study.is_private) == (True, True)
+    assert (study.deducts_allowance, study.tells_approvers) == (False, False)
     assert (study.min_notice_days, study.max_consecutive_days) == (3, 10)
 
     world.submit_over_rest(ADA, leave_type_id=study.id)

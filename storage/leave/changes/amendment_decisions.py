@@ -9,7 +9,7 @@ from storage.base.errors import NotFound
 from storage.base.values import Amendment, Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.events import organisation_config
-from storage.leave import drafts, request_steps
+from storage.leave import absence_notices, drafts, request_steps
 from storage.leave.amendments import amendment_rows
 from storage.leave.changes import amendment_steps, cancelling
 from storage.leave.drafts import Draft
@@ -101,6 +101,8 @@ def approve(
     )
     if gives_back:
         restoring.give_back(tx, subject, before, after, by=by, now=now)
+    else:
+        absence_notices.enqueue(tx, after, subject, by=by, now=now)
     return after
 
 

@@ -10,7 +10,7 @@ from storage.base.errors import DomainError
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import drafts, request_steps
+from storage.leave import absence_notices, drafts, request_steps
 from storage.leave.changes import amendment_steps
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.interruptions import restoring
@@ -115,6 +115,7 @@ def change(
     request_steps.notify_approvers(
         tx, subject.config, subject.user, [before], "leave_request.updated", by=by, now=now
     )
+    absence_notices.enqueue(tx, after, subject, by=by, now=now)
     return after
 
 

@@ -9,7 +9,7 @@ from storage.base.event_values import NotificationEvent
 from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
 from storage.db.tables import NotificationRow
-from storage.events import notification_outbox
+from storage.events import notification_outbox, open_cards
 from storage.events.organisation_config import OrganisationConfig
 
 
@@ -27,15 +27,44 @@ def enqueue(
     """
     if not config.is_in_slack:
         return
+    changes = [
+        (before, after)
+        for before, after in changes
+        if max(after.end_date, after.end_date if before is None else before.end_date) >= today
+    ]
     queued = [
         _row(config.organisation.id, event_type, cover_user_id, before, after, now)
         for before, after in changes
-        if max(after.end_date, after.end_date if before is None else before.end_date) >= today
         for event_type, cover_user_id in _news(before, after)
     ]
     if queued:
         tx.insert_all(NotificationRow, queued)
         tx.notify(notification_outbox.NOTIFICATIONS)
+    _refresh_absences(tx, config.organisation.id, changes, now)
+
+
+def _refresh_absences(
+    tx: Transaction,
+    organisation_id: str,
+    changes: Iterable[tuple[LeaveRequest | None, LeaveRequest]],
+    now: datetime,
+) -> None:
+    """Refresh the messages about a cover's own absence that list leave they no longer cover."""
+    covered = [
+        before
+        for before, after in changes
+        if before is not None and _cover(before) and _news(before, after)
+    ]
+    if not covered:
+        return
+    messages = open_cards.of_absences(
+        tx,
+        organisation_id,
+        {str(leave.cover_user_id) for leave in covered},
+        min(leave.start_date for leave in covered),
+        max(leave.end_date for leave in covered),
+    )
+    notification_outbox.refresh_absences(tx, organisation_id, messages, now=now)
 
 
 def _news(before: LeaveRequest | None, after: LeaveRequest) -> list[tuple[NotificationEvent, str]]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 
 from peewee import Select
 
-from storage.base.values import HalfDay
+from storage.base.values import HalfDay, LeaveRequest
 from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
+from storage.rules import spans
+
+# Bounds the messages that one absence causes.
+MAX_OVERLAPPING: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +51,46 @@ def upcoming(
         )
         for row in leave
     ]
+
+
+def overlapping(
+    tx: Transaction, organisation_id: str, leave: LeaveRequest, today: date
+) -> list[LeaveRequest]:
+    """Others' approved leave that the person on leave was to cover from today on, earliest first.
+
+    At most ``MAX_OVERLAPPING``.
+    """
+    found = tx.all(
+        _overlapping,
+        organisation_id=organisation_id,
+        cover_user_id=leave.user_id,
+        first_day=max(leave.start_date, today).isoformat(),
+        last_day=leave.end_date.isoformat(),
+    )
+    span = spans.of_request(leave)
+    requests = [rows.leave_request(row) for row in found]
+    return [each for each in requests if spans.overlaps(spans.of_request(each), span)]
+
+
+@compiled
+def _overlapping(
+    organisation_id: Param[str],
+    cover_user_id: Param[str],
+    first_day: Param[str],
+    last_day: Param[str],
+) -> Select:
+    return (
+        LeaveRequestRow.select(*rows.LEAVE_REQUEST)
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            LeaveRequestRow.cover_user_id == cover_user_id,
+            LeaveRequestRow.status == "approved",
+            LeaveRequestRow.end_date >= first_day,
+            LeaveRequestRow.start_date <= last_day,
+        )
+        .order_by(LeaveRequestRow.end_date, LeaveRequestRow.id)
+        .limit(MAX_OVERLAPPING)
+    )
 
 
 @compiled

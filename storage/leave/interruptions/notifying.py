@@ -8,7 +8,7 @@ from typing import Literal
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.events import notification_outbox
-from storage.leave import request_steps
+from storage.leave import absence_notices, request_steps
 from storage.leave.request_steps import Subject
 
 
@@ -24,10 +24,12 @@ def notify_approvers(
 ) -> None:
     """Notify the current approvers, except the actor, unless the leave never needed an approval.
 
-    A former approver is not notified: they may not see the type of the interruption.
+    Then they are told of the interruption as of other leave that is approved at once. A former
+    approver is not notified: they may not see the type of the interruption.
     """
     leave_type = subject.config.leave_types[interrupted.leave_type_id]
     if interrupted.decided_by is None and not leave_type.requires_approval:
+        absence_notices.enqueue(tx, interruption, subject, by=by, now=now)
         return
     recipients = {user.id for user in request_steps.card_recipients(tx, subject)} - {by.user_id}
     if recipients:

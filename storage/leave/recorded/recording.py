@@ -9,7 +9,7 @@ from storage.base import fields
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import drafts, leave_requests, request_steps
+from storage.leave import absence_notices, drafts, leave_requests, request_steps
 from storage.leave.drafts import Draft
 from storage.leave.recorded import permissions
 from storage.leave.request_steps import Subject
@@ -53,9 +53,11 @@ def create(
     request = replace(request, recorded_by=by.user_id, override_reason=override_reason)
     request_steps.add(tx, request, subject, by=by, now=now)
     approved = replace(request, status="approved", decided_by=by.user_id, decided_at=now)
-    return request_steps.apply(
+    recorded = request_steps.apply(
         tx, "approve", request, approved, subject, by=by, now=now, why="recorded", is_new=True
     )
+    absence_notices.enqueue(tx, recorded, subject, by=by, now=now)
+    return recorded
 
 
 def _locked_subject(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Subject:

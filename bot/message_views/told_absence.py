@@ -1,0 +1,113 @@
+"""The message to people who are told of leave that was approved at once."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from bot.base import ids
+from bot.base.block_kit import Block, Message
+from bot.base.language import gettext
+from bot.blocks import layout, text, words
+from bot.message_views import amendment_lines
+from storage.base.values import LeaveRequest
+from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.told_absences import ToldAbsence, Uncovered
+
+
+def message(card: ApprovalCard, told: ToldAbsence) -> Message:
+    """Who is off and when, who covers, and whom the person was to cover; no decision is asked."""
+    sentence = _sentence(card, told)
+    facts = [_facts(card, told)]
+    if card.cover is not None and card.request.status == "approved":
+        facts.append(gettext("Covered by {name}", name=text.name(card.cover.name)))
+    uncovered = [_uncovered(leave) for leave in told.uncovered]
+    blocks = [text.section("\n".join((f"*{sentence}*{_note(card, told)}", *facts)))]
+    blocks += [
+        _with_button(line, leave) for line, leave in zip(uncovered, told.uncovered, strict=True)
+    ]
+    shown = f"{sentence}{_note(card, told)} {'. '.join(facts)}."
+    for line in uncovered:
+        if len(shown) + len(line) < text.MAX_MESSAGE:
+            shown += f" {line}"
+    return {"text": shown, "blocks": blocks}
+
+
+def _note(card: ApprovalCard, told: ToldAbsence) -> str:
+    """What approvers have to do."""
+    if not told.sees_request or card.request.status != "approved":
+        return ""
+    return " " + gettext("Nothing to approve.")
+
+
+def _sentence(card: ApprovalCard, told: ToldAbsence) -> str:
+    """``Amir is on sick leave today.`` in mrkdwn."""
+    request, leave_type = card.request, card.leave_type
+    name, when = text.name(card.requester.name), _when(request, told.today)
+    is_over = request.end_date < told.today
+    if request.status == "cancelled":
+        return gettext("{name}'s absence {when} was cancelled.", name=name, when=when)
+    if not _shows_type(card, told):
+        if is_over:
+            return gettext("{name} was away {when}.", name=name, when=when)
+        return gettext("{name} is away {when}.", name=name, when=when)
+    if leave_type.code == "sick":
+        if is_over:
+            return gettext("{name} was on sick leave {when}.", name=name, when=when)
+        return gettext("{name} is on sick leave {when}.", name=name, when=when)
+    shown = text.name(leave_type.name)
+    if is_over:
+        return gettext(
+            "{name} was off {when}: {leave_type}.", name=name, when=when, leave_type=shown
+        )
+    return gettext("{name} is off {when}: {leave_type}.", name=name, when=when, leave_type=shown)
+
+
+def _shows_type(card: ApprovalCard, told: ToldAbsence) -> bool:
+    return told.sees_request or not card.leave_type.is_private
+
+
+def _when(request: LeaveRequest, today: date) -> str:
+    first_day, last_day = request.start_date, request.end_date
+    if first_day <= today == last_day:
+        return gettext("today")
+    if first_day <= today < last_day:
+        return gettext("until {day}", day=words.short_day(last_day))
+    if first_day == last_day:
+        return gettext("on {day}", day=words.short_day(first_day))
+    return gettext(
+        "from {first} until {last}",
+        first=words.short_day(first_day),
+        last=words.short_day(last_day),
+    )
+
+
+def _facts(card: ApprovalCard, told: ToldAbsence) -> str:
+    """The dates with their halves; with the type and the amount if the viewer may see them."""
+    request = card.request
+    dates = amendment_lines.dates(request)
+    if not _shows_type(card, told):
+        return dates
+    amount = words.amount(request.total_half_days)
+    return ", ".join((text.name(card.leave_type.name), dates, amount))
+
+
+def _uncovered(leave: Uncovered) -> str:
+    dates = amendment_lines.dates(leave.request)
+    if leave.is_own:
+        return gettext("They were to cover for you: {dates}.", dates=dates)
+    return gettext(
+        "They were to cover for {name}: {dates}.", name=text.name(leave.person_name), dates=dates
+    )
+
+
+def _with_button(line: str, leave: Uncovered) -> Block:
+    block = text.section(line)
+    if not leave.may_change:
+        return block
+    button = layout.button(
+        gettext("Choose another cover"),
+        ids.OTHER_COVER,
+        leave.request.id,
+        spoken=gettext("Choose another cover: {dates}", dates=amendment_lines.dates(leave.request)),
+    )
+    return {**block, "accessory": button}
