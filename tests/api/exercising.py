@@ -36,6 +36,8 @@ REQUEST_ID: Final = "the-same-for-all"
 
 # Where the documented example does not fit the organisation below.
 BODIES: Final[Mapping[str, Any]] = {
+    # The person is not archived, and only archived people are hired again.
+    "users.restore": {"start_date": None},
     # The example counts from a later day, so the answer would not show it.
     "users.update": {"job_title": "Analyst"},
     "webhooks.create": {"url": "https://203.0.114.9/hook", "events": ["*"]},
