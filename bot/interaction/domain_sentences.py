@@ -34,6 +34,14 @@ IN_SLACK: Final[Mapping[str, str]] = {
     "{field} must be an e-mail address such as ada@example.com.": gettext_noop(
         "Enter an e-mail address such as ada@example.com."
     ),
+    "{field} needs at least one letter or digit that can be seen.": gettext_noop(
+        "Use at least one letter or digit that can be seen."
+    ),
+    "{field} mixes letters of different alphabets before the @. Type it again in one alphabet.": (
+        gettext_noop(
+            "This mixes letters of different alphabets before the @. Type it again in one alphabet."
+        )
+    ),
     "There is no field {field}.": gettext_noop("This cannot be changed."),
     "A leave year cannot start on day {day} of month {month}.": gettext_noop(
         "A leave year can't start on this day. Choose another day or month."

@@ -60,7 +60,8 @@ def name(value: object, field: str) -> str:
         raise InvalidInput.of(
             field,
             "no_visible_letter",
-            "Use at least one letter or digit that can be seen.",
+            "{field} needs at least one letter or digit that can be seen.",
+            field=field,
         )
     return text
 
@@ -191,8 +192,9 @@ def new_email(value: object, field: str) -> str:
         raise InvalidInput.of(
             field,
             "mixed_scripts",
-            "This mixes letters of different alphabets before the @. Type it again in one "
+            "{field} mixes letters of different alphabets before the @. Type it again in one "
             "alphabet.",
+            field=field,
         )
     return text
 
