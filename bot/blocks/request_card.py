@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from bot.base.block_kit import Block
 from bot.base.language import gettext
@@ -20,15 +21,19 @@ def block(
     half_days: int,
     facts: Sequence[str] = (),
     buttons: Sequence[Block] = (),
-    is_change: bool = False,
+    kind: Literal["request", "change", "cancellation"] = "request",
 ) -> Block:
     """The card; all texts are plain. ``facts`` are lines of its body: 200 characters in all.
 
-    ``is_change``: whether the request is to change approved leave.
+    ``kind``: a request, or what is asked about approved leave.
     """
     requester = text.cut(requester_name, _MAX_NAME)
     leave_type = text.cut(leave_type_name, _MAX_NAME)
-    what = gettext("change of {leave_type}", leave_type=leave_type) if is_change else leave_type
+    what = leave_type
+    if kind == "change":
+        what = gettext("change of {leave_type}", leave_type=leave_type)
+    elif kind == "cancellation":
+        what = gettext("cancellation of {leave_type}", leave_type=leave_type)
     return layout.card(
         f"{requester} · {what}",
         f"{dates} · {words.amount(half_days)}",

@@ -23,6 +23,7 @@ from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.leave import continued_leave, leave_requests
+from storage.leave.changes import cancelling
 from storage.leave.lists import caller_leave
 from storage.notifications import approval_cards
 
@@ -114,13 +115,15 @@ async def ask_again(interaction: Interaction) -> None:
 async def _cancel(interaction: Interaction, by: Caller) -> str:
     """Cancel the clicked request; returns the sentence to show, "" if an error was shown."""
     try:
-        await interaction.services.database.write(
+        request = await interaction.services.database.write(
             leave_requests.cancel, interaction.value, by=by, now=interaction.now
         )
     except DomainError as refusal:
         result = errors.sentence(refusal)
         await interaction.tell(result)
         return ""
+    if request.status == "approved":
+        return gettext("Your approver has to agree. Until then, it stays booked.")
     return gettext("Cancelled.")
 
 
@@ -133,7 +136,12 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or config.organisation.timezone)
     page = caller_leave.own(tx, PageOf(limit=answers.MAX_OWN), by=by, today=today)
-    return OwnLeave(page=page, leave_types=config.leave_types)
+    office_today = local_day(now, config.organisation.timezone)
+    return OwnLeave(
+        page=page,
+        leave_types=config.leave_types,
+        cancel_effects=cancelling.offered(tx, config, page.items, user.id, office_today),
+    )
 
 
 LISTENERS: Final = (

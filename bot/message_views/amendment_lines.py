@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bot.base.language import gettext
 from bot.blocks import text, words
 from storage.base.values import Amendment, LeaveRequest, LeaveType
@@ -14,7 +16,20 @@ def dates(leave: LeaveRequest | Amendment) -> str:
     return words.span(leave.start_date, leave.end_date, leave.start_half_day, leave.end_half_day)
 
 
-def heading(card: ApprovalCard) -> str:
+def kind(amendment: Amendment | None) -> Literal["request", "change", "cancellation"]:
+    """What approvers are asked: about a request, if there is no amendment."""
+    if amendment is None:
+        return "request"
+    return "cancellation" if amendment.cancels else "change"
+
+
+def heading(card: ApprovalCard, proposed: CardAmendment) -> str:
+    if proposed.amendment.cancels:
+        return gettext(
+            "*{requester}* asked to cancel approved *{leave_type}*",
+            requester=text.name(card.requester.name),
+            leave_type=text.name(card.leave_type.name),
+        )
     return gettext(
         "*{requester}* asked to change approved *{leave_type}*",
         requester=text.name(card.requester.name),
@@ -78,6 +93,13 @@ def _difference(before: str, after: str, *, is_bold: bool) -> str:
 
 def sentence(card: ApprovalCard, proposed: CardAmendment) -> str:
     """The whole card in one sentence, for notifications and screen readers."""
+    if proposed.amendment.cancels:
+        return gettext(
+            "{requester} asked to cancel approved {leave_type}: {leave}.",
+            requester=text.name(card.requester.name),
+            leave_type=text.name(card.leave_type.name),
+            leave=", ".join(of_card(card, proposed, is_bold=False)),
+        )
     return gettext(
         "{requester} asked to change approved {leave_type}: {changes}.",
         requester=text.name(card.requester.name),
@@ -94,6 +116,10 @@ def outcome(card: ApprovalCard) -> str:
     by = text.cut(ended.ended_by_name or "", text.MAX_NAME)
     proposed = _proposed(card, ended)
     match ended.amendment.status:
+        case "declined" if ended.amendment.cancels:
+            what = gettext("Cancellation declined by {name}", name=by)
+        case "withdrawn" if ended.amendment.cancels:
+            what = gettext("Cancellation withdrawn by {name}", name=by)
         case "approved":
             what = gettext("Change approved by {name}", name=by)
         case "declined":

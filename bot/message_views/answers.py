@@ -15,6 +15,7 @@ from storage.base.calendar_values import Absence
 from storage.base.values import LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
+from storage.rules.changed_leave import CancelEffect
 
 # A message has at most 50 blocks; App Home shows the complete lists.
 MAX_OWN: Final = 20
@@ -36,10 +37,11 @@ class Away:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnLeave:
-    """The user's own leave, and the leave types."""
+    """The user's own leave, the leave types, and what cancelling does where it is possible."""
 
     page: Page[LeaveRequest]
     leave_types: Mapping[str, LeaveType]
+    cancel_effects: Mapping[str, CancelEffect]
 
 
 def balance(balance: Balance) -> Message:
@@ -113,11 +115,18 @@ def own_leave_to_cancel(own: OwnLeave, result: str = "") -> Message:
     """As ``own_leave``, with a cancel button each; ``result`` is that of the last click."""
     if not own.page.items:
         return {"text": f"{result} {gettext(_NOTHING)}".strip(), "blocks": []}
-    heading = gettext("Leave you can cancel:")
+    shown = [request for request in own.page.items if request.id in own.cancel_effects]
+    heading = gettext("Leave you can cancel:") if shown else gettext("There's nothing to cancel.")
     heading = f"{result} {heading}".strip()
-    lines = [_what(request, own) for request in own.page.items]
+    lines = [_what(request, own) for request in shown]
     blocks = [text.paragraph(heading)]
-    blocks += [_with_button(request, own) for request in own.page.items]
+    blocks += [_with_button(request, own) for request in shown]
+    if len(shown) < len(own.page.items):
+        running = gettext(
+            "Leave that has begun isn't listed. To end it today, choose Change on my Home tab."
+        )
+        blocks.append(text.quiet(running))
+        lines.append(running)
     if own.page.next_cursor is not None:
         blocks.append(text.quiet(gettext(_MORE)))
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
@@ -148,11 +157,18 @@ def _with_button(request: LeaveRequest, own: OwnLeave) -> Block:
     return {
         "type": "section",
         "text": text.verbatim(f"{what}: {_state(request)}"),
-        "accessory": cancel_button(ids.CANCEL_LISTED, request, what),
+        "accessory": cancel_button(
+            ids.CANCEL_LISTED,
+            request,
+            what,
+            needs_approval=own.cancel_effects[request.id] == "amendment",
+        ),
     }
 
 
-def cancel_button(action_id: str, request: LeaveRequest, what: str) -> Block:
+def cancel_button(
+    action_id: str, request: LeaveRequest, what: str, *, needs_approval: bool = False
+) -> Block:
     """A cancel button with a confirmation dialogue; ``what`` is plain text."""
     return {
         "type": "button",
@@ -162,18 +178,23 @@ def cancel_button(action_id: str, request: LeaveRequest, what: str) -> Block:
         "value": request.id,
         "confirm": {
             "title": text.plain(gettext("Cancel this leave?")),
-            "text": text.verbatim(what_is_cancelled(request, what), 300),
+            "text": text.verbatim(
+                what_is_cancelled(request, what, needs_approval=needs_approval), 300
+            ),
             "confirm": text.plain(gettext("Cancel leave")),
             "deny": text.plain(gettext("Keep it")),
         },
     }
 
 
-def what_is_cancelled(request: LeaveRequest, what: str) -> str:
+def what_is_cancelled(request: LeaveRequest, what: str, *, needs_approval: bool = False) -> str:
     """The text of the confirmation; ``what`` is the leave in plain text."""
-    if request.interrupts is None:
-        return what
-    return f"{what.rstrip('.')}. {gettext(GOES_BACK)}"
+    more = []
+    if request.interrupts is not None:
+        more.append(gettext(GOES_BACK))
+    if needs_approval:
+        more.append(gettext("Your approver has to agree."))
+    return " ".join((f"{what.rstrip('.')}.", *more)) if more else what
 
 
 def _group(heading: str, absences: Sequence[Absence], next_cursor: str | None) -> list[str]:

@@ -60,6 +60,12 @@ def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
             )
         if by is None:
             return gettext("{requester}'s approved leave was cancelled.", requester=requester)
+        if card.cancelled_because == "amendment_approved":
+            return gettext(
+                "{name} approved cancelling {requester}'s leave.",
+                name=text.name(by),
+                requester=requester,
+            )
         if card.is_cancelled_by_requester:
             return gettext("{requester} cancelled their approved leave.", requester=requester)
         return gettext(

@@ -71,7 +71,7 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
         half_days=(proposed or card.request).total_half_days,
         facts=facts(card.balances, off, card.colleagues_count),
         buttons=buttons,
-        is_change=proposed is not None,
+        kind=amendment_lines.kind(None if proposed is None else proposed.amendment),
     )
 
 
@@ -136,6 +136,8 @@ def _outcome(card: ApprovalCard) -> str:
             return gettext("Cancelled because employment ends")
         case "cancelled" if card.cancelled_because == "lapsed":
             return gettext("Lapsed without a decision")
+        case "cancelled" if card.cancelled_because == "amendment_approved" and by:
+            return gettext("Cancellation approved by {name}", name=by)
         case "cancelled" if card.cancelled_because == "employment_starts":
             return gettext("Cancelled because employment starts later")
         case "cancelled":

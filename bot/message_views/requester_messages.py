@@ -206,12 +206,17 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
         "text": text.plain(gettext("Edit") if is_pending else gettext("Change")),
         "value": card.request.id,
     }
-    cancel = answers.cancel_button(ids.CANCEL, card.request, what)
+    cancel = []
+    if card.cancel_effect is not None and not (proposed and proposed.amendment.cancels):
+        needs_approval = card.cancel_effect == "amendment"
+        cancel = [
+            answers.cancel_button(ids.CANCEL, card.request, what, needs_approval=needs_approval)
+        ]
     withdraw = [withdraw_button(ids.WITHDRAW, proposed)] if proposed is not None else []
     more = [] if is_pending else recorded_leave.object_button(card)
     fell_ill = [_fell_ill(card)] if card.can_be_interrupted else []
     still_sick = [_still_sick(card, card.next_end)] if card.next_end is not None else []
-    return [layout.actions(*more, *still_sick, edit, *withdraw, cancel, *fell_ill)]
+    return [layout.actions(*more, *still_sick, edit, *withdraw, *cancel, *fell_ill)]
 
 
 def _still_sick(card: ApprovalCard, next_end: date) -> Block:
@@ -239,7 +244,9 @@ def withdraw_button(action_id: str, proposed: CardAmendment) -> Block:
     return {
         "type": "button",
         "action_id": action_id,
-        "text": text.plain(gettext("Withdraw change")),
+        "text": text.plain(
+            gettext("Keep this leave") if proposed.amendment.cancels else gettext("Withdraw change")
+        ),
         "value": proposed.amendment.id,
     }
 
@@ -337,6 +344,10 @@ def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> st
     match state:
         case "open":
             return _change_sent(card)
+        case "declined" if amendment.amendment.cancels:
+            return gettext("{name} declined the cancellation. You keep this leave.", name=by)
+        case "withdrawn" if amendment.amendment.cancels:
+            return gettext("The cancellation was withdrawn. You keep this leave.")
         case "approved":
             return gettext("{name} approved your change.", name=by)
         case "declined":
@@ -348,6 +359,13 @@ def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> st
 
 def _change_sent(card: ApprovalCard) -> str:
     names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
+    if card.open_amendment is not None and card.open_amendment.amendment.cancels:
+        if names:
+            return gettext(
+                "You asked {names} to cancel this leave. It stays booked until they agree.",
+                names=names,
+            )
+        return gettext("You asked to cancel this leave. It stays booked until that is approved.")
     if names:
         return gettext(
             "Your change was sent to {names} for approval. Until then, your leave stays as it is.",
@@ -426,14 +444,17 @@ def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
         return gettext(
             "Your leave was cancelled, because your employment starts on {day}.", day=day
         )
-    if card.is_cancelled_by_requester:
+    if card.cancelled_because == "amendment_approved" and by:
+        sentence = gettext("{name} agreed: your leave is cancelled.", name=by)
+    elif card.is_cancelled_by_requester:
         own = gettext("You cancelled {dates}.", dates=dates)
         sentence = own if dates else gettext("You cancelled your request.")
     elif by and dates:
         sentence = gettext("{name} cancelled {dates}.", name=by, dates=dates)
     else:
         sentence = gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
-    goes_back = card.request.interrupts is not None and card.cancelled_because is None
+    by_a_person = card.cancelled_because in (None, "amendment_approved")
+    goes_back = card.request.interrupts is not None and by_a_person
     return f"{sentence} {gettext(GOES_BACK)}" if goes_back else sentence
 
 

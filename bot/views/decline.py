@@ -105,7 +105,7 @@ def _what(card: ApprovalCard) -> str:
 
 def _change(card: ApprovalCard, proposed: CardAmendment) -> str:
     lines = amendment_lines.of_card(card, proposed)
-    return "\n".join((amendment_lines.heading(card), *lines))
+    return "\n".join((amendment_lines.heading(card, proposed), *lines))
 
 
 def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
@@ -113,12 +113,21 @@ def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
     what = _what(card) if proposed is None else _change(card, proposed)
     blocks = [text.section(what), _reason()]
     return _modal(
-        gettext("Decline request") if proposed is None else gettext("Decline change"),
+        _decline_title(proposed),
         gettext("Decline"),
         blocks,
         callback_id=callback_id,
         private_metadata=private_metadata,
     )
+
+
+def _decline_title(proposed: CardAmendment | None) -> str:
+    match amendment_lines.kind(None if proposed is None else proposed.amendment):
+        case "request":
+            return gettext("Decline request")
+        case "change":
+            return gettext("Decline change")
+    return gettext("Decline cancellation")
 
 
 def _modal(

@@ -22,6 +22,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import continued_leave, leave_reading, request_balances
 from storage.leave.amendments import amendment_rows
+from storage.leave.changes import cancelling
 from storage.leave.cover import away
 from storage.leave.interruptions import offering
 from storage.leave.leave_reading import CancellationCause
@@ -31,6 +32,7 @@ from storage.notifications import card_amendments, told_absences
 from storage.notifications.card_amendments import CardAmendment
 from storage.notifications.told_absences import ToldAbsence
 from storage.rules import days, lifecycle, spans
+from storage.rules.changed_leave import CancelEffect
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +58,8 @@ class ApprovalCard:
     ``timezone`` is the viewer's. ``cancelled_by_name`` is None unless a person cancelled it;
     ``cancelled_because`` is what else they did that cancelled it.
     ``recorded_by_name`` and ``has_objected`` are about leave recorded for the requester.
+    ``cancel_effect``: what cancelling it does; None if the viewer is not its requester, or if they
+    cannot cancel it.
     ``can_be_interrupted``: whether to offer that sick leave, or another such type, replaces days.
     ``told`` is what the viewer may know of leave that was approved at once, ``told_names`` are the
     approvers who were told of it. ``next_end`` of the viewer's own sick leave is its last day if it
@@ -79,6 +83,7 @@ class ApprovalCard:
     recorded_by_name: str | None = None
     has_objected: bool = False
     can_be_interrupted: bool = False
+    cancel_effect: CancelEffect | None = None
     cover: CardCover | None = None
     amendment: CardAmendment | None = None
     told: ToldAbsence | None = None
@@ -158,6 +163,7 @@ def card(
         recorded_by_name=_name_of(tx, organisation_id, request.recorded_by),
         has_objected=objections.is_sent(tx, organisation_id, request),
         can_be_interrupted=offering.can_be_interrupted(config, request, today),
+        cancel_effect=_cancel_effect(tx, config, request, viewer, today),
         cover=_cover(tx, config, shown),
         amendment=amendment,
         told=told,
@@ -209,6 +215,14 @@ def _may_reverse(
     return pending_approvals.may_reverse(
         tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
     )
+
+
+def _cancel_effect(
+    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, viewer: User, today: date
+) -> CancelEffect | None:
+    if viewer.id != request.user_id:
+        return None
+    return cancelling.offered(tx, config, [request], viewer.id, today).get(request.id)
 
 
 def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str | None:

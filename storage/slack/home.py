@@ -29,6 +29,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import ledgers, request_balances
 from storage.leave.amendments import counted_amendments
+from storage.leave.changes import cancelling
 from storage.leave.cover import covered
 from storage.leave.cover.covered import Covered
 from storage.leave.interruptions import offering
@@ -37,6 +38,7 @@ from storage.leave.lists import caller_leave
 from storage.leave.recorded import recordable_people
 from storage.leave.request_balances import YearBalance
 from storage.rules import spans
+from storage.rules.changed_leave import CancelEffect
 from storage.slack import home_pages, setup_checklist
 from storage.slack.home_pages import PageCursors
 from storage.slack.setup_checklist import Checklist
@@ -56,8 +58,8 @@ T = TypeVar("T")
 class Item:
     """A request with its requester's name, its type, its cover's name and its open amendment.
 
-    ``can_be_interrupted`` as in `ApprovalCard`, and so are ``balances`` and the colleagues of a
-    waiting request.
+    ``can_be_interrupted`` and ``cancel_effect`` as in `ApprovalCard`, and so are ``balances`` and
+    the colleagues of a waiting request.
     """
 
     request: LeaveRequest
@@ -66,6 +68,7 @@ class Item:
     cover_name: str | None = None
     amendment: ProposedLeave | None = None
     can_be_interrupted: bool = False
+    cancel_effect: CancelEffect | None = None
     balances: tuple[YearBalance, ...] = ()
     colleagues: tuple[ColleagueOff, ...] = ()
     colleagues_count: int = 0
@@ -151,7 +154,7 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
         today=today,
         last_day=last_day,
         balances=ledgers.from_today(tx, config, user, now=now),
-        own=_items(tx, config, own, today),
+        own=_with_cancel_effects(tx, config, _items(tx, config, own, today), user, office_today),
         waiting=_with_card_facts(tx, config, _items(tx, config, waiting, today)),
         away=away,
         chart=wallchart.of_users(
@@ -210,6 +213,15 @@ def _items(
         )
         for request in page.items
     ]
+    return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _with_cancel_effects(
+    tx: Transaction, config: OrganisationConfig, page: Page[Item], user: User, today: date
+) -> Page[Item]:
+    own = [item.request for item in page.items]
+    effects = cancelling.offered(tx, config, own, user.id, today)
+    items = [replace(item, cancel_effect=effects.get(item.request.id)) for item in page.items]
     return Page(items=items, next_cursor=page.next_cursor)
 
 

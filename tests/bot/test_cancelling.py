@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -10,7 +10,7 @@ from bot.base import ids
 from storage.admin import people, people_status
 from storage.base.values import LeaveRequest
 from storage.directory import people_rows
-from storage.leave import leave_requests
+from storage.leave import leave_requests, leave_types
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
@@ -156,3 +156,94 @@ def test_an_overlap_in_the_form_names_the_halves(
     response = world.send_form(ADA, start_date="2026-08-04", end_date="2026-08-04")
 
     assert response.errors == {ids.FIRST_DAY: f"This overlaps your leave ({shown})."}
+
+
+def asked_to_cancel(world: World) -> None:
+    """Ada asked to cancel her leave, whose type has changes that need approval."""
+    world.write(leave_types.update, world.leave_type("annual"), {"changes_need_approval": True})
+    approved(world)
+    own = world.own_message(ADA)
+    assert "Your approver has to agree." in str(own.blocks)
+    world.click(ADA, ids.CANCEL, own)
+    world.deliver()
+
+
+def test_a_cancellation_that_needs_approval_goes_to_approvers(world: World) -> None:
+    asked_to_cancel(world)
+
+    assert world.request().status == "approved"
+    own = world.own_message(ADA)
+    assert own.text.startswith(
+        "You asked Grace Hopper and Hedy Lamarr to cancel this leave. "
+        "It stays booked until they agree."
+    )
+    assert [button.text for button in own.buttons] == ["Change", "Keep this leave"]
+    card = world.slack.dm(GRACE)[-1]
+    assert "cancellation of Annual leave" in card.visible_text
+    assert "22 → 25 days left in 2026" in card.visible_text
+    assert card.text.startswith(
+        "Ada Lovelace asked to cancel approved Annual leave: "
+        "Mon 3 August to Wed 5 August 2026, 3 days."
+    )
+
+    world.click(GRACE, ids.AMENDMENT_APPROVE, card)
+    world.deliver()
+
+    assert world.request().status == "cancelled"
+    assert world.own_message(ADA).text.startswith("Grace Hopper agreed: your leave is cancelled.")
+    assert "Cancellation approved by Grace Hopper" in world.card(HEDY).visible_text
+    assert world.slack.dm(HEDY)[-1].text.startswith(
+        "Grace Hopper approved cancelling Ada Lovelace's leave."
+    )
+
+
+@pytest.mark.parametrize("how", ["declined", "kept"])
+def test_leave_stays_when_its_cancellation_is_declined_or_taken_back(
+    world: World, how: str
+) -> None:
+    asked_to_cancel(world)
+    world.slack.open_home(ADA)
+    world.settled()
+    home = world.slack.home(ADA)
+    assert "Approved. Cancellation awaiting a decision" in home.visible_text
+
+    if how == "declined":
+        world.click(GRACE, ids.AMENDMENT_DECLINE, world.slack.dm(GRACE)[-1])
+        form = world.slack.open_modal(GRACE, ids.AMENDMENT_DECLINE_FORM)
+        assert form.title == "Decline cancellation"
+        world.slack.submit(GRACE, form, {})
+        world.settled()
+    else:
+        world.slack.click_in_view(ADA, home, ids.HOME_WITHDRAW)
+    world.deliver()
+
+    assert (world.request().status, world.request().amendment_id) == ("approved", None)
+    sentence = {
+        "declined": "Grace Hopper declined the cancellation. You keep this leave.",
+        "kept": "Cancellation withdrawn by Ada Lovelace",
+    }[how]
+    shown = world.replies(world.own_message(ADA))[-1] if how == "declined" else world.card(GRACE)
+    assert sentence in shown.text
+
+
+def test_leave_that_has_begun_is_not_offered_for_cancelling(world: World) -> None:
+    approved(world)
+    world.clock.now = datetime(2026, 8, 4, 9, tzinfo=UTC)
+    stale = world.own_message(ADA)
+
+    world.click(ADA, ids.CANCEL, stale)
+    world.slack.open_home(ADA)
+    world.settled()
+    world.slack.command(ADA, "/timeoff", "cancel")
+    world.settled()
+
+    refusal, listed = world.ephemerals(ADA)[-2:]
+    assert refusal == (
+        "This leave has begun, so only an admin can cancel it. "
+        "To end it today, change its last day to Tue 4 August 2026."
+    )
+    assert listed.startswith("There's nothing to cancel.")
+    assert "To end it today, choose Change on my Home tab." in listed
+    for buttons in (world.own_message(ADA).buttons, world.slack.home(ADA).buttons):
+        assert "Cancel leave" not in [button.text for button in buttons]
+    assert world.request().status == "approved"

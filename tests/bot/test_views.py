@@ -387,7 +387,11 @@ def test_lists_of_leave_are_within_limits_and_harmless(
 ) -> None:
     kind = leave_type(type_name)
     request = replace(card.request, status="approved", leave_type_id=kind.id)
-    own = OwnLeave(page=a_page([request] * number, has_more), leave_types={kind.id: kind})
+    own = OwnLeave(
+        page=a_page([request] * number, has_more),
+        leave_types={kind.id: kind},
+        cancel_effects={request.id: "amendment"},
+    )
     absence = Absence(
         request_id="id",
         person_name=card.requester.name,

@@ -86,7 +86,7 @@ def _pending_request(item: Item) -> list[Block]:
             half_days=(proposed.counted if proposed else request).total_half_days,
             facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
             buttons=request_card.decision_buttons(approve, decline, value, item.person_name),
-            is_change=proposed is not None,
+            kind=amendment_lines.kind(None if proposed is None else proposed.counted.amendment),
         )
     ]
     if proposed is not None:
@@ -139,7 +139,9 @@ def _own_line(item: Item) -> str:
     request = item.request
     status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
     status = _with_cover(status, item)
-    if item.amendment is not None:
+    if item.amendment is not None and item.amendment.counted.amendment.cancels:
+        status = gettext("{status}. Cancellation awaiting a decision", status=status)
+    elif item.amendment is not None:
         changes = amendment_lines.news(*_compared(item, item.amendment))
         status = gettext(
             "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
@@ -160,7 +162,9 @@ def _own_buttons(item: Item) -> list[Block]:
     cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
     cancel["confirm"] = layout.confirm(
         gettext("Cancel this leave?"),
-        answers.what_is_cancelled(request, f"{when}."),
+        answers.what_is_cancelled(
+            request, f"{when}.", needs_approval=item.cancel_effect == "amendment"
+        ),
         gettext("Cancel leave"),
         gettext("Keep it"),
     )
@@ -170,14 +174,18 @@ def _own_buttons(item: Item) -> list[Block]:
     if request.status == "approved":
         spoken = gettext("Change: {dates}", dates=when)
         edit = layout.button(gettext("Change"), ids.EDIT, request.id, spoken=spoken)
-    if item.amendment is None:
-        return [edit, cancel]
+    amendment = None if item.amendment is None else item.amendment.counted.amendment
+    is_asked = amendment is not None and amendment.cancels
+    cancels = [cancel] if item.cancel_effect is not None and not is_asked else []
+    if amendment is None:
+        return [edit, *cancels]
+    label = gettext("Withdraw change")
     spoken = gettext("Withdraw the change: {dates}", dates=when)
-    amendment_id = item.amendment.counted.amendment.id
-    withdraw = layout.button(
-        gettext("Withdraw change"), ids.HOME_WITHDRAW, amendment_id, spoken=spoken
-    )
-    return [edit, withdraw, cancel]
+    if is_asked:
+        label = gettext("Keep this leave")
+        spoken = gettext("Keep this leave: {dates}", dates=when)
+    withdraw = layout.button(label, ids.HOME_WITHDRAW, amendment.id, spoken=spoken)
+    return [edit, withdraw, *cancels]
 
 
 def _fell_ill(item: Item) -> Block:
