@@ -158,6 +158,8 @@ def of_years(
                 and balances
                 and balances[-1].employment is employment
                 and carry_over.recorded_from < year.first_day
+                # Nothing is carried past the end of employment.
+                and (employment.end_date or date.max) >= year.first_day
             ):
                 remaining = max(balances[-1].final_half_days, 0)
                 carried_half_days = min(remaining, carry_over.max_half_days)

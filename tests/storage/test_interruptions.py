@@ -163,12 +163,12 @@ def test_days_without_an_adjoining_part_become_a_new_request(case: Case) -> None
     interrupted = case.interrupt(WEDNESDAY)
     assert interrupted.remainder is not None
     case.cancel(case.current(case.leave))
-    case.cancel(interrupted.remainder)
+    case.change(interrupted.remainder, start_date=FRIDAY)
 
     case.cancel(interrupted.interruption)
 
-    (back,) = case.approved()
-    assert case.shown() == ["annual 05 05 3"]
+    (back, _) = case.approved()
+    assert case.shown() == ["annual 05 05 3", "annual 07 09 300"]
     assert (back.split_from, back.interrupts) == (case.leave.id, None)
 
 
@@ -313,6 +313,44 @@ def test_leave_declined_since_gets_nothing_back(case: Case) -> None:
 
     assert case.approved() == []
     assert case.remaining_half_days() == 50
+
+
+def test_leave_that_was_cancelled_since_gets_nothing_back(case: Case) -> None:
+    middle = case.interrupt(WEDNESDAY)
+    case.cancel(middle.request)
+    assert middle.remainder is not None
+    case.cancel(middle.remainder)
+
+    case.cancel(middle.interruption)
+
+    assert case.shown() == []
+    assert case.remaining_half_days() == 50
+
+
+def test_leave_that_was_moved_since_stays_as_it_is(case: Case) -> None:
+    interruption = case.interrupt(MONDAY).interruption
+    september: dict[str, Any] = {"start_date": date(2026, 9, 7), "end_date": date(2026, 9, 10)}
+    case.change(by=case.acme.caller, **september)
+    moved = case.current()
+
+    case.cancel(interruption)
+
+    assert case.current() == moved
+    assert [request.id for request in case.approved()] == [moved.id]
+    assert case.remaining_half_days() == 50 - 8
+
+
+def test_leave_that_was_moved_before_gets_its_day_back(case: Case) -> None:
+    september: dict[str, Any] = {"start_date": date(2026, 9, 7), "end_date": date(2026, 9, 11)}
+    case.change(by=case.acme.caller, **september)
+    middle = case.interrupt(date(2026, 9, 9))
+    case.cancel(middle.request)
+
+    case.cancel(middle.interruption)
+
+    assert [(request.start_date.day, request.end_date.day) for request in case.approved()] == [
+        (9, 11)
+    ]
 
 
 def test_days_that_were_used_otherwise_are_not_given_back(case: Case) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -62,6 +63,17 @@ def in_year(account: Account, year: int, *leave_taken: Deduction) -> LeaveYearBa
     day = date(year, 7, 1)
     (balance,) = year_balances.of_years(account, leave_taken, day, day)
     return balance
+
+
+def test_nothing_is_carried_past_the_end_of_employment() -> None:
+    account = an_account(expiry_month=None)
+    leaver = replace(account, entitlement=replace(account.entitlement, end_date=date(2026, 12, 31)))
+    later = replace(account, entitlement=replace(account.entitlement, end_date=date(2027, 1, 31)))
+
+    after = in_year(leaver, 2027)
+
+    assert (after.carried_half_days, after.final_half_days) == (0, 0)
+    assert in_year(later, 2027).carried_half_days == 10
 
 
 def test_remaining_days_are_carried_over_up_to_the_limit() -> None:

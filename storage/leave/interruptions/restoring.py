@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from peewee import Select
@@ -11,11 +12,13 @@ from peewee import Select
 from storage.base.errors import DaysNoLongerFit, InsufficientAllowance, InvalidInput
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
+from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
+from storage.events import audit_log
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import drafts, leave_rows, request_steps
+from storage.leave import drafts, leave_reading, leave_rows, request_steps
 from storage.leave.interruptions import interrupting, notifying, parts
 from storage.leave.interruptions.parts import Part
 from storage.leave.request_steps import Subject
@@ -52,11 +55,12 @@ def check_fit(
 ) -> bool:
     """Check that the halves which an interruption gives up fit where they came from.
 
-    ``after`` is the shortened interruption; None if it is cancelled. False if leave that was
-    declined since gets nothing back. Raises OverlappingLeave or DaysNoLongerFit.
+    ``after`` is the shortened interruption; None if it is cancelled. False if nothing goes back:
+    the leave was declined since, or every part of it was cancelled or moved. Raises
+    OverlappingLeave or DaysNoLongerFit.
     """
     interrupted = _interrupted_by(tx, config.organisation.id, before)
-    if interrupted.status == "declined":
+    if interrupted.status == "declined" or not _is_in_place(tx, config, interrupted, before):
         return False
     if config.leave_types[before.leave_type_id].deducts_allowance:
         return True  # These halves are already deducted from the allowance.
@@ -164,6 +168,67 @@ def _interrupted_by(
     return interrupted
 
 
+def _is_in_place(
+    tx: Transaction,
+    config: OrganisationConfig,
+    interrupted: LeaveRequest,
+    interruption: LeaveRequest,
+) -> bool:
+    """Whether a part of the leave is where it was, or interruptions took all of it."""
+    organisation_id = config.organisation.id
+    parents = _parents(tx, organisation_id, interrupted.user_id)
+    whole = _whole(interrupted.id, parents)
+    part_ids = {whole, *(each for each in parents if _whole(each, parents) == whole)}
+    family = [
+        rows.leave_request(row)
+        for row in tx.all(_of_ids, organisation_id=organisation_id, request_ids=sorted(part_ids))
+    ]
+    if any(
+        leave_reading.cancelled_because(tx, organisation_id, part) == "interrupted"
+        for part in family
+        if part.status == "cancelled"
+    ):
+        return True
+    approved = [part for part in family if part.status == "approved"]
+    if not approved:
+        return False
+    first_day, last_day = _dates_when_interrupted(tx, organisation_id, whole)
+    first_day = min(first_day, interruption.start_date)
+    last_day = max(last_day, interruption.end_date)
+    return any(part.start_date <= last_day and part.end_date >= first_day for part in approved)
+
+
+def _dates_when_interrupted(
+    tx: Transaction, organisation_id: str, request_id: str
+) -> tuple[date, date]:
+    """The first and last day of leave before its first interruption, from the audit trail."""
+    by = Caller.system(organisation_id, "scheduler")
+    # Newest first; no leave is changed a hundred times.
+    entries = audit_log.entries(tx, PageOf(limit=100), by=by, subject_id=request_id).items
+    days: dict[str, date] = {}
+    for entry in reversed(entries):
+        if entry.changes.get("why", {}).get("after") == "interrupted":
+            break
+        for name in ("start_date", "end_date"):
+            # Entries of amendments have the proposed dates.
+            if name in entry.changes and ".amendment_" not in entry.action:
+                days[name] = date.fromisoformat(str(entry.changes[name]["after"]))
+    return days.get("start_date", date.max), days.get("end_date", date.min)
+
+
+def _parents(tx: Transaction, organisation_id: str, user_id: str) -> Mapping[str, str]:
+    """What each part of the person's leave was split from."""
+    splits = tx.all(_split, organisation_id=organisation_id, user_id=user_id)
+    return {split.id: split.split_from for split in splits}
+
+
+def _whole(request_id: str, parents: Mapping[str, str]) -> str:
+    """The request from which all parts were split."""
+    while request_id in parents:
+        request_id = parents[request_id]
+    return request_id
+
+
 def _near_parts(
     tx: Transaction, interrupted: LeaveRequest, interruption: LeaveRequest, by: Caller
 ) -> list[LeaveRequest]:
@@ -178,19 +243,11 @@ def _near_parts(
     )
     if not near:
         return []
-    splits = tx.all(_split, organisation_id=by.organisation_id, user_id=interrupted.user_id)
-    parents: dict[str, str] = {split.id: split.split_from for split in splits}
-
-    def whole(request_id: str) -> str:
-        """The request from which all parts were split."""
-        while request_id in parents:
-            request_id = parents[request_id]
-        return request_id
-
+    parents = _parents(tx, by.organisation_id, interrupted.user_id)
     own = [
         request
         for request in map(rows.leave_request, near)
-        if whole(request.id) == whole(interrupted.id)
+        if _whole(request.id, parents) == _whole(interrupted.id, parents)
     ]
     return sorted(own, key=lambda request: (request.id != interrupted.id, request.start_date))
 
@@ -211,6 +268,14 @@ def _near(
         leave.status == "approved",
         leave.end_date >= first_day,
         leave.start_date <= last_day,
+    )
+
+
+@compiled
+def _of_ids(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
+    leave = LeaveRequestRow
+    return leave.select(*rows.LEAVE_REQUEST).where(
+        leave.organisation_id == organisation_id, any_of(leave.id, request_ids)
     )
 
 
