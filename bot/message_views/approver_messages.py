@@ -27,12 +27,16 @@ def notification(
 def notification_below_card(
     card: ApprovalCard, event_type: NotificationEvent, viewer_id: str
 ) -> Message | None:
-    """As ``notification``, as a reply to the card: it shows only what happened."""
+    """As ``notification``, as a reply to the card: it shows only what happened on which dates."""
     message = notification(card, event_type, viewer_id)
     sentence = _sentence(card, event_type)
     if message is None or sentence is None:
         return message
-    return {"text": message["text"], "blocks": [text.section(sentence)]}
+    dates = cards.dates(card.request)
+    about = gettext("This is about {dates}.", dates=dates)
+    if event_type in ("leave_request.updated", "leave_request.shortened"):
+        about = gettext("It's now {dates}.", dates=dates)
+    return {"text": message["text"], "blocks": [text.section(f"{sentence} {about}")]}
 
 
 def _sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
@@ -108,5 +112,4 @@ def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
         dates=cards.dates(card.request),
         amount=words.amount(card.request.total_half_days),
     )
-    shown = gettext("{requester} edited this request.", requester=requester)
-    return {"text": sentence, "blocks": [text.section(shown)]}
+    return {"text": sentence, "blocks": [text.section(sentence)]}

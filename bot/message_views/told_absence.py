@@ -22,9 +22,10 @@ def message(card: ApprovalCard, told: ToldAbsence) -> Message:
         facts.append(gettext("Covered by {name}", name=text.name(card.cover.name)))
     uncovered = [_uncovered(leave) for leave in told.uncovered]
     blocks = [text.section("\n".join((f"*{sentence}*{_note(card, told)}", *facts)))]
-    blocks += [
-        _with_button(line, leave) for line, leave in zip(uncovered, told.uncovered, strict=True)
-    ]
+    for line, leave in zip(uncovered, told.uncovered, strict=True):
+        blocks.append(text.section(line))
+        if leave.may_change:
+            blocks.append(layout.actions(_other_cover(leave)))
     shown = f"{sentence}{_note(card, told)} {'. '.join(facts)}."
     for line in uncovered:
         if len(shown) + len(line) < text.MAX_MESSAGE:
@@ -100,14 +101,11 @@ def _uncovered(leave: Uncovered) -> str:
     )
 
 
-def _with_button(line: str, leave: Uncovered) -> Block:
-    block = text.section(line)
-    if not leave.may_change:
-        return block
-    button = layout.button(
+def _other_cover(leave: Uncovered) -> Block:
+    dates = amendment_lines.dates(leave.request)
+    return layout.button(
         gettext("Choose another cover"),
         ids.OTHER_COVER,
         leave.request.id,
-        spoken=gettext("Choose another cover: {dates}", dates=amendment_lines.dates(leave.request)),
+        spoken=gettext("Choose another cover: {dates}", dates=dates),
     )
-    return {**block, "accessory": button}

@@ -20,8 +20,9 @@ from storage.rules.year_balances import Account
 class YearBalance:
     """The balance of a leave year before and after a request; negative when overdrawn.
 
-    ``pending_half_days`` of other leave of the person await a decision; both balances are without
-    them. ``is_short``: too little is left to approve the pending request.
+    ``pending_half_days`` of other leave of the person await a decision, too; both balances are
+    without them. They are 0 once the request is decided. ``is_short``: too little is left to
+    approve the pending request.
     """
 
     year_name: str
@@ -101,6 +102,7 @@ def _balances(
         for demand in year_balances.demands(account, approved, balances.deduction(request))
     }
     demands = year_balances.demands(account, others, balances.deduction(request))
+    is_undecided = request.status == "pending" or changed is not None
     is_checked = (
         request.status == "pending"
         and request.override_reason is None
@@ -117,7 +119,11 @@ def _balances(
             year_name=demand.year.name,
             before_half_days=booked.get(demand.year, demand.remaining_half_days),
             remaining_half_days=demand.remaining_half_days - demand.needed_half_days,
-            pending_half_days=alone[demand.year].remaining_half_days - demand.remaining_half_days,
+            pending_half_days=(
+                alone[demand.year].remaining_half_days - demand.remaining_half_days
+                if is_undecided
+                else 0
+            ),
             is_short=is_checked and request_rules.is_short(alone[demand.year]),
         )
         for demand in demands

@@ -188,6 +188,8 @@ def test_another_request_of_the_same_person_changes_the_balance_on_the_open_card
     world.deliver()
     (card,) = [card for card in world.cards(GRACE) if card.ts == first.ts]
     assert "23 → 20 days left in 2026\n" in card.visible_text
+    (decided,) = [card for card in world.cards(GRACE) if card.ts == other.ts]
+    assert "22 → 20 days left in 2026\n" in decided.visible_text
 
     world.write(leave_requests.cancel, second.id, by=ADA)
     world.deliver()

@@ -70,7 +70,7 @@ def test_a_decline_is_a_reply_with_its_reason_and_a_way_to_ask_again(world: Worl
     assert own.text == reply.text == f"{sentence} {facts}. Reason: Release week"
 
 
-def test_replies_show_what_happened_and_only_their_texts_repeat_the_facts(world: World) -> None:
+def test_replies_show_what_happened_on_which_dates_and_their_texts_all_facts(world: World) -> None:
     request = world.a_request()
     ada, now = world.caller(ADA), world.clock()
     world.database.write_now(leave_requests.edit, request.id, {"note": "Trip"}, by=ada, now=now)
@@ -86,8 +86,9 @@ def test_replies_show_what_happened_and_only_their_texts_repeat_the_facts(world:
         "It's now Mon 3 August to Wed 5 August 2026.",
         "Grace Hopper approved Mon 3 August to Wed 5 August 2026.",
         "You cancelled Mon 3 August to Wed 5 August 2026.",
-        "Ada Lovelace edited this request.",
-        "Ada Lovelace cancelled their approved leave.",
+        "Ada Lovelace edited this request. It's now Mon 3 August to Wed 5 August 2026, 3 days.",
+        "Ada Lovelace cancelled their approved leave. "
+        "This is about Mon 3 August to Wed 5 August 2026.",
     ]
     assert {"Mon 3 August to Wed 5 August 2026, 3 days" in reply.text for reply in replies} == {
         True
