@@ -5,7 +5,8 @@ Each gets one message, which is updated with later changes (``notification_outbo
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
@@ -15,13 +16,16 @@ from storage.leave.cover import covered
 from storage.leave.request_steps import Subject
 from storage.rules import lifecycle
 
+# Leave that ended earlier is no news: records of the past are often added in bulk.
+_NEWS_FOR: Final = timedelta(days=31)
+
 
 def enqueue(
     tx: Transaction, request: LeaveRequest, subject: Subject, *, by: Caller, now: datetime
 ) -> None:
     """Queue the messages to all who have none yet, after leave was approved at once or changed.
 
-    The person's approvers are told, except the actor and who recorded the leave; people for whom
+    The person's approvers are told, except the actor and the recorder of the leave; people for whom
     the person was to cover; and the approvers of these.
     """
     config = subject.config
@@ -30,6 +34,7 @@ def enqueue(
         config.is_in_slack
         and leave_type.tells_approvers
         and request.status == "approved"
+        and request.end_date >= subject.today - _NEWS_FOR
         and lifecycle.is_approved_at_once(request)
     ):
         return

@@ -264,6 +264,16 @@ def test_recorded_leave_is_told_to_all_approvers_but_the_recorder(world: World) 
     assert only(world, ADA).text.startswith("Grace Hopper recorded this leave for you.")
 
 
+@pytest.mark.parametrize(("day", "told"), [(date(2026, 5, 1), 1), (date(2026, 4, 30), 0)])
+def test_leave_that_ended_over_a_month_ago_is_no_news(world: World, day: date, told: int) -> None:
+    draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
+
+    world.write(recording.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
+    world.deliver()
+
+    assert len(world.slack.dm(HEDY)) == told
+
+
 def test_who_covers_is_told(world: World) -> None:
     eve = world.people[EVE]
     cover = {"text": {"type": "plain_text", "text": eve.name}, "value": eve.id}
