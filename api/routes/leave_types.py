@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from api.http.handlers import RequestContext, Result, created
 from api.http.operations import Operation
+from api.schemas import effects
 from api.schemas.leave_bodies import LeaveTypeChanges, NewLeaveType
 from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfLeaveTypes, is_true
+from storage.admin import leave_type_changes
 from storage.base import errors, records
 from storage.base.records import LeaveTypeRecord
 from storage.db.database import Transaction
@@ -32,7 +34,9 @@ def get(tx: Transaction, context: RequestContext) -> LeaveTypeRecord:
 
 
 def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> LeaveTypeRecord:
-    leave_type = leave_types.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
+    leave_type = leave_type_changes.update(
+        tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
+    )
     return records.leave_type(leave_type)
 
 
@@ -95,9 +99,12 @@ OPERATIONS = (
         path="/leave-types/{id}",
         summary="Change a leave type",
         description=(
-            "Existing requests keep their days. `is_archived` false restores an archived type."
+            "Existing requests keep their days. `is_archived` false restores an archived type. "
+            "`deducts_allowance` counts for all leave of the type, in past leave years too: a dry "
+            "run shows whose balance changes."
         ),
         handler=update,
+        show_effects=effects.shown,
         tag="Leave types",
         scope="organisation:write",
         role="admin",

@@ -24,7 +24,11 @@ _MAX_SHOWN: Final = 100
 Effect = Literal["recounted", "shortened", "cancelled"]
 LeaveWarning = Literal["counts_nothing"]
 Warning = Literal[
-    "leave_counts_nothing", "country_has_regions", "other_balances_change", "balance_negative"
+    "leave_counts_nothing",
+    "country_has_regions",
+    "other_balances_change",
+    "all_years_change",
+    "balance_negative",
 ]
 
 
@@ -102,6 +106,13 @@ class EffectTotalsRecord(TypedDict):
         int,
         Field(description="People whose balance would become negative with the changed allowance."),
     ]
+    rebalanced: Annotated[
+        int,
+        Field(
+            description="People whose balance would change in this leave year or later, because "
+            "their booked leave would start or stop using the allowance."
+        ),
+    ]
 
 
 class EffectsRecord(TypedDict):
@@ -118,7 +129,7 @@ class EffectsRecord(TypedDict):
         Field(
             description="Every leave year from today's to that of their last leave whose balance "
             "changes: for the person who is changed, or else for people whose balance "
-            "becomes negative and the first 100 people whose leave changes."
+            "becomes negative and the first 100 people whose leave or balance changes."
         ),
     ]
     has_more: Annotated[bool, Field(description="Whether a list was cut at 100.")]
@@ -128,8 +139,9 @@ class EffectsRecord(TypedDict):
             description="`leave_counts_nothing`: a request would stay and count nothing. "
             "`country_has_regions`: only national holidays would count; see `GET "
             "/countries`. `other_balances_change`: allowances change, so balances that are "
-            "not listed would change, too. `balance_negative`: the changed allowance would "
-            "make a balance negative, or lower a negative one."
+            "not listed would change, too. `all_years_change`: leave that is booked, also in past "
+            "leave years, would start or stop using the allowance. `balance_negative`: the change "
+            "would make a balance negative, or lower a negative one."
         ),
     ]
 
@@ -151,11 +163,15 @@ def shown(config: OrganisationConfig, changes: Effects) -> EffectsRecord:
             "departments": len(changes.departments),
             "uncovered": changes.uncovered,
             "overdrawn": len({balance.user_id for balance in changes.overdrawn}),
+            "rebalanced": changes.rebalanced,
         },
         "leave_requests": [_leave(config, effect) for effect in leave[:_MAX_SHOWN]],
         "rerouted": list(map(_rerouted, changes.reassigned[:_MAX_SHOWN])),
         "balances": list(map(_balance, changes.balances)),
-        "has_more": max(map(len, (leave, changes.reassigned, changes.overdrawn))) > _MAX_SHOWN,
+        "has_more": max(
+            changes.rebalanced, *map(len, (leave, changes.reassigned, changes.overdrawn))
+        )
+        > _MAX_SHOWN,
         "warnings": _warnings(changes),
     }
 
@@ -230,6 +246,8 @@ def _warnings(changes: Effects) -> list[Warning]:
         warnings.append("country_has_regions")
     if changes.changes_allowances:
         warnings.append("other_balances_change")
+    if changes.deducts_allowance is not None:
+        warnings.append("all_years_change")
     if changes.overdrawn:
         warnings.append("balance_negative")
     return warnings

@@ -8,10 +8,12 @@ from bot.admin_views import leave_types as views
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.payloads import UnexpectedPayload
-from bot.interaction import modals
+from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
+from storage.admin import leave_type_changes
+from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -61,25 +63,28 @@ async def edit_leave_type(interaction: Interaction) -> None:
 async def save_leave_type(interaction: Interaction) -> None:
     """Add the type, or change the one that the form is about."""
     by, form = await modals.admin(interaction), Form(interaction)
-    ticked = {*form.several("flags"), *form.several("shown_to_others")}
-    values: dict[str, object] = {
-        "name": form.text("name") or "",
-        "colour": form.text("colour") or "",
-        "emoji": form.text("emoji"),
-        "min_notice_days": form.whole("min_notice_days"),
-        "max_consecutive_days": form.whole("max_consecutive_days"),
-        **{flag: flag in ticked for flag in views.FLAGS},
-    }
-    if code := form.text("code"):
-        values["code"] = code
 
-    def save(tx: Transaction) -> object:
-        if form.about:
-            return leave_types.update(tx, form.about, values, by=by, now=interaction.now)
-        return leave_types.create(tx, values, by=by, now=interaction.now)
+    def values() -> dict[str, object]:
+        ticked = {*form.several("flags"), *form.several("shown_to_others")}
+        code = form.text("code")
+        return {
+            "name": form.text("name") or "",
+            **({"code": code} if code else {}),
+            "colour": form.text("colour") or "",
+            "emoji": form.text("emoji"),
+            "min_notice_days": form.whole("min_notice_days"),
+            "max_consecutive_days": form.whole("max_consecutive_days"),
+            **{flag: flag in ticked for flag in views.FLAGS},
+        }
 
-    # A new name refreshes every open card.
-    if await modals.run_once(interaction, save, is_long=True) is not None:
+    def save(tx: Transaction, recorder: EffectsRecorder | None) -> object:
+        if not form.about:
+            return leave_types.create(tx, values(), by=by, now=interaction.now)
+        return leave_type_changes.update(
+            tx, form.about, values(), by=by, now=interaction.now, recorder=recorder
+        )
+
+    if await forms.submit(interaction, form, save, by=by) is not None:
         await interaction.ack()
         await modals.refresh_below(interaction, await _leave_types(interaction, by))
 
@@ -126,6 +131,6 @@ LISTENERS: Final = (
     Listener(kind="action", name=ids.LEAVE_TYPES_MORE, act=more_leave_types),
     Listener(kind="action", name=ids.LEAVE_TYPE_NEW, act=new_leave_type),
     Listener(kind="action", name=ids.LEAVE_TYPE_MENU, act=act_on_leave_type),
-    Listener(kind="view", name=ids.LEAVE_TYPE_FORM, act=save_leave_type),
+    *forms.listeners(ids.LEAVE_TYPE_FORM, save_leave_type),
     Listener(kind="view", name=ids.LEAVE_TYPE_ARCHIVE_FORM, act=archive_leave_type),
 )

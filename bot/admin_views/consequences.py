@@ -67,6 +67,7 @@ def _paragraphs(named_effects: NamedEffects) -> list[str]:
     effects = named_effects.effects
     return [
         "\n".join(_leave(effects.leave)) if effects.leave else "",
+        "\n".join(_rebalanced(named_effects)),
         "\n".join(_reassigned(named_effects)) if effects.reassigned else "",
         "\n".join(_overdrawn(named_effects)) if effects.overdrawn else _own_balance(named_effects),
         _leaver(effects.leaver) if effects.leaver else "",
@@ -144,6 +145,28 @@ def _reassigned(named_effects: NamedEffects) -> list[str]:
     return [heading, *_few(reassigned, line)]
 
 
+def _rebalanced(named_effects: NamedEffects) -> list[str]:
+    """What happens to balances because leave of a type starts or stops using the allowance."""
+    effects = named_effects.effects
+    if effects.deducts_allowance is None:
+        return []
+    uses = gettext("All leave of this type will use the allowance, in past leave years too.")
+    if not effects.deducts_allowance:
+        uses = gettext(
+            "All leave of this type will stop using the allowance, in past leave years too."
+        )
+    if not effects.rebalanced:
+        return [uses, gettext("No balance of this leave year or a later one will change.")]
+    heading = ngettext(
+        "{count} person's balance will change.",
+        "{count} people's balances will change.",
+        effects.rebalanced,
+    )
+    if effects.overdrawn:
+        return [uses, heading]
+    return [uses, heading, *_few(effects.balances, lambda each: _balance(named_effects, each))]
+
+
 def _overdrawn(named_effects: NamedEffects) -> list[str]:
     overdrawn = named_effects.effects.overdrawn
     heading = ngettext(
@@ -157,6 +180,8 @@ def _overdrawn(named_effects: NamedEffects) -> list[str]:
 def _own_balance(named_effects: NamedEffects) -> str:
     """The balances of the only person whose balances change."""
     balances = named_effects.effects.balances
+    if named_effects.effects.deducts_allowance is not None:
+        return ""
     if len({effect.user_id for effect in balances}) != 1:
         return ""
     return "\n".join(_few(balances, lambda effect: _balance(named_effects, effect)))

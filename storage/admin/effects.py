@@ -42,7 +42,10 @@ class Effects:
     people and departments whose manager is archived; ``uncovered`` is how many requests lose their
     cover. ``balances`` are those of at most 100 people;
     ``changes_allowances``: the balances of more people change, because an allowance does.
-    ``overdrawn`` are all balances that a changed allowance makes negative. ``leaver`` has a new
+    ``overdrawn`` are all balances that a changed allowance or leave type makes negative.
+    ``deducts_allowance``: booked leave of a type starts (True) or stops using the allowance, in all
+    leave years; None for other changes. ``rebalanced`` is how many people's balances it changes in
+    today's leave year or later. ``leaver`` has a new
     last day of employment, after which they are archived.
     """
 
@@ -57,13 +60,15 @@ class Effects:
     balances: tuple[BalanceEffect, ...] = ()
     changes_allowances: bool = False
     overdrawn: tuple[BalanceEffect, ...] = ()
+    deducts_allowance: bool | None = None
+    rebalanced: int = 0
     leaver: User | None = None
 
     @property
     def affects_others(self) -> bool:
-        """Whether leave, its approvers or its cover change, a balance becomes negative or a person
-        leaves."""
-        return bool(
+        """Whether leave, its approvers or cover, or its use of the allowance change, a balance
+        becomes negative or a person leaves."""
+        return self.deducts_allowance is not None or bool(
             self.leave or self.reassigned or self.uncovered or self.overdrawn or self.leaver
         )
 

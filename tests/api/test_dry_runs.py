@@ -144,6 +144,7 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
     employment = f"{API}/users/{a_person(database, acme).id}/employment"
     from_august = {"valid_from": "2026-08-01", "working_days": ["tuesday"]}
     record = client.post(employment, key, json=from_august).headers["Location"]
+    annual = f"{API}/leave-types/{type_id(database, acme)}"
     trials: list[tuple[str, str, Any]] = [
         ("PATCH", f"{API}/organisation", {"country_code": "US"}),
         ("POST", SETS, {"country_code": "SE", "categories": []}),
@@ -158,6 +159,7 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
         ("DELETE", f"{API}/users/{ada.id}", None),
         ("POST", f"{API}/users/{ada.id}/deactivate", None),
         ("PATCH", f"{API}/departments/{research.id}", {"default_leave_allowance": 40}),
+        ("PATCH", annual, {"deducts_allowance": False}),
     ]
     documented = [operation for operation in app.OPERATIONS if operation.show_effects is not None]
     assert len(trials) == len(documented)
@@ -176,6 +178,11 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
     assert effects["PATCH", f"{API}/organisation"]["warnings"] == ["country_has_regions"]
     assert effects["PATCH", f"{API}/departments/{research.id}"]["warnings"] == [
         "other_balances_change"
+    ]
+    switched = effects["PATCH", annual]
+    assert (switched["warnings"], switched["totals"]["rebalanced"]) == (["all_years_change"], 1)
+    assert [(each["user_id"], each["before"], each["after"]) for each in switched["balances"]] == [
+        (ada.id, 24, 25)
     ]
     off = effects["POST", f"{SETS}/{set_id}/overrides"]
     assert (off["warnings"], off["leave_requests"][0]["warnings"]) == (

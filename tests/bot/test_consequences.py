@@ -15,6 +15,7 @@ from storage.admin import people, people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.directory import holiday_sets
+from storage.events import organisation_config
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import (
@@ -419,3 +420,24 @@ def test_a_slow_change_is_confirmed_and_saved(world: World) -> None:
     world.settled()
     assert person(world, ADA).working_days == tuple(MORNING)
     assert world.slack.dm(ADMIN)[-1].text == "Done. Your change was saved."
+
+
+def test_a_type_that_stops_using_the_allowance_is_confirmed(world: World) -> None:
+    world.submit_over_rest(ADA)
+    annual = world.leave_type("annual")
+    listed = settings(world, ADMIN, ids.LEAVE_TYPES)
+    form = choose(world, ADMIN, listed, ids.LEAVE_TYPE_MENU, f"edit {annual}")
+
+    confirmation = confirmation_of(world, form, {"flags": ["requires_approval"]})
+
+    assert (
+        "All leave of this type will stop using the allowance, in past leave years too.\n"
+        "1 person's balance will change.\n"
+        "• Ada Lovelace, 2026: 22 → 25 days left"
+    ) in confirmation.visible_text
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    assert config.leave_types[annual].deducts_allowance
+    confirm(world, confirmation)
+    config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
+    assert not config.leave_types[annual].deducts_allowance
+    assert world.audited("leave_type.updated") == 1

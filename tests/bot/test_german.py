@@ -74,6 +74,7 @@ FILLED: Final[dict[str, dict[str, Any]]] = {
     },
     ids.HOLIDAY_CATEGORIES_FORM: {"categories": []},
     ids.OVERRIDE_FORM: {"date": "2026-09-07", "name": "Betriebsruhe"},
+    ids.LEAVE_TYPE_FORM: {"flags": ["requires_approval"]},
     ids.PERSON_NEW_FORM: {"email": "neu@example.com", "first_name": "Nina", "last_name": "Neu"},
     ids.WEBHOOK_FORM: {"url": URL},
     ids.WEBHOOK_EDIT_FORM: {"url": URL + "/2"},

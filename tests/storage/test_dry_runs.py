@@ -15,6 +15,7 @@ import pytest
 from storage.access import api_keys, feeds
 from storage.admin import (
     departments,
+    leave_type_changes,
     organisation_settings,
     people,
     people_status,
@@ -45,6 +46,7 @@ from tests.builders import (
     approved_leave,
     caller_for,
     dry_run,
+    type_id,
 )
 from tests.storage.test_recalculation import own_set
 
@@ -67,6 +69,7 @@ class Scene:
     icelandic_set_id: str
     override_id: str
     record_id: str
+    annual_id: str
 
 
 # By the id of the operation and a label of the change.
@@ -114,6 +117,11 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
         departments.update,
         department_id=scene.team_id,
         changes={"manager_id": scene.ada.id, "default_leave_allowance_half_days": 3},
+    ),
+    ("leave_types.update", ""): lambda scene: partial(
+        leave_type_changes.update,
+        leave_type_id=scene.annual_id,
+        changes={"deducts_allowance": False},
     ),
     ("organisation.update", "country and days"): lambda scene: partial(
         organisation_settings.update,
@@ -212,6 +220,7 @@ def a_scene(database: Database) -> Scene:
         icelandic_set_id=icelandic.id,
         override_id=override.id,
         record_id=record.id,
+        annual_id=type_id(database, acme),
     )
 
 
