@@ -7,12 +7,14 @@ import contextlib
 import ipaddress
 import re
 import socket
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
+from api.webhooks.name_lookup import PooledResolver
 from api.webhooks.public_addresses import is_public
 from api.webhooks.webhook_urls import parse_webhook_url, resolve_and_check
 from storage.base.errors import InvalidInput
@@ -426,3 +428,34 @@ def test_the_system_resolver_is_the_default(monkeypatch: pytest.MonkeyPatch) -> 
         asyncio.run(resolve_and_check("https://intranet.example.com/", allow_private=False))
 
     assert refusal.value.code == "url_private_address"
+
+
+def test_one_name_that_hangs_leaves_threads_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = threading.Event()
+    looked_up: list[str] = []
+
+    def getaddrinfo(host: str, *_: object) -> list[object]:
+        looked_up.append(host)
+        if host == "hangs.example.com":
+            is_over.wait(30)
+            raise OSError("no such name")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
+    async def story() -> None:
+        resolver = PooledResolver(max_threads=2)
+        hanging = [asyncio.create_task(resolver.resolve("hangs.example.com")) for _ in range(8)]
+        await asyncio.sleep(0)
+        try:
+            assert await resolver.resolve("hooks.example.com") == ["8.8.8.8"]
+            assert looked_up.count("hangs.example.com") == 1
+            hanging[0].cancel()
+            is_over.set()
+            done = await asyncio.gather(*hanging[1:], return_exceptions=True)
+            assert [type(each) for each in done] == [OSError] * 7
+        finally:
+            is_over.set()
+            resolver.close()
+
+    asyncio.run(asyncio.wait_for(story(), 20))
