@@ -204,7 +204,9 @@ def _check_ledgers(snapshot: Snapshot, person: PersonSnapshot) -> None:
     for before, balance in pairwise(person.balances):
         left = max(before.remaining_half_days, 0)
         carried = _sum(balance, "carry_over")
-        assert carried == min(left, organisation.carry_over_half_days)
+        # Nothing is carried past the end of employment.
+        is_over = (person.user.end_date or date.max) < balance.year.first_day
+        assert carried == (0 if is_over else min(left, organisation.carry_over_half_days))
         if month := organisation.carry_over_expiry_month:
             until = next(
                 day

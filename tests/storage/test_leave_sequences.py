@@ -155,7 +155,18 @@ class Sequence(RuleBasedStateMachine):
         if request := self._any(which):
             by = self.owner if by_owner else self.office.requester(request)
             then = self._without(request, snapshots.halves_of(request))
-            self._do(leave_requests.cancel, request.id, by=by, about=request, then=then)
+            is_asked = request.leave_type_id == self.types["care"] and _is_approved(request)
+            if is_asked and not by_owner:
+                # Cancelled by an amendment, which changes nothing yet.
+                then = dict(self.snapshot.calendar)
+            self._do(
+                leave_requests.cancel,
+                request.id,
+                by=by,
+                about=request,
+                then=then,
+                gives_back=True,
+            )
 
     @rule(
         which=which,
@@ -198,14 +209,29 @@ class Sequence(RuleBasedStateMachine):
         kept = _part(request, begin, length) if length else None
         if kept is None or kept == _part(request, 0, 24):
             then = self._without(request, snapshots.halves_of(request))
-            self._do(leave_requests.cancel, request.id, by=self.owner, about=request, then=then)
+            self._do(
+                leave_requests.cancel,
+                request.id,
+                by=self.owner,
+                about=request,
+                then=then,
+                gives_back=True,
+            )
             return
         given_up = set(snapshots.halves_of(request)) - set(
             range(kept.first_slot, kept.last_slot + 1)
         )
         then = self._without(request, given_up)
         changes = snapshots.time_of(kept)
-        self._do(leave_requests.edit, request.id, changes, by=self.owner, about=request, then=then)
+        self._do(
+            leave_requests.edit,
+            request.id,
+            changes,
+            by=self.owner,
+            about=request,
+            then=then,
+            gives_back=True,
+        )
 
     @rule(day=some_days.filter(lambda day: day > TODAY))
     def change_a_holiday(self, day: date) -> None:
@@ -272,9 +298,13 @@ class Sequence(RuleBasedStateMachine):
         about: LeaveRequest | None = None,
         overdrawn: Collection[str] = (),
         then: Calendar | None = None,
+        gives_back: bool = False,
         **how: object,
     ) -> None:
         """Take a step about leave. ``then``: the calendar, if the step is not refused.
+
+        ``gives_back``: the step ends an interruption, whose halves are in ``then``; leave that was
+        cancelled or moved since does not get them.
 
         ``overdrawn``: the ids of people whose allowance it may overdraw.
         """
@@ -290,7 +320,25 @@ class Sequence(RuleBasedStateMachine):
             return
         self.snapshot = self.office.snapshot()
         snapshots.check(before, self.snapshot, overdrawn=overdrawn)
+        if gives_back and then is not None and about is not None and about.interrupts:
+            kept = {half: then[half] for half in self.snapshot.calendar if half in then}
+            assert self.snapshot.calendar == kept
+            lost = then.keys() - kept.keys()
+            assert lost <= {(about.user_id, half) for half in snapshots.halves_of(about)}
+            assert not lost or not self._has_adjoining_part(about)
+            return
         assert then is None or self.snapshot.calendar == then
+
+    def _has_adjoining_part(self, interruption: LeaveRequest) -> bool:
+        """Whether a half beside the interruption is approved leave that it interrupted."""
+        span = spans.of_request(interruption)
+        return any(
+            request.id == interruption.interrupts
+            and request.status == "approved"
+            and spans.of_request(request).first_slot <= span.last_slot + 1
+            and spans.of_request(request).last_slot >= span.first_slot - 1
+            for request in self.snapshot.requests
+        )
 
     def _change_person(
         self, act: Callable[..., object], who: int, *args: object, then: Calendar | None = None
