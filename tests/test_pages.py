@@ -48,7 +48,13 @@ NAMES_OF_COLUMNS = {"leafed"}
 # Tests have a cast of named women, and run PostgreSQL with the account that has this name.
 WORDS_OF_TESTS = {"she", "her", "hers", "nobody"}
 # They list English words.
-LISTS_OF_WORDS = {Path(__file__), ROOT / "tests" / "bot" / "test_german.py"}
+LISTS_OF_WORDS = {
+    Path(__file__),
+    ROOT / "tests" / "bot" / "test_german.py",
+    # What people type.
+    ROOT / "bot" / "typed" / "phrases" / "questions.py",
+    ROOT / "bot" / "typed" / "words" / "german.py",
+}
 
 
 def name_of(path: Path) -> str:

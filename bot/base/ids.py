@@ -26,8 +26,10 @@ RECORD_COVER: Final = "leave.record.cover"
 RECOUNT: Final = "leave.recount"
 # The search for a cover in either form, and a selection in it.
 COVER_SEARCH: Final = "leave.cover"
-# The button under typed words that were not understood; the value is what was understood.
+# The buttons under typed words that were not understood, and under questions; the value is what was
+# read, after the person's id if it is for another person.
 OPEN_UNDERSTOOD: Final = "leave.understood"
+RECORD_UNDERSTOOD: Final = "leave.understood.record"
 # Buttons of the user's own requests in any message; the value is the request's id.
 EDIT: Final = "leave.edit"
 CANCEL: Final = "leave.cancel"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
 from bot.base import language
 from bot.blocks import words
-from bot.typed import typed_types
+from bot.typed import typed_people, typed_types
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsingContext
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_rows, public_holidays
+from storage.directory import people_rows, people_search, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.suggestions import form_defaults
@@ -23,9 +24,13 @@ from storage.rules import working_week
 _MAX_DAYS_TO_HOLIDAY: Final = 400
 
 
-def of_caller(tx: Transaction, *, by: Caller, now: datetime) -> ParsingContext:
-    """The context of the caller's own leave."""
-    return of_person(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
+def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") -> ParsingContext:
+    """The context of the caller's own leave, unless the typed text begins with another's name."""
+    context = of_person(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
+    subject = typed_people.subject_of(typed)
+    people = people_search.named(tx, subject, by=by) if subject else []
+    is_other = bool(people) and all(person.id != by.user_id for person in people)
+    return replace(context, subject=subject) if is_other else context
 
 
 def of_person(tx: Transaction, user: User, *, by: Caller, now: datetime) -> ParsingContext:

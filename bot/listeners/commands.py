@@ -15,6 +15,8 @@ from bot.listeners.typed import unknown_words, who_is_out
 from bot.message_views import answers, replies
 from bot.typed import typed_people
 from bot.typed.phrases import commands as phrases
+from bot.typed.phrases import questions
+from bot.typed.problems import Problem
 from bot.typed.typed_leave import ParsedLeave
 from storage.leave import ledgers
 
@@ -37,17 +39,20 @@ async def timeoff(interaction: Interaction) -> None:
         return
     if calendar.is_typed(typed):
         if not await calendar.show_typed(interaction, typed):
-            await unknown_words.reply(interaction, typed, ParsedLeave())
+            await _not_understood(interaction, typed)
         return
     if mentions := typed_people.mentions_of(typed):
+        if questions.is_question(typed):
+            await _not_understood(interaction, typed)
+            return
         await record_form.open_typed(interaction, mentions)
         return
     command = phrases.command_of(typed)
     if command is not None and command.name == "out":
-        if not await who_is_out.show(interaction, command.rest):
-            await unknown_words.reply(interaction, typed, ParsedLeave())
-        return
-    if command is not None:
+        if await who_is_out.show(interaction, command.rest):
+            return
+        # "Out tomorrow, dentist" is leave.
+    elif command is not None:
         await SUBCOMMANDS[command.name](interaction)
         return
     first, _, rest = typed.partition(" ")
@@ -56,6 +61,12 @@ async def timeoff(interaction: Interaction) -> None:
     leave = await request_form.open_typed(interaction, typed)
     if leave is not None:
         await unknown_words.reply(interaction, typed, leave)
+
+
+async def _not_understood(interaction: Interaction, typed: str) -> None:
+    unknown = Problem(kind="unknown", typed=typed)
+    leave = ParsedLeave(problems=(unknown,), is_question=questions.is_question(typed))
+    await unknown_words.reply(interaction, typed, leave)
 
 
 async def _help(interaction: Interaction) -> None:

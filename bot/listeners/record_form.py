@@ -24,6 +24,7 @@ from bot.typed.typed_people import Mention
 from bot.views import live_line, record_form, request_form, request_values, typed_problems
 from bot.views.form_alerts import Alerts
 from bot.views.record_form import Entered
+from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
@@ -171,13 +172,31 @@ def _parsed(tx: Transaction, user_id: str, typed: str, *, by: Caller, now: datet
     """The typed leave. Raises the errors of ``permissions`` about the person and the type."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, user_id, by=by)
-    today = local_day(now, config.organisation.timezone)
-    permissions.check_person(tx, user, by=by, today=today)
+    check_recordable(tx, user, by=by, now=now)
     context = typed_context.of_person(tx, user, by=by, now=now)
     leave = typed_leave.parse(typed, context)
     if leave.leave_type_id is not None:
         permissions.check_type(config.leave_types[leave.leave_type_id], by=by)
     return leave
+
+
+def check_recordable(tx: Transaction, user: User, *, by: Caller, now: datetime) -> None:
+    """Raises the errors of ``permissions.check_person``."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    today = local_day(now, config.organisation.timezone)
+    permissions.check_person(tx, user, by=by, today=today)
+
+
+async def open_filled_in(interaction: Interaction, user_id: str, filled: Filled) -> None:
+    """Open the form for the person with these values."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+
+    def form(tx: Transaction) -> _Form:
+        check_recordable(tx, people_rows.get(tx, user_id, by=by), by=by, now=interaction.now)
+        return _form(tx, Entered(filled=filled, user_id=user_id), by=by, now=interaction.now)
+
+    await interaction.open((await interaction.services.database.read(form)).view([]))
 
 
 async def _open(
@@ -189,7 +208,7 @@ async def _open(
     if not request_form.requestable(form.leave_types):
         await interaction.tell(gettext(_NO_TYPES))
         return
-    await interaction.open(form.view(typed_problems.asides(leave.problems)))
+    await interaction.open(form.view(typed_problems.asides(leave.problems, leave.note)))
 
 
 async def offer_people(interaction: Interaction) -> None:

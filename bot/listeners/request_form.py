@@ -89,10 +89,10 @@ async def open_filled_in(
 
 
 async def open_typed(interaction: Interaction, typed: str) -> ParsedLeave | None:
-    """Open the form filled in from the typed text, unless it has unknown words: then return it."""
+    """Open the form filled in from typed leave; return the text that is none, to reply to it."""
     await interaction.ack()
     by, leave = await _parsed(interaction, typed)
-    if leave.unknown_words or not leave.is_about_leave:
+    if not leave.fills_form:
         return leave
     await _open_parsed(interaction, by, leave)
     return None
@@ -107,7 +107,7 @@ async def open_typed_or_empty(interaction: Interaction, typed: str) -> None:
 async def _parsed(interaction: Interaction, typed: str) -> tuple[Caller, ParsedLeave]:
     by = await identity.caller(interaction)
     context = await interaction.services.database.read(
-        typed_context.of_caller, by=by, now=interaction.now
+        typed_context.of_caller, by=by, now=interaction.now, typed=typed
     )
     return by, typed_leave.parse(typed, context)
 
@@ -245,7 +245,7 @@ async def _open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave)
     if interruption is not None:
         await interaction.open(interruption)
         return
-    await _open(interaction, form, typed_problems.asides(leave.problems))
+    await _open(interaction, form, typed_problems.asides(leave.problems, leave.note))
 
 
 async def _open(interaction: Interaction, form: _Form, asides: Sequence[Block] = ()) -> None:
@@ -316,6 +316,7 @@ def filled_of_typed(leave: ParsedLeave, leave_types: Iterable[LeaveType], today:
         end_date=leave.end_date or otherwise,
         begins_at_midday=leave.start_half_day == "pm",
         ends_at_midday=leave.end_half_day == "am",
+        note=leave.note,
     )
 
 

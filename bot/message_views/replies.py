@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.base import ids
-from bot.base.block_kit import Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import layout, text, words
-from bot.typed.typed_halves import Span
+from bot.blocks import text
 from storage.base import support_contact
 
 # Examples for the command; the parser must understand their translations, too.
@@ -55,25 +52,6 @@ def help_text(command: str, *, contact: str = "") -> str:
         contact_line(contact),
     )
     return "\n".join(lines)
-
-
-def not_understood(
-    command: str, typed: str, type_name: str | None, span: Span, value: str
-) -> Message:
-    """One line about typed words, and a button for the form; ``value`` is what was understood."""
-    shown = gettext("Sorry, I didn't understand “{words}”.", words=text.cut(typed, _MAX_COMMAND))
-    rest = [] if type_name is None else [text.cut(type_name, text.MAX_NAME)]
-    if span.start_date is not None and span.end_date is not None:
-        rest.append(
-            words.span(span.start_date, span.end_date, span.start_half_day, span.end_half_day)
-        )
-    if rest:
-        shown += " " + gettext("I did understand: {rest}.", rest=", ".join(rest))
-    else:
-        shown += " " + gettext("`{command} help` shows examples.", command=command)
-    line = text.escaped(shown)
-    button = layout.button(gettext("Request leave"), ids.OPEN_UNDERSTOOD, value, "primary")
-    return {"text": line, "blocks": [text.section(line), layout.actions(button)]}
 
 
 def contact_line(contact: str) -> str:

@@ -5,20 +5,20 @@ Only unambiguous text is parsed; everything else becomes a problem that says why
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, get_args
 
-from bot.typed import typed_days, typed_terms, typed_types
-from bot.typed.phrases import rewriting
+from bot.typed import typed_days, typed_notes, typed_terms, typed_types
+from bot.typed.phrases import questions, rewriting
 from bot.typed.problems import Problem, Unclear
 from bot.typed.typed_halves import Span
 from bot.typed.typed_patterns import Joiner
 from bot.typed.typed_terms import Day, Term, Word
 from bot.typed.typed_types import Mention, TypeNames
 from bot.typed.words.languages import words_of
-from bot.typed.words.vocabulary import Words
 from storage.base.values import HalfDay, LeaveType
 
 # The rest of longer text is not understood. Some letters become several when they are folded.
@@ -30,8 +30,11 @@ _ABOUT_TYPES: Final = ("which_type", "several_types")
 class ParsedLeave:
     """The parsed text; None where a part is absent or ambiguous.
 
-    ``is_about_leave``: whether it mentions days, halves or leave types at all. ``otherwise`` are
-    the days of the text without its unknown words, which may have changed them.
+    ``is_about_leave``: whether it mentions days, halves or leave types at all. ``is_question``: it
+    asks something, so it fills no form; ``asks_for_leave`` if the answer may offer one. ``note`` is
+    the reason as typed. ``otherwise`` are the days
+    of the text without its unknown words, unless one of these may change them. ``has_subject``: an
+    unknown word comes before all others, and may be the person whose leave it is.
     """
 
     start_date: date | None = None
@@ -40,14 +43,27 @@ class ParsedLeave:
     end_half_day: HalfDay | None = None
     leave_type_id: str | None = None
     problems: tuple[Problem, ...] = ()
+    note: str | None = None
     is_about_leave: bool = False
+    is_question: bool = False
+    asks_for_leave: bool = False
+    has_subject: bool = False
     otherwise: Span = Span()
 
     @property
     def unknown_words(self) -> str:
         """The words that were not understood."""
-        unknown = [problem.typed for problem in self.problems if problem.kind == "unknown"]
-        return " … ".join(unknown)
+        return " … ".join(self.unknown)
+
+    @property
+    def unknown(self) -> list[str]:
+        """The same, one text for words in a row."""
+        return [problem.typed for problem in self.problems if problem.kind == "unknown"]
+
+    @property
+    def fills_form(self) -> bool:
+        """Whether it is a request that was understood."""
+        return self.is_about_leave and not self.unknown and not self.is_question
 
     @property
     def has_unclear_days(self) -> bool:
@@ -69,7 +85,8 @@ class ParsingContext:
     ``today`` is in their time zone. ``is_month_first`` is None if their country writes dates
     either way. ``weekdays`` are their working days, Monday 0. ``language`` is theirs, such as
     ``de``; English is always understood, too. ``main_type_id`` is the leave type that people call
-    vacation, ``holidays`` are the next public holidays by plain name.
+    vacation, ``holidays`` are the next public holidays by plain name. ``subject`` is the first word
+    if it is another person's name, casefolded, else "".
     """
 
     today: date
@@ -79,6 +96,7 @@ class ParsingContext:
     language: str = "en"
     main_type_id: str | None = None
     holidays: Mapping[str, date] = field(default_factory=dict)
+    subject: str = ""
 
 
 def parse(typed: str, context: ParsingContext) -> ParsedLeave:
@@ -89,24 +107,36 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     found by code, name or a prefix of either. If a word was not understood, no days are returned,
     because the word may change all of them.
     """
-    folded = typed_types.plain(typed)
-    text = rewriting.without_symbols(folded[:MAX_LENGTH])
     leave_types = [leave_type for leave_type in context.leave_types if not leave_type.is_archived]
     vocabulary = words_of(context.language)
     type_names = TypeNames(leave_types)
-    text, mentions = type_names.phrases_of(text)
-    text = rewriting.reduced(
-        text,
-        context.language,
-        today=context.today,
-        weekdays=context.weekdays,
-        holidays=context.holidays,
-    )
-    terms, groups = typed_terms.terms_of(text, context.language)
+
+    def reduced(text: str) -> str:
+        return rewriting.reduced(
+            text,
+            context.language,
+            today=context.today,
+            weekdays=context.weekdays,
+            holidays=context.holidays,
+        )
+
+    asked = typed
     problems: list[Problem] = []
+    places: set[int] = set()
+    if context.subject:
+        problems.append(Problem(kind="unknown", typed=context.subject))
+        places.add(0)
+        name = re.escape(context.subject)
+        typed = re.sub(rf"(?<!\S){name}(?:['’]s)?(?!\S)", "", typed, count=1, flags=re.IGNORECASE)
+    typed, note = typed_notes.split(typed, context.language, type_names, reduced)
+    folded = typed_types.plain(typed)
+    text = rewriting.without_symbols(folded[:MAX_LENGTH])
+    text, mentions = type_names.phrases_of(text)
+    text = reduced(text)
+    terms, groups = typed_terms.terms_of(text, context.language)
     synonyms: list[Mention] = []
-    for words in groups:
-        named, remaining = type_names.mentions_of(words, vocabulary.fillers)
+    for group in groups:
+        named, remaining = type_names.mentions_of(group.words, vocabulary.fillers)
         mentions += named
         meant, remaining = typed_types.synonyms_of(
             remaining, leave_types, vocabulary.type_words, context.main_type_id
@@ -117,6 +147,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         ]
         if unknown:
             problems.append(Problem(kind="unknown", typed=" ".join(unknown)))
+            places.add(group.terms_before)
     if len(folded) > MAX_LENGTH:
         problems.append(Problem(kind="unknown", typed=folded[MAX_LENGTH:]))
     mentions += typed_types.most_specific(synonyms, mentions, context.main_type_id)
@@ -140,7 +171,10 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         )
     except Unclear as unclear:
         problems.append(unclear.problem)
-    otherwise = span if _are_kept(terms, problems, vocabulary) else Span()
+    is_kept = not span.problems and _are_kept(
+        terms, problems, places, context, is_cut=len(folded) > MAX_LENGTH
+    )
+    otherwise = span if is_kept else Span()
     if not is_understood:
         span = Span()
     is_about_leave = bool(mentions) or any(map(_is_about_leave, terms))
@@ -151,22 +185,47 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         end_half_day=span.end_half_day,
         leave_type_id=leave_type_id,
         problems=(*span.problems, *problems),
+        note=note,
         is_about_leave=is_about_leave,
+        is_question=questions.is_question(asked),
+        asks_for_leave=questions.is_request(asked),
+        has_subject=0 in places,
         otherwise=otherwise,
     )
 
 
-def _are_kept(terms: Sequence[Term], problems: Sequence[Problem], words: Words) -> bool:
-    """Whether the days are worth showing beside unknown words.
+def _are_kept(
+    terms: Sequence[Term],
+    problems: Sequence[Problem],
+    places: Collection[int],
+    context: ParsingContext,
+    *,
+    is_cut: bool,
+) -> bool:
+    """Whether the days are what is meant, whatever the unknown words mean.
 
-    Not beside a month or "except", or if they depend on another day: "friday after the 4th advent".
+    Not beside a word such as "except", within the days, or after a word that joins another day:
+    "friday after the 4th advent". ``places`` are the numbers of terms before the unknown words.
     """
-    unknown = {word for problem in problems for word in problem.typed.split()}
-    are_beside = any(
+    if any(problem.kind != "unknown" for problem in problems) or is_cut:
+        return False
+    if problems and any(
         isinstance(term, Word) and term.kind in ("before", "after", "back") for term in terms
+    ):
+        return False
+    if terms and len(terms) in places and _may_continue(terms[-1]):
+        return False
+    unknown = {word for problem in problems for word in problem.typed.split()}
+    return {0, len(terms)}.issuperset(places) and not any(
+        typed_notes.may_move(word, context.language) for word in unknown - {context.subject}
     )
-    moving = words.exceptions | words.months.keys()
-    return not (unknown & moving or (problems and are_beside))
+
+
+def _may_continue(term: Term) -> bool:
+    """Whether the word after the term may belong to it: "until Easter", "the 4th Advent"."""
+    if isinstance(term, Word):
+        return term.kind in get_args(Joiner)
+    return term.number is not None and term.month is None and term.weekday is None
 
 
 def _is_about_leave(term: Term) -> bool:

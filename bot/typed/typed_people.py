@@ -1,4 +1,4 @@
-"""Finds the person whom typed text mentions with an @, before it is parsed as leave. Pure."""
+"""Finds the person whom typed text mentions, before it is parsed as leave. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from storage.base.values import User
 _MENTION: Final = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^>]*)?>|(?<!\S)@(?=[^\s@])")
 _JOINTS: Final = re.compile(r"[\s._-]+")
 _MAX_NAME_WORDS: Final = 5
+_SUBJECT: Final = re.compile(
+    r"\s*(?:(?:hi|hello|hey|hallo|moin|please|bitte)[\s,]+)?(?P<name>[^\W\d][\w-]*)(?:['’]s)?"
+    r" (?:is|has|ist|hat|sick|ill|unwell|poorly|off|out|away|ooo|absent|krank|frei|weg|abwesend)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +47,15 @@ def mentions_of(typed: str) -> list[Mention]:
         )
         for match in _MENTION.finditer(typed)
     ]
+
+
+def subject_of(typed: str) -> str:
+    """The first word, casefolded, if what follows says that a person is off; else "".
+
+    It may be a name that passes for another word, as in "Will is off" and "May sick today".
+    """
+    match = _SUBJECT.match(typed)
+    return match["name"].casefold() if match else ""
 
 
 def named(mention: Mention, people: Sequence[User]) -> tuple[list[User], str]:

@@ -53,17 +53,25 @@ _BETWEEN_WEEKS: Final = {"next": 1, "coming": 1, "next_or_coming": 1, "last": -1
 _OTHER_WORD: Final = re.compile(r"[^\s,;]+")
 
 
-def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherWords:
+    """Words in a row that are no terms, with the number of terms before them."""
+
+    words: list[str]
+    terms_before: int
+
+
+def terms_of(text: str, language: str) -> tuple[list[Term], list[OtherWords]]:
     """The days, halves and joining words of a casefolded text, and runs of other words."""
     words, patterns = words_of(language), patterns_of(language)
     text = patterns.compound.sub(r"\1 \2", text)
     terms: list[Term] = []
-    groups: list[list[str]] = [[]]
+    groups = [OtherWords(words=[], terms_before=0)]
     at = end_of_day = 0
     while at < len(text):
         if text[at] in " ,;":
             if text[at] == ";":
-                groups.append([])
+                groups.append(OtherWords(words=[], terms_before=len(terms)))
             at += 1
             continue
         matched = _term_at(text, at, words, patterns)
@@ -71,7 +79,7 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
             match = _OTHER_WORD.match(text, at)
             assert match is not None
             # A full stop may end a sentence.
-            groups[-1].append(match.group().rstrip(".") or match.group())
+            groups[-1].words.append(match.group().rstrip(".") or match.group())
         else:
             match, term = matched
             is_after_day = bool(terms) and isinstance(terms[-1], Day) and text[end_of_day:at] == " "
@@ -82,9 +90,9 @@ def terms_of(text: str, language: str) -> tuple[list[Term], list[list[str]]]:
                 terms.append(term)
             if isinstance(term, Day):
                 end_of_day = match.end()
-            groups.append([])
+            groups.append(OtherWords(words=[], terms_before=len(terms)))
         at = match.end()
-    return terms, [group for group in groups if group]
+    return terms, [group for group in groups if group.words]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -173,7 +173,7 @@ def after_selection(view: ShownView, action: Action) -> Filled:
 
 
 def packed(filled: Filled) -> str:
-    """Type, days and halves, for the value of a button."""
+    """Type, days, halves and note, for the value of a button. Typed notes are short."""
     return "|".join(
         (
             filled.leave_type_id or "",
@@ -181,6 +181,7 @@ def packed(filled: Filled) -> str:
             "" if filled.end_date is None else filled.end_date.isoformat(),
             ids.MIDDAY if filled.begins_at_midday else "",
             ids.MIDDAY if filled.ends_at_midday else "",
+            filled.note or "",
         )
     )
 
@@ -188,13 +189,14 @@ def packed(filled: Filled) -> str:
 def unpacked(value: str) -> Filled:
     """The values of ``packed``; no values for what another version packed."""
     try:
-        leave_type_id, first, last, begins, ends = value.split("|")
+        leave_type_id, first, last, begins, ends, note = value.split("|", 5)
         return Filled(
             leave_type_id=leave_type_id or None,
             start_date=date.fromisoformat(first) if first else None,
             end_date=date.fromisoformat(last) if last else None,
             begins_at_midday=begins == ids.MIDDAY,
             ends_at_midday=ends == ids.MIDDAY,
+            note=note or None,
         )
     except ValueError:
         return Filled(leave_type_id=None, start_date=None, end_date=None)

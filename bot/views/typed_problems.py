@@ -1,16 +1,21 @@
-"""Sentences about typed words that were not understood."""
+"""Sentences about typed words that were not understood, and the button for those that were."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from bot.base import ids
-from bot.base.block_kit import Block
+from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import text, words
+from bot.blocks import layout, text, words
 from bot.typed.problems import Problem, ProblemKind
+from bot.views import request_values
+from bot.views.request_values import Filled
+from storage.base.values import HalfDay, User
 
+_MAX_TYPED: Final = 40
 _MAX_PROBLEMS: Final = 8
 _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
     "unknown": gettext_noop("Sorry, I didn't understand “{typed}”. Please choose the days below."),
@@ -41,11 +46,13 @@ _PROBLEM_SENTENCES: Final[Mapping[ProblemKind, str]] = {
 }
 
 
-def asides(problems: Sequence[Problem]) -> list[Block]:
-    """The words typed after the command that were not understood, as sentences."""
-    if not problems:
-        return []
+def asides(problems: Sequence[Problem], note: str | None = None) -> list[Block]:
+    """The words typed after the command that were not understood, and those in the note."""
     lines = [_problem_sentence(problem) for problem in problems[:_MAX_PROBLEMS]]
+    if note is not None:
+        lines.append(gettext("“{note}” is in the note.", note=text.cut(note, text.MAX_NAME)))
+    if not lines:
+        return []
     block = text.paragraph("\n".join(lines))
     return [{"block_id": ids.ASIDES, **block}]
 
@@ -54,3 +61,74 @@ def _problem_sentence(problem: Problem) -> str:
     typed = text.cut(problem.typed, text.MAX_NAME)
     choices = words.names([text.cut(choice, text.MAX_NAME) for choice in problem.choices])
     return gettext(_PROBLEM_SENTENCES[problem.kind], typed=typed, choices=choices)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """What was read of typed text, for a button: its form has these values, and no others.
+
+    ``person`` is the person for whom the leave is recorded; None if it is the reader's own.
+    """
+
+    filled: Filled
+    type_name: str | None = None
+    person: User | None = None
+
+    @property
+    def line(self) -> str:
+        """The values as a sentence."""
+        filled = self.filled
+        parts = [] if self.person is None else [text.cut(self.person.name, text.MAX_NAME)]
+        if self.type_name is not None:
+            parts.append(text.cut(self.type_name, text.MAX_NAME))
+        if filled.start_date is not None and filled.end_date is not None:
+            begins, ends = filled.begins_at_midday, filled.ends_at_midday
+            halves: tuple[HalfDay | None, HalfDay | None]
+            halves = ("pm" if begins else None, "am" if ends else None)
+            parts.append(words.span(filled.start_date, filled.end_date, *halves))
+        if filled.note is not None:
+            parts.append(f"“{text.cut(filled.note, text.MAX_NAME)}”")
+        return gettext("I read: {rest}.", rest=", ".join(parts))
+
+    @property
+    def button(self) -> Block:
+        packed = request_values.packed(self.filled)
+        if self.person is None:
+            label, action_id = gettext("Request leave"), ids.OPEN_UNDERSTOOD
+            return layout.button(label, action_id, packed, "primary")
+        label, action_id = gettext("Record leave"), ids.RECORD_UNDERSTOOD
+        return layout.button(label, action_id, f"{self.person.id}|{packed}", "primary")
+
+
+def not_understood(command: str, typed: str, reading: Reading | None) -> Message:
+    """One line about typed words, and a button for the form with the rest."""
+    shown = gettext("Sorry, I didn't understand “{words}”.", words=text.cut(typed, _MAX_TYPED))
+    rest = examples(command) if reading is None else reading.line
+    return _with_button(f"{shown} {rest}", reading)
+
+
+def examples(command: str) -> str:
+    return gettext("`{command} help` shows examples.", command=command)
+
+
+def offer(reading: Reading) -> Message:
+    """What was read of a question or a colleague's leave, and a button for the form with it."""
+    if reading.person is None:
+        asked = gettext("Do you want to request this leave?")
+    else:
+        asked = gettext("Do you want to record this leave?")
+    return _with_button(f"{reading.line} {asked}", reading)
+
+
+def no_answer(command: str, typed: str) -> Message:
+    """The response to other questions: where help is."""
+    shown = gettext("Sorry, I can't answer “{words}”.", words=text.cut(typed, _MAX_TYPED))
+    rest = gettext("`{command} help` shows what you can ask.", command=command)
+    return _with_button(f"{shown} {rest}", None)
+
+
+def _with_button(shown: str, reading: Reading | None) -> Message:
+    line = text.escaped(shown)
+    if reading is None:
+        return {"text": line}
+    return {"text": line, "blocks": [text.section(line), layout.actions(reading.button)]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import peewee
 from peewee import Select, fn
 
 from storage.base.values import Caller, User
@@ -47,6 +48,17 @@ def _find(tx: Transaction, words: str, by: Caller, *, only_reachable: bool) -> l
     return [rows.user(row) for row in users]
 
 
+def named(tx: Transaction, words: str, *, by: Caller) -> list[User]:
+    """People whose first or last name is in the casefolded text, for any caller; none archived.
+
+    On SQLite, letters that are not English are found in small letters, and at the beginning of a
+    word in capitals. At most 99.
+    """
+    forms = f" {words} {words.title()} "
+    people = tx.all(_named, organisation_id=by.organisation_id, typed=forms, limit=MAX_OPTIONS)
+    return [rows.user(row) for row in people]
+
+
 def normalised(words: str) -> str:
     """The typed text with single spaces."""
     return " ".join(words.split())
@@ -55,6 +67,28 @@ def normalised(words: str) -> str:
 def option(tx: Transaction, user_id: str | None, *, by: Caller) -> User | None:
     """The person who is selected in such a menu."""
     return None if user_id is None else people_rows.find(tx, by.organisation_id, user_id)
+
+
+@compiled_per_engine
+def _named(
+    engine: Engine, organisation_id: Param[str], typed: Param[str], limit: Param[int]
+) -> Select:
+    user = UserRow
+    return (
+        user.select(*rows.USER)
+        .where(
+            user.organisation_id == organisation_id,
+            user.status != "archived",
+            _contains(typed, _word(user.first_name), engine)
+            | _contains(typed, _word(user.last_name), engine),
+        )
+        .order_by(user.first_name, user.last_name, user.id)
+        .limit(limit)
+    )
+
+
+def _word(name: Expr) -> Expr:
+    return fn.LOWER(peewee.Value(" ").concat(name).concat(" "))
 
 
 @compiled_per_engine
@@ -92,11 +126,11 @@ def matching(
     )
 
 
-def _contains(text: Expr, part: Param[str], engine: str) -> Expr:
+def _contains(text: Expr | Param[str], part: Expr | Param[str], engine: str) -> Expr:
     return _position(text, part, engine) > 0
 
 
-def _position(text: Expr, part: Param[str], engine: str) -> Expr:
+def _position(text: Expr | Param[str], part: Expr | Param[str], engine: str) -> Expr:
     # Not LIKE: wildcards in the text would have to be escaped.
     position = fn.INSTR if engine == "sqlite" else fn.STRPOS
     return position(text, part)

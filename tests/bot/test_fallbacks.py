@@ -20,7 +20,7 @@ CHANNEL = "CWHOISOUT"
 
 
 def missing_words(message: dict[str, Any]) -> list[str]:
-    """Words of the card, or in bold in the first section or all of it, that the text lacks."""
+    """What the text lacks of the card, or of the first section's bold words, or names and dates."""
     text = message.get("text") or ""
     cards = [block for block in message.get("blocks") or [] if block["type"] == "card"]
     if cards:
@@ -32,7 +32,8 @@ def missing_words(message: dict[str, Any]) -> list[str]:
     if first is None:
         return [] if text else ["…"]
     shown = first["text"]["text"]
-    stressed = re.findall(r"\*([^*]+)\*", shown) or [shown.rstrip(".")]
+    # Without bold words: its names and dates.
+    stressed = re.findall(r"\*([^*]+)\*", shown) or re.findall(r"[A-Z]\w{2,}|\d+", shown)
     return [words for words in stressed if words not in text]
 
 

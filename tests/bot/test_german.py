@@ -53,7 +53,7 @@ TAKES_AWAY: Final = re.compile(r"\.(remove|delete|archive|revoke|off|deactivate|
 # In addition to the command's own words.
 TYPED: Final = (
     *("3-7 aug", "gibberish", "3-7 aug gibberish", "calendar", "calendar everyone"),
-    *("@ada 3-7 aug", "@weg heute", "@gibberish", "@ada @eve"),
+    *("@ada 3-7 aug", "@weg heute", "@gibberish", "@ada @eve", "eve heute krank", "bin ich weg?"),
 )
 # Typed into searches, and filled into forms so that they concern a person's leave.
 SEARCHED: Final = {
@@ -509,6 +509,7 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     german.write(people.update, german.people[ADA].id, dict.fromkeys(allowance))
     anna.click(ids.EDIT)
     anna.click(ids.OPEN_UNDERSTOOD)
+    anna.click(ids.RECORD_UNDERSTOOD)
     # Before these are cancelled.
     anna.click(ids.INTERRUPT)
     anna.click(ids.OTHER_COVER)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.typed.phrases.commands import Command, command_of
+from bot.typed.typed_halves import Span
 from bot.typed.typed_leave import ParsedLeave
 from tests.bot.test_typed_leave import TYPES, a_type, dates_of, parsed
 
@@ -289,11 +290,41 @@ def test_a_public_holiday_that_a_person_does_not_have_is_unknown() -> None:
 
 
 def test_the_days_beside_an_unknown_word_are_kept_for_the_button() -> None:
-    leave = typed("lunch on friday with grace")
+    leave = typed("off on friday with the choir")
 
-    assert leave.unknown_words == "lunch … with grace"
+    assert leave.unknown_words == "with choir"
     assert dates_of(leave) is None
-    assert leave.otherwise.start_date == date(2026, 11, 27)
+    assert (leave.otherwise.start_date, leave.has_subject) == (date(2026, 11, 27), False)
+
+
+@pytest.mark.parametrize(
+    "text", ["chloe sick today", "my son is ill today", "mum's funeral on friday"]
+)
+def test_an_unknown_word_at_the_beginning_may_be_a_person(text: str) -> None:
+    assert typed(text).has_subject
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "friday at noon",
+        "off on friday evening",
+        "tomorow mornign",
+        "off nxt friday",
+        "friday ma off",
+    ]
+    + [
+        "off friday until further notice",
+        "off on friday 9am",
+        "off fridays",
+        "half day friday chores",
+    ],
+)
+def test_days_and_halves_that_an_unknown_word_may_change_are_not_kept(text: str) -> None:
+    leave = typed(text)
+
+    assert not leave.fills_form or leave.problems
+    assert leave.otherwise.start_date is None
 
 
 @pytest.mark.parametrize(
@@ -349,3 +380,208 @@ def test_requests_are_no_questions(text: str) -> None:
 @given(st.text(max_size=80))
 def test_any_text_is_a_question_or_not(text: str) -> None:
     assert isinstance(command_of(text), Command | None)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "note"),
+    [
+        ("sick today, dentist", "en", "dentist"),
+        ("Sick today, Dentist :tooth:, thanks!", "en", "Dentist :tooth:"),
+        ("friday off because of the dentist", "en", "the dentist"),
+        ("3-7 aug (family visit)", "en", "family visit"),
+        ("tomorrow morning off – moving house", "en", "moving house"),
+        ("next week - wedding in Rome", "en", "wedding in Rome"),
+        ("off tomorrow: boiler & plumber", "en", "boiler & plumber"),
+        ("heute krank – Zahnarzt", "de", "Zahnarzt"),
+        ("morgen frei, Umzug nach Köln", "de", "Umzug nach Köln"),
+        ("Freitag frei wegen Zahnarzt", "de", "Zahnarzt"),
+    ],
+)
+def test_a_reason_at_the_end_becomes_the_note(text: str, language: str, note: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.note, leave.problems) == (note, ())
+    assert leave.fills_form
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("friday, mornings only", "en"),
+        ("3 aug, for a fortnight", "en"),
+        ("tomorrow off, except the afternoon", "en"),
+        ("off friday because I worked on sunday", "en"),
+        ("3-7 aug, not wednesday", "en"),
+        ("off tomorow, mornign", "en"),
+        ("tomorrow, until 3pm", "en"),
+        ("tomorrow, unpaid", "en"),
+        ("Freitag, nur vormittags", "de"),
+        ("Freitag frei, außer abends", "de"),
+    ],
+)
+def test_words_that_may_change_the_leave_are_no_reason(text: str, language: str) -> None:
+    assert typed(text, language).note is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tomorrow :)", "tomorrow off pls 🙏", "thanks! tomorrow off", "tomorrow off &lt;3 ty"]
+    + ["tomorrow off, thanks in advance!", ":wave::skin-tone-2: tomorrow off :palm_tree:!"]
+    + ["tomorrow, danke", "hi :-) off tomorrow ;-)"],
+)
+def test_smileys_and_thanks_are_no_unknown_words(text: str) -> None:
+    leave = typed(text)
+
+    assert (dates_of(leave), leave.problems, leave.note) == (("2026-11-24",) * 2, (), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "days", "halves"),
+    [
+        ("leaving at noon on friday", "en", ("2026-11-27", "2026-11-27"), ("pm", None)),
+        ("I'm leaving friday at midday", "en", ("2026-11-27", "2026-11-27"), ("pm", None)),
+        ("from wednesday noon until friday", "en", ("2026-11-25", "2026-11-27"), ("pm", None)),
+        ("from wed until friday noon", "en", ("2026-11-25", "2026-11-27"), (None, "am")),
+        ("from tomorrow lunchtime to fri", "en", ("2026-11-24", "2026-11-27"), ("pm", None)),
+        ("am off on friday", "en", ("2026-11-27", "2026-11-27"), (None, None)),
+        ("ab mittwoch mittag bis freitag", "de", ("2026-11-25", "2026-11-27"), ("pm", None)),
+        ("von Mi mittag bis Fr mittag", "de", ("2026-11-25", "2026-11-27"), ("pm", "am")),
+        ("ich gehe am Freitag mittags", "de", ("2026-11-27", "2026-11-27"), ("pm", None)),
+    ],
+)
+def test_noon_begins_or_ends_the_leave(
+    text: str, language: str, days: tuple[str, str], halves: tuple[str | None, str | None]
+) -> None:
+    leave = typed(text, language)
+
+    assert (dates_of(leave), leave.problems) == (days, ())
+    assert (leave.start_half_day, leave.end_half_day) == halves
+
+
+ASKING = st.sampled_from(
+    [
+        "am i",
+        "is grace",
+        "are we",
+        "who is",
+        "who else has",
+        "when is chloe",
+        "when am i",
+        "do i have",
+    ]
+    + [
+        "does amir take",
+        "can i take",
+        "can i please have",
+        "could i get",
+        "may i have",
+        "is it ok if i",
+    ]
+    + ["would it be ok to take", "any chance i could have", "is there any chance of", "what about"]
+    + ["how about", "has hedy got", "will i be", "wondering if i can take", "is", "why am i"]
+    + [
+        "bin ich",
+        "ist grace",
+        "wer ist",
+        "wann ist amir",
+        "habe ich",
+        "hab ich",
+        "kann ich",
+        "darf ich",
+    ]
+    + [
+        "könnte ich bitte",
+        "sind wir",
+        "hat amir",
+        "wie lange bin ich",
+        "ist es möglich",
+        "muss ich",
+    ]
+)
+GREETINGS = st.sampled_from(["", "hi, ", "Hello! ", "hey ", "Hallo, ", "please ", "guten morgen "])
+DAYS = st.sampled_from(
+    ["friday", "on friday", "am freitag", "tomorrow", "morgen", "3-7 aug", "next week", "today pm"]
+    + ["the 30th", "24 dec - 2 jan", "sick today", "christmas", "heute", "nächste woche", "14.12."]
+)
+ENDINGS = st.sampled_from(["", " off", " frei", " weg", " please", ", thanks!", " :)", ", dentist"])
+LANGUAGES = st.sampled_from(["en", "de"])
+
+
+@given(GREETINGS, ASKING, DAYS, ENDINGS, LANGUAGES)
+def test_no_sentence_in_an_asking_form_fills_the_form(
+    greeting: str, asking: str, days: str, ending: str, language: str
+) -> None:
+    assert not typed(f"{greeting}{asking} {days}{ending}", language).fills_form
+
+
+@given(
+    GREETINGS, DAYS, ENDINGS, st.sampled_from(["?", " ?", "??", "？", "?!"]), LANGUAGES, st.data()
+)
+def test_no_sentence_with_a_question_mark_fills_the_form(
+    greeting: str, days: str, ending: str, mark: str, language: str, data: st.DataObject
+) -> None:
+    words = f"{greeting}{days} off{ending}".split()
+    words[data.draw(st.integers(0, len(words) - 1))] += mark
+
+    assert not typed(" ".join(words), language).fills_form
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["may 3-7", "may the 4th", "do 3.12. frei", "was sick yesterday", "will be off on friday"]
+    + ["would like friday off", "have friday off please", "i can't come in tomorrow, ill"]
+    + ["am freitag bin ich weg", "haben wir am freitag frei gesagt", "bin krank", "so 6.12. frei"],
+)
+def test_statements_are_no_questions(text: str) -> None:
+    assert typed(text, "de").is_question == text.startswith("haben wir")
+
+
+MEANT = st.sampled_from(
+    [
+        "3-7 aug",
+        "tomorrow",
+        "next fri pm",
+        "off on friday morning",
+        "24 dec - 2 jan",
+        "next week am",
+    ]
+    + ["from wednesday noon until friday", "since friday", "week of 11 january", "rest of the week"]
+    + ["2027-06-14 for 3 days", "mon-wed", "friday before christmas", "leaving at noon on friday"]
+)
+
+
+@given(MEANT, st.text("qxz", min_size=1, max_size=12), LANGUAGES, st.data())
+def test_what_a_button_offers_beside_an_unknown_word_is_what_was_typed(
+    meant: str, unknown: str, language: str, data: st.DataObject
+) -> None:
+    words = meant.split()
+    words.insert(data.draw(st.integers(0, len(words))), unknown)
+
+    leave, of_meant = typed(" ".join(words), language), typed(meant, language)
+
+    assert not leave.fills_form
+    assert leave.otherwise in (of_meant.otherwise, Span())
+
+
+@given(MEANT, LANGUAGES, st.data())
+def test_what_a_button_offers_beside_a_misspelt_word_is_what_was_typed(
+    meant: str, language: str, data: st.DataObject
+) -> None:
+    words = meant.split()
+    at = data.draw(st.integers(0, len(words) - 1))
+    word = words[at]
+    letter = data.draw(st.integers(0, max(len(word) - 2, 0)))
+    words[at] = data.draw(
+        st.sampled_from(
+            [
+                word[:letter] + word[letter + 1 :],
+                word[:letter] + word[letter] + word[letter:],
+                word[:letter] + word[letter + 1 : letter + 2] + word[letter] + word[letter + 2 :],
+            ]
+        )
+    )
+
+    leave, of_meant = typed(" ".join(words), language), typed(meant, language)
+
+    if leave.unknown and not leave.has_subject:
+        assert leave.otherwise in (of_meant.otherwise, Span())

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.blocks import words
-from bot.message_views import answers, approver_messages, reminders, replies, requester_messages
+from bot.message_views import answers, approver_messages, reminders, requester_messages
 from bot.message_views import card as cards
 from bot.message_views.answers import Away, OwnLeave
+from bot.typed import typed_notes
 from bot.typed.problems import Problem, ProblemKind
-from bot.typed.typed_halves import Span
 from bot.views import decline, live_line, notice, request_form, typed_problems
 from bot.views.form_alerts import Alerts
 from bot.views.request_values import WHOLE, WITH_ALERT, Filled
@@ -449,9 +449,20 @@ def test_any_number_of_types_fits_into_the_form(number: int) -> None:
 
 @given(text(4_000, least=0))
 def test_typed_words_are_repeated_without_markup(typed: str) -> None:
-    message = replies.not_understood("/timeoff", typed, typed, Span(), "value")
-    assert is_harmless(message)
-    assert problems_of_message(message["text"], message.get("blocks") or []) == []
+    filled = Filled(
+        leave_type_id=None,
+        start_date=date(2026, 8, 3),
+        end_date=date(2026, 8, 3),
+        note=typed[: typed_notes.MAX_LENGTH] or None,
+    )
+    reading = typed_problems.Reading(filled=filled, type_name=typed)
+    for message in (
+        typed_problems.not_understood("/timeoff", typed, reading),
+        typed_problems.offer(reading),
+        typed_problems.no_answer("/timeoff", typed),
+    ):
+        assert is_harmless(message)
+        assert problems_of_message(message["text"], message.get("blocks") or []) == []
     assert problems_of_view(notice.view("A title that is far too long for Slack", typed)) == []
 
 

@@ -34,3 +34,29 @@ def test_a_domain_matches_no_people(database: Database, typed: str, first_names:
     people = database.read_now(people_search.find, typed, by=acme.caller)
 
     assert [user.first_name for user in people] == first_names
+
+
+@pytest.mark.parametrize(
+    ("typed", "first_names"),
+    [
+        ("ada", ["Ada"]),
+        ("mcdonald", ["Mary Ann"]),
+        ("with mary ann", ["Mary Ann"]),
+        ("mary", []),
+        ("émile or ada", ["Ada", "Émile"]),
+        ("adam", []),
+        ("", []),
+        ("%", []),
+    ],
+)
+def test_people_are_named_by_whole_words(
+    database: Database, typed: str, first_names: list[str]
+) -> None:
+    acme = an_organisation(database)
+    a_person(database, acme)
+    a_person(database, acme, first_name="Mary Ann", last_name="McDonald", email="mary@acme.example")
+    a_person(database, acme, first_name="Émile", email="emile@acme.example")
+
+    people = database.read_now(people_search.named, typed, by=acme.caller)
+
+    assert [user.first_name for user in people] == first_names

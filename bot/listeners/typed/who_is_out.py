@@ -71,6 +71,6 @@ def _days(
         return today, end_of_week(today)
     context = typed_context.of_person(tx, user, by=by, now=now)
     leave = typed_leave.parse(typed, context)
-    if leave.problems or leave.start_date is None or leave.end_date is None:
+    if leave.problems or leave.note or leave.start_date is None or leave.end_date is None:
         return None
     return leave.start_date, min(leave.end_date, leave.start_date + timedelta(days=_MAX_DAYS))

@@ -54,6 +54,11 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("balance", rf"(?:days|{_LEAVE}) (?:left|remaining)"),
     ("balance", rf"{_SHOW}{_MY}(?:urlaubskonto|konto|kontostand|resturlaub)"),
     ("balance", r"wie ?viele? .*\b(?:noch|übrig|habe ich|hab ich)\b.*"),
+    (
+        "balance",
+        r"(?:do i|have i) (?:still )?(?:have|got) (?:any|enough) .*\b(?:left|remaining)\b.*",
+    ),
+    ("balance", r"(?:habe?|hätte) ich noch (?:genug )?(?:urlaub|tage|urlaubstage|resturlaub)\b.*"),
     ("out", rf"{_WHO} {_OFF}(?P<rest> .*)?"),
     ("out", r"who(?:'s| has| is taking|'s taking)(?P<rest> .+) off"),
     ("out", r"who (?:isn't|is not|won't be) (?:in|here|around|working)(?P<rest> .*)?"),
@@ -67,6 +72,14 @@ _PHRASES: Final[tuple[tuple[CommandName, str], ...]] = (
     ("mine", rf"{_SHOW}my (?:{_LEAVE}|requests?|leaves)"),
     ("mine", rf"{_SHOW}(?:meine|mein|meinen) (?:urlaube?|anträge|abwesenheiten)"),
     ("mine", r"mine|meine"),
+    ("mine", rf"(?:am|was|will) i (?:be )?(?:.* )?{_OFF}(?: .*)?"),
+    ("mine", rf"(?:do|have) i (?:have |got )+(?:.* )?(?:off|booked|{_LEAVE})(?: .*)?"),
+    ("mine", rf"when (?:am i|do i have|will i be|have i got) (?:.* )?(?:{_OFF}|{_LEAVE})(?: .*)?"),
+    ("mine", rf"(?:when|is|are|was|were) (?:is |are )?my (?:.* )?(?:{_LEAVE}|requests?)(?: .*)?"),
+    ("mine", r"(?:what|anything)(?: have i| do i have)? (?:got )?booked(?: .*)?"),
+    ("mine", rf"(?:wann )?(?:bin|war) ich (?:.* )?{_WEG}(?: .*)?"),
+    ("mine", r"(?:wann )?(?:hab|habe|hatte) ich (?:.* )?(?:frei|urlaub|gebucht)(?: .*)?"),
+    ("mine", r"(?:wann )?(?:ist|sind) mein(?:e|en)? (?:.* )?(?:urlaube?|anträge?|antrag)(?: .*)?"),
     ("cancel", r"(?:cancel|storniere|stornieren)(?: .*)?"),
 )
 _COMPILED: Final = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES)

@@ -11,14 +11,18 @@ from functools import lru_cache
 from bot.typed.words.languages import any_of, words_of
 
 # Emoji, skin tones and what joins them.
-_SYMBOLS = frozenset(("So", "Sk", "Cf", "Mn"))
+_SYMBOLS = frozenset(("So", "Sk", "Cf", "Mn", "Me"))
+# Slack's names of emoji, and smileys; Slack escapes "<".
+_SMILEYS = re.compile(
+    r"(?<!\S)(?::[\w+'-]+:|[:;=8x][-'^]?[()\[\]dpo3|/\\*]|\^\^|xd|(?:<|&lt;)3)++(?=$|[\s,.!?)])"
+)
 # What may stand before and after a phrase.
 _START, _END = r"(?<![^\s,;-])", r"(?=$|[\s,;.-])"
 
 
 def without_symbols(text: str) -> str:
-    """The plain text without emoji and without colons, as in ``annual leave: 3 aug :pray:``."""
-    text = re.sub(r"(?<!\S):[a-z0-9_+-]+:(?!\S)|:(?=\s|$)", " ", text)
+    """The plain text without emoji, smileys and colons, as in ``annual leave: 3 aug :pray:``."""
+    text = re.sub(r":(?=\s|$)", " ", _SMILEYS.sub(" ", text))
     kept = (" " if unicodedata.category(letter) in _SYMBOLS else letter for letter in text)
     return " ".join("".join(kept).split())
 

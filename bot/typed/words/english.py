@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from bot.typed.words.vocabulary import MAIN, Words, names
+
+_NOON: Final = "(?:noon|midday|lunch(?:time)?)"
+_UNTIL: Final = "(?:to|until|till|through|thru|-)"
+_LEAVING: Final = (
+    "(?:(?:i'm|i'll be|i will be|i) )?(?:leaving|leave|finishing|finish|heading (?:off|out|home)|"
+    "going home|knocking off)(?: work| the office| home)?(?: early)?"
+)
 
 
 @cache
@@ -64,6 +72,32 @@ def english() -> Words:
             ("but", "each", "every", "except", "excluding", "not", "or", "over", "without")
         ),
         also=("and", "&"),
+        reasons=("because of", "because", "due to", "cos", "cause", "bc"),
+        moving=frozenset(
+            ("noon", "midday", "midnight", "lunch", "lunchtime", "breakfast", "dinner", "tonight")
+            + ("evening", "evenings", "night", "nights", "overnight", "mornings", "afternoons")
+            + ("hour", "hours", "hr", "hrs", "minute", "minutes", "min", "mins", "o'clock", "eod")
+            + ("early", "earlier", "late", "later", "soon", "only", "no", "none", "instead", "rest")
+            + ("maybe", "perhaps", "possibly", "probably", "fortnight", "fortnights", "onwards")
+            + ("weekend", "weekends", "weekday", "weekdays", "month", "months", "year", "years")
+            + ("day", "days", "week", "weeks", "daily", "weekly", "monthly", "quarter", "further")
+            + (
+                "nxt",
+                "lst",
+                "wk",
+                "wks",
+                "tmr",
+                "tmw",
+                "notice",
+                "halves",
+                "remainder",
+                "past",
+                "always",
+                "never",
+                "another",
+                "both",
+            )
+        ),
         fillers=frozenset(
             (
                 "a",
@@ -101,7 +135,8 @@ def english() -> Words:
             *("(?:i'm )?not (?:in|here|around|available|working|coming in)", "if that's ok(?:ay)?"),
             *("hi", "hello", "hey", "dear hiatus", "hiatus", "good morning", "good afternoon"),
             *("please", "pls", "plz", "thanks", "thank you", "thx", "cheers"),
-            *("thanks a lot", "many thanks", "thanks so much", "thank you very much"),
+            *("thanks a lot", "many thanks", "thanks so much", "thank you (?:very|so) much"),
+            *("thanks in advance", "thank you in advance", "ty", "tysm", "danke", "merci"),
             *("can i", "could i", "may i", "can you", "could you", "if possible"),
             *("would it be (?:possible|ok|okay) to", "is it (?:ok|okay) (?:if|to)"),
             *(
@@ -121,8 +156,14 @@ def english() -> Words:
             r"(?:not (?:feeling )?well|(?:feeling )?sick day|feeling (?:sick|ill))": "ill",
             r"(?:feeling )?(?:a (?:bit|little) )?under the weather": "ill",
             r"(?:paid|annual) (?:time off|vacation)|annual leave days?": "vacation",
-            r"after (?:lunch|noon|midday)": "pm",
-            r"(?:before|until|till) (?:lunch|noon|midday)": "am",
+            # "am off on friday", without "I".
+            r"\A *am(?= (?:off|out|away|sick|ill|unwell|ooo|taking|going|not|having)\b)": "",
+            # "leaving at noon on friday", "leaving friday at noon".
+            rf"{_LEAVING}((?: \S+){{0,4}}?) (?:at|by|from|after)(?: about)? {_NOON}": r"\1 pm",
+            rf"(from|starting|since)((?: (?!{_UNTIL} )\S+){{1,5}}?)(?: at)? {_NOON}": r"\1\2 pm",
+            rf"({_UNTIL})((?: \S+){{1,5}}?)(?: at)? {_NOON}": r"\1\2 am",
+            rf"(?:after|from|starting(?: at)?) {_NOON}": "pm",
+            rf"(?:before|until|till) {_NOON}": "am",
             r"between (\S.*?) (?:and|&)": r"\1 -",
             r"(christmas|xmas|easter|thanksgiving) week": r"week of \1",
         },

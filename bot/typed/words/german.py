@@ -98,6 +98,15 @@ def german() -> Words:
             + ("ein", *_forms("ein"))
         ),
         also=("und",),
+        reasons=("weil", "wegen", "aufgrund"),
+        moving=frozenset(
+            ("mittag", "mittags", "mitternacht", "abend", "abends", "nacht", "nachts", "morgens")
+            + ("stunde", "stunden", "std", "uhr", "minute", "minuten", "früher", "spät", "später")
+            + ("bald", "nur", "wochenende", "monat", "monate", "monats", "jahr", "jahre", "täglich")
+            + ("wöchentlich", "kein", "keine", "keinen", "statt", "stattdessen", "vielleicht")
+            + ("evtl", "eventuell", "feierabend", "rest", "weiteres", "immer", "nie", "halb")
+            + ("tag", "tage", "tagen", "woche", "wochen", "beide", "beiden", "doch")
+        ),
         leave_words=frozenset(
             ("ferien", "urlaub", "urlaubstag", "jahresurlaub", "erholungsurlaub")
             + ("brückentag", "fenstertag")
@@ -113,7 +122,9 @@ def german() -> Words:
         },
         courtesies=(
             *("hallo", "moin", "servus", "guten morgen", "guten tag", "hi"),
-            *("bitte", "danke", "vielen dank", "danke schön", "besten dank"),
+            *("bitte", "danke", "vielen dank", "danke schön", "dankeschön", "besten dank"),
+            *("danke (?:dir|euch|ihnen)", "(?:vielen )?dank(?:e)? im voraus", "lg", "vg", "merci"),
+            *("liebe grüsse", "viele grüsse", "beste grüsse"),
             *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
             *("wenn möglich", "falls möglich", "wäre es möglich"),
             *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
@@ -136,6 +147,11 @@ def german() -> Words:
             r"diesen (vormittag|nachmittag)": r"heute \1",
             r"am heutigen tag": "heute",
             r"zwischen (\S.*?) und": r"\1 -",
+            # "ab Mittwoch Mittag bis Freitag", "ich gehe am Freitag mittags".
+            r"(ab|von|vom|seit)((?: (?!bis\b)\S+){1,5}?)(?: um)? mittags?": r"\1\2 nachmittag",
+            r"bis((?: \S+){1,5}?)(?: um)? mittags?": r"bis\1 vormittag",
+            r"(?:ich )?gehe?((?: \S+){0,4}?)(?: (?:ab|um|gegen))? mittags?"
+            r"(?: (?:heim|nach hause))?": r"\1 nachmittag",
             r"ab mittags?": "nachmittag",
             r"bis mittags?": "vormittag",
         },

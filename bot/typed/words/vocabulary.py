@@ -30,6 +30,8 @@ class Words:
     between a weekday and a date, ``back`` beside the day on which the person works again.
     ``ordinal_endings`` make a number the day of a month. ``exceptions`` are not understood, and
     neither are the days beside them.
+    ``reasons`` begin the reason of the leave. ``moving`` words say when or how long without being
+    understood, such as "noon", so that nothing is guessed beside them.
     ``prepositions`` look like halves but mean nothing before a day or half, like "am" in German.
     """
 
@@ -63,6 +65,8 @@ class Words:
     week_after_next: tuple[str, ...]
     holiday_names: dict[str, str]
     also: tuple[str, ...]
+    reasons: tuple[str, ...]
+    moving: frozenset[str]
     prepositions: frozenset[str] = frozenset()
 
 
