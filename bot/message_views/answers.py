@@ -132,7 +132,9 @@ def own_leave_to_cancel(own: OwnLeave, result: str = "") -> Message:
     return {"text": _fallback([heading, *lines]), "blocks": blocks}
 
 
-GOES_BACK: Final = gettext_noop("The days go back to the leave that it replaced.")
+GOES_BACK: Final = gettext_noop(
+    "The days go back to the leave that it replaced, unless that leave was cancelled or moved."
+)
 _NOTHING: Final = gettext_noop("You have no upcoming leave or pending requests.")
 _MORE: Final = gettext_noop("… and more")
 _STATE: Final = {"pending": gettext_noop("awaiting approval"), "approved": gettext_noop("approved")}

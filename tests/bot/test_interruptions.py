@@ -189,7 +189,8 @@ def test_a_cancelled_interruption_gives_its_days_back(world: World) -> None:
         ("annual", date(2026, 8, 5), date(2026, 8, 5), 2),
     ]
     assert world.slack.dm(ADA)[-1].text == (
-        f"You cancelled your request. The days go back to the leave that it replaced. {WHAT}."
+        "You cancelled your request. The days go back to the leave that it replaced, unless that "
+        f"leave was cancelled or moved. {WHAT}."
     )
     assert world.slack.dm(GRACE)[-1].text == (
         f"Ada Lovelace's approved leave is no longer interrupted. {WHAT}."
