@@ -25,12 +25,13 @@ _MAX_DAYS_TO_HOLIDAY: Final = 400
 
 
 def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") -> ParsingContext:
-    """The context of the caller's own leave, unless the typed text begins with another's name."""
+    """The context of the caller's own leave, with another's name if the typed text has one."""
     context = of_person(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
-    subject = typed_people.subject_of(typed)
-    people = people_search.named(tx, subject, by=by) if subject else []
-    is_other = bool(people) and all(person.id != by.user_id for person in people)
-    return replace(context, subject=subject) if is_other else context
+    names = typed_people.possible_names(typed)
+    people = people_search.named(tx, " ".join(names), by=by) if names else []
+    words = [person.name.casefold().split() for person in people if person.id != by.user_id]
+    others = [name for name in names if any(set(name.split()) <= set(each) for each in words)]
+    return replace(context, other_person=others[0]) if others else context
 
 
 def of_person(tx: Transaction, user: User, *, by: Caller, now: datetime) -> ParsingContext:

@@ -196,7 +196,7 @@ async def open_filled_in(interaction: Interaction, user_id: str, filled: Filled)
         check_recordable(tx, people_rows.get(tx, user_id, by=by), by=by, now=interaction.now)
         return _form(tx, Entered(filled=filled, user_id=user_id), by=by, now=interaction.now)
 
-    await interaction.open((await interaction.services.database.read(form)).view([]))
+    await _show(interaction, await interaction.services.database.read(form), [])
 
 
 async def _open(
@@ -205,10 +205,14 @@ async def _open(
     form = await interaction.services.database.read(
         _form_of_typed, user_id, leave, by=by, now=interaction.now
     )
+    await _show(interaction, form, typed_problems.asides(leave.problems, leave.note))
+
+
+async def _show(interaction: Interaction, form: _Form, asides: list[Block]) -> None:
     if not request_form.requestable(form.leave_types):
         await interaction.tell(gettext(_NO_TYPES))
         return
-    await interaction.open(form.view(typed_problems.asides(leave.problems, leave.note)))
+    await interaction.open(form.view(asides))
 
 
 async def offer_people(interaction: Interaction) -> None:

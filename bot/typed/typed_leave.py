@@ -85,8 +85,8 @@ class ParsingContext:
     ``today`` is in their time zone. ``is_month_first`` is None if their country writes dates
     either way. ``weekdays`` are their working days, Monday 0. ``language`` is theirs, such as
     ``de``; English is always understood, too. ``main_type_id`` is the leave type that people call
-    vacation, ``holidays`` are the next public holidays by plain name. ``subject`` is the first word
-    if it is another person's name, casefolded, else "".
+    vacation, ``holidays`` are the next public holidays by plain name. ``other_person`` is
+    another person's name in the text, casefolded, else "".
     """
 
     today: date
@@ -96,7 +96,7 @@ class ParsingContext:
     language: str = "en"
     main_type_id: str | None = None
     holidays: Mapping[str, date] = field(default_factory=dict)
-    subject: str = ""
+    other_person: str = ""
 
 
 def parse(typed: str, context: ParsingContext) -> ParsedLeave:
@@ -123,11 +123,11 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     asked = typed
     problems: list[Problem] = []
     places: set[int] = set()
-    if context.subject:
-        problems.append(Problem(kind="unknown", typed=context.subject))
+    if context.other_person:
+        problems.append(Problem(kind="unknown", typed=context.other_person))
         places.add(0)
-        name = re.escape(context.subject)
-        typed = re.sub(rf"(?<!\S){name}(?:['’]s)?(?!\S)", "", typed, count=1, flags=re.IGNORECASE)
+        name = re.escape(context.other_person)
+        typed = re.sub(rf"(?<!\w){name}(?:['’]s)?(?!\w)", "", typed, count=1, flags=re.IGNORECASE)
     typed, note = typed_notes.split(typed, context.language, type_names, reduced)
     folded = typed_types.plain(typed)
     text = rewriting.without_symbols(folded[:MAX_LENGTH])
@@ -142,9 +142,11 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
             remaining, leave_types, vocabulary.type_words, context.main_type_id
         )
         synonyms += meant
-        unknown = [
-            word for word in remaining if word not in vocabulary.fillers | vocabulary.leave_words
-        ]
+        known = vocabulary.fillers | vocabulary.leave_words
+        if group.terms_before == len(terms):
+            # "Sick today because of flu".
+            known |= {*" ".join(vocabulary.reasons).split()}
+        unknown = [word for word in remaining if word not in known]
         if unknown:
             problems.append(Problem(kind="unknown", typed=" ".join(unknown)))
             places.add(group.terms_before)
@@ -217,7 +219,8 @@ def _are_kept(
         return False
     unknown = {word for problem in problems for word in problem.typed.split()}
     return {0, len(terms)}.issuperset(places) and not any(
-        typed_notes.may_move(word, context.language) for word in unknown - {context.subject}
+        typed_notes.may_move(word, context.language)
+        for word in unknown - {*context.other_person.split()}
     )
 
 

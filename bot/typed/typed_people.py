@@ -15,10 +15,12 @@ _MENTION: Final = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^>]*)?>|(?<!\S)@(?=[
 _JOINTS: Final = re.compile(r"[\s._-]+")
 _MAX_NAME_WORDS: Final = 5
 _SUBJECT: Final = re.compile(
-    r"\s*(?:(?:hi|hello|hey|hallo|moin|please|bitte)[\s,]+)?(?P<name>[^\W\d][\w-]*)(?:['’]s)?"
+    r"(?:(?:hi|hello|hey|hallo|moin|please|bitte)[\s,]+)?(?P<name>[^\W\d][\w-]*)(?:['’]s)?"
     r" (?:is|has|ist|hat|sick|ill|unwell|poorly|off|out|away|ooo|absent|krank|frei|weg|abwesend)\b",
     re.IGNORECASE,
 )
+_MAX_END: Final = 100
+_LAST_WORDS: Final = re.compile(r"[,;:(–—-] ?(?P<name>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)\W*$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,13 +51,14 @@ def mentions_of(typed: str) -> list[Mention]:
     ]
 
 
-def subject_of(typed: str) -> str:
-    """The first word, casefolded, if what follows says that a person is off; else "".
+def possible_names(typed: str) -> list[str]:
+    """Words that pass for others, but may say whose leave it is; casefolded.
 
-    It may be a name that passes for another word, as in "Will is off" and "May sick today".
+    These are the first word if what follows says that a person is off, as in "Will is off" and "May
+    sick today", and the last one or two after a comma, which pass for a reason.
     """
-    match = _SUBJECT.match(typed)
-    return match["name"].casefold() if match else ""
+    found = (_SUBJECT.match(typed), _LAST_WORDS.search(typed[-_MAX_END:]))
+    return [match["name"].casefold() for match in found if match]
 
 
 def named(mention: Mention, people: Sequence[User]) -> tuple[list[User], str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
+from storage.admin import people_status
 from storage.leave import leave_types
 from tests.bot.test_form import alerts
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
@@ -100,6 +101,39 @@ def test_an_admin_types_any_leave_of_anyone(world: World, text: str) -> None:
     assert "*5 days*" in form.visible_text
     assert "After this: 20 days left in 2026" in form.visible_text
     assert "No one else on their team is off." in form.visible_text
+
+
+@pytest.mark.parametrize("first_name", ["Will", "May", "An", "Al"])
+def test_a_name_that_is_another_word_too_keeps_the_person(world: World, first_name: str) -> None:
+    a_person(world.database, world.acme, first_name=first_name, last_name="Smith")
+
+    world.slack.command(BOSS, "/timeoff", f"{first_name} is sick today")
+    world.settled()
+
+    assert f"I read: {first_name} Smith, Sick leave" in world.ephemerals(BOSS)[-1]
+    assert not world.slack.has_modal(BOSS)
+
+
+def test_leave_of_others_is_refused_or_unclear_without_a_button(world: World) -> None:
+    a_person(world.database, world.acme, first_name="Ada", last_name="Byron")
+
+    refused = told(world, EVE, "grace sick today")
+    assert refused == "Only admins, owners and the person's approvers can record their leave."
+    unclear = told(world, BOSS, "ada sick today")
+    assert unclear == "Sorry, I didn't understand “ada”. `/timeoff help` shows examples."
+    told(world, BOSS, "grace and hedy off tomorrow")
+    assert not any(message.buttons for message in world.slack.ephemerals)
+
+
+def test_a_button_is_refused_once_the_person_is_out_of_reach(world: World) -> None:
+    world.slack.command(BOSS, "/timeoff", "ada sick today")
+    world.settled()
+    message = world.slack.ephemerals[-1]
+    world.write(people_status.archive, world.people[ADA].id)
+
+    world.click(BOSS, ids.RECORD_UNDERSTOOD, message)
+
+    assert not world.slack.has_modal(BOSS)
 
 
 def test_sick_leave_of_a_person_on_leave_replaces_those_days(world: World) -> None:

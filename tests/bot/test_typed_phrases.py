@@ -407,6 +407,21 @@ def test_a_reason_at_the_end_becomes_the_note(text: str, language: str, note: st
 @pytest.mark.parametrize(
     ("text", "language"),
     [
+        ("sick today because of flu", "en"),
+        ("off today because I'm sick", "en"),
+        ("heute krank wegen Grippe", "de"),
+    ],
+)
+def test_a_reason_that_names_a_leave_type_is_that_type(text: str, language: str) -> None:
+    leave = typed(text, language)
+
+    assert (leave.leave_type_id, leave.note, leave.problems) == ("sick", None, ())
+    assert dates_of(leave) == ("2026-11-23", "2026-11-23")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
         ("friday, mornings only", "en"),
         ("3 aug, for a fortnight", "en"),
         ("tomorrow off, except the afternoon", "en"),

@@ -43,8 +43,11 @@ def test_a_request_in_the_form_of_a_question_is_offered_with_its_half(world: Wor
     assert fields(form) == ("2026-06-05", "2026-06-05", "midday", "whole_day")
 
 
-def test_leave_of_a_named_colleague_is_recorded_for_them(world: World) -> None:
-    message = replied(world, GRACE, "ada sick today")
+@pytest.mark.parametrize(
+    "text", ["ada sick today", "Ada's sick today", "sick today ada", "sick today, Ada Lovelace!"]
+)
+def test_leave_of_a_named_colleague_is_recorded_for_them(world: World, text: str) -> None:
+    message = replied(world, GRACE, text)
     assert [button.action_id for button in message.buttons] == [ids.RECORD_UNDERSTOOD]
 
     world.click(GRACE, ids.RECORD_UNDERSTOOD, message)

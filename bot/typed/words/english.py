@@ -81,22 +81,8 @@ def english() -> Words:
             + ("maybe", "perhaps", "possibly", "probably", "fortnight", "fortnights", "onwards")
             + ("weekend", "weekends", "weekday", "weekdays", "month", "months", "year", "years")
             + ("day", "days", "week", "weeks", "daily", "weekly", "monthly", "quarter", "further")
-            + (
-                "nxt",
-                "lst",
-                "wk",
-                "wks",
-                "tmr",
-                "tmw",
-                "notice",
-                "halves",
-                "remainder",
-                "past",
-                "always",
-                "never",
-                "another",
-                "both",
-            )
+            + ("nxt", "lst", "wk", "wks", "tmr", "tmw", "notice", "halves", "remainder", "past")
+            + ("always", "never", "another", "both")
         ),
         fillers=frozenset(
             (
@@ -137,6 +123,7 @@ def english() -> Words:
             *("please", "pls", "plz", "thanks", "thank you", "thx", "cheers"),
             *("thanks a lot", "many thanks", "thanks so much", "thank you (?:very|so) much"),
             *("thanks in advance", "thank you in advance", "ty", "tysm", "danke", "merci"),
+            *("(?:(?:do|would) you )?mind if(?: i)?", "(?:ok|okay) if i"),
             *("can i", "could i", "may i", "can you", "could you", "if possible"),
             *("would it be (?:possible|ok|okay) to", "is it (?:ok|okay) (?:if|to)"),
             *(

@@ -126,6 +126,7 @@ def german() -> Words:
             *("danke (?:dir|euch|ihnen)", "(?:vielen )?dank(?:e)? im voraus", "lg", "vg", "merci"),
             *("liebe grüsse", "viele grüsse", "beste grüsse"),
             *("kann ich", "könnte ich", "darf ich", "dürfte ich", "würde(?: ich)?", "ich würde"),
+            *("geht(?: es)?", "ginge(?: es)?"),
             *("wenn möglich", "falls möglich", "wäre es möglich"),
             *("(?:den )?ganzen tag", "ganztägig", "ganztags", "die ganze"),
             *("(?:ich )?wäre(?: ich)?", "nicht (?:da|im büro|im haus|verfügbar)"),
