@@ -166,7 +166,7 @@ def _codes_of_query(query: Json) -> Iterator[str]:
 
 
 def _codes_of_schema(schema: Json) -> Iterator[str]:
-    for choice in (schema, *schema.get("anyOf", ())):
+    for choice in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
         if "enum" in choice:
             yield "not_one_of"
         if "maxLength" in choice or "maxItems" in choice:

@@ -80,7 +80,7 @@ def _shown(context: RequestContext, link: DisplayLink) -> DisplayLinkRecord:
     }
 
 
-_RULES = ("control_character", "invalid_length", "not_found")
+_RULES = ("control_character", "invalid_length", "no_visible_letter", "not_found")
 
 OPERATIONS = (
     Operation(
