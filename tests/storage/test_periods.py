@@ -129,7 +129,8 @@ def left_by_day(
             if (at == 0 or employed[at - 1][1] < days[-1])
             and (end >= days[0] or at == len(employed) - 1)
         ]
-        left = min(max(left, 0), carried)
+        # Nothing is carried past the last day of employment.
+        left = min(max(left, 0), carried) if employed[number][1] >= days[0] else 0
         left += ceil(round(granted * len(mine) / 365, 9))
         for each in adjusted:
             if each.leave_year == year:
