@@ -20,7 +20,7 @@ CHANNEL = "CWHOISOUT"
 
 
 def missing_words(message: dict[str, Any]) -> list[str]:
-    """What the text lacks of the card, or of the first section's bold words, or names and dates."""
+    """Words of the card, or in bold in the first section or all of it, that the text lacks."""
     text = message.get("text") or ""
     cards = [block for block in message.get("blocks") or [] if block["type"] == "card"]
     if cards:
@@ -32,8 +32,11 @@ def missing_words(message: dict[str, Any]) -> list[str]:
     if first is None:
         return [] if text else ["…"]
     shown = first["text"]["text"]
-    # Without bold words: its names and dates.
-    stressed = re.findall(r"\*([^*]+)\*", shown) or re.findall(r"[A-Z]\w{2,}|\d+", shown)
+    stressed = re.findall(r"\*([^*]+)\*", shown)
+    if not stressed and "thread_ts" in message:
+        # The text of a reply has its names and dates in sentences of its own.
+        stressed = re.findall(r"[A-Z]\w{2,}|\d+", shown)
+    stressed = stressed or [shown.rstrip(".")]
     return [words for words in stressed if words not in text]
 
 
