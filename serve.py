@@ -29,7 +29,6 @@ from api.service.process import exempt_from_collection, idle_until_stopped, stop
 from bot.base.settings import SlackSettings
 from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
-from storage.base import caches
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
 from storage.cli import commands, console, slack_commands
@@ -336,7 +335,6 @@ def prepare(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
         settings = Settings.from_env(env)
         logs.configure(settings.api.log_format)
         telemetry.start(env)
-        caches.limit_caches(settings.storage.cache_megabytes)
         if migrates:
             migrate(settings.storage.database_url, settings.storage.database_timeout)
         log_newer(check_schema(settings.storage.database_url, settings.storage.database_timeout))

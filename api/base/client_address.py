@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 from starlette.types import Scope
-
-from storage.base.caches import cached
 
 
 def client_address(scope: Scope) -> str:
@@ -15,7 +14,7 @@ def client_address(scope: Scope) -> str:
     return _shortest(client[0]) if client else ""
 
 
-@cached("client_addresses", 4_096)
+@lru_cache(maxsize=4_096)
 def customer_network(address: str) -> str:
     """The usual range of one customer: the IPv4 address, or the /64 of an IPv6 address."""
     if ":" not in address:
@@ -23,7 +22,7 @@ def customer_network(address: str) -> str:
     return str(ipaddress.ip_network((address.partition("%")[0], 64), strict=False))
 
 
-@cached("client_addresses", 4_096)
+@lru_cache(maxsize=4_096)
 def _shortest(text: str) -> str:
     try:
         address = ipaddress.ip_address(text)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
-
-from storage.base.caches import cached
 
 _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 
-@cached("accepted_codings", 256)
+@lru_cache(maxsize=256)
 def prefers_gzip(accept_encoding: str) -> bool:
     """Whether the client accepts gzip, and prefers it at least as much as identity."""
     weights = _weights(accept_encoding)
@@ -20,14 +19,14 @@ def prefers_gzip(accept_encoding: str) -> bool:
     return gzip > 0 and gzip >= weights.get("identity", 0.0)
 
 
-@cached("accepted_types", 256)
+@lru_cache(maxsize=256)
 def prefers_json(accept: str) -> bool:
     """Whether the client names JSON, and prefers it to HTML."""
     weights = _weights(accept)
     return weights.get("application/json", 0.0) > weights.get("text/html", 0.0)
 
 
-@cached("accepted_pages", 256)
+@lru_cache(maxsize=256)
 def prefers_html(accept: str) -> bool:
     """Whether the client names HTML, as browsers do, and prefers it to JSON."""
     weights = _weights(accept)

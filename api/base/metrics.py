@@ -27,7 +27,6 @@ from prometheus_client.registry import Collector
 from api.base.logs import problems
 from api.base.queue_ages import QueueAges, QueueReader
 from api.base.version import VERSION
-from storage.base.caches import cache_sizes
 from storage.base.monitoring.measurements import FAMILIES, Numbers, Timings
 from storage.webhooks.deliveries import DeliveryResult
 
@@ -55,19 +54,6 @@ class _Problems(Collector):
         for event, count in problems.copy().items():
             family.add_metric([event], count)
         yield family
-
-
-class _Caches(Collector):
-    """How full each cache is."""
-
-    def collect(self) -> Iterator[Metric]:
-        labels = ["name", "unit"]
-        sizes = GaugeMetricFamily("hiatus_cache_size", "What is in each cache.", labels=labels)
-        bounds = GaugeMetricFamily("hiatus_cache_max_size", "The bound of each.", labels=labels)
-        for cache in cache_sizes():
-            sizes.add_metric([cache.name, cache.unit], cache.size)
-            bounds.add_metric([cache.name, cache.unit], cache.max_size)
-        return iter([sizes, bounds])
 
 
 class _Measurements(Collector):
@@ -149,7 +135,6 @@ class Metrics:
         )
         self._registry.register(_Problems())
         self._registry.register(_Measurements())
-        self._registry.register(_Caches())
         ProcessCollector(registry=self._registry)
         build = Info("hiatus_build", "The running version.", registry=self._registry)
         build.info({"version": VERSION, "python": platform.python_version()})

@@ -8,8 +8,6 @@ from typing import Final
 
 import limits
 
-from storage.base.caches import MeasuredCache
-
 # The clients of one window. With more, some have a higher limit.
 _MAX_WINDOWS: Final = 32_768
 
@@ -32,7 +30,6 @@ class MemoryCounter:
         self._seconds = seconds
         # Ordered by end, because all windows have the same length.
         self._windows: dict[str, tuple[int, float]] = {}
-        self._bound = MeasuredCache("rate_limits", _MAX_WINDOWS, lambda: len(self._windows))
 
     async def hit(self, name: str) -> Hit:
         return self.hit_now(name)
@@ -42,7 +39,7 @@ class MemoryCounter:
         number, ends_at = self._windows.get(name, (0, now))
         if ends_at <= now:
             self._drop_ended(now)
-            while len(self._windows) >= self._bound.max_size:
+            while len(self._windows) >= _MAX_WINDOWS:
                 # The one that ends next; its client may begin again.
                 del self._windows[next(iter(self._windows))]
             number, ends_at = 0, now + self._length

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import webcolors
-
-from storage.base.caches import cached
 
 # One name for each colour: of aqua/cyan and grey/gray, only one is here.
 _RGB: Final[dict[str, tuple[int, int, int]]] = {
@@ -15,7 +14,7 @@ _RGB: Final[dict[str, tuple[int, int, int]]] = {
 }
 
 
-@cached("colours", 1_024)
+@lru_cache(maxsize=1_024)
 def nearest_css_name(colour: str) -> str:
     """The CSS name nearest to ``#rrggbb`` by distance in RGB; of equals, the alphabetically first.
 

@@ -38,14 +38,10 @@ class FeedCache:
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
         self._fingerprints: LRUCache[Subscription, tuple[FeedOwner, str]] = LRUCache(
-            "feed_fingerprints", _MAX_FINGERPRINTS_BYTES, "bytes"
+            _MAX_FINGERPRINTS_BYTES
         )
-        self._events: LRUCache[tuple[object, ...], bytes] = LRUCache(
-            "feed_events", _MAX_EVENTS_BYTES, "bytes"
-        )
-        self._feeds: LRUCache[tuple[str, Coding], bytes] = LRUCache(
-            "rendered_feeds", _MAX_FEEDS_BYTES, "bytes"
-        )
+        self._events: LRUCache[tuple[object, ...], bytes] = LRUCache(_MAX_EVENTS_BYTES)
+        self._feeds: LRUCache[tuple[str, Coding], bytes] = LRUCache(_MAX_FEEDS_BYTES)
 
     def fingerprint(self, subscription: Subscription, owner: FeedOwner) -> str | None:
         """The feed's fingerprint if it is cached for this state of its owner."""

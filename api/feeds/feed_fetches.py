@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from api.base.deferred_writes import DeferredWrites
 from storage.access import feed_owners
 from storage.access.feed_owners import FeedOwner
-from storage.base.caches import cached
 from storage.db.database import Database, Transaction
 
 MAX_PROGRAM_LENGTH: Final = 60
@@ -49,7 +49,7 @@ class FeedFetches:
         self._fetches.write_soon()
 
 
-@cached("calendar_programs", 1_024)
+@lru_cache(maxsize=1_024)
 def program_of(user_agent: str) -> str | None:
     """The program's name, as in ``Thunderbird`` or ``Google-Calendar-Importer``.
 

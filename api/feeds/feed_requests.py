@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -16,7 +17,6 @@ from api.feeds.feed_views import Subscription, midnight
 from api.http.auth import header
 from api.http.conditions import LastModified, Tags, is_unmodified, last_modified, tags_in
 from storage.access.feed_owners import FeedOwner
-from storage.base.caches import cached
 from storage.base.calendar_values import FeedScope
 from storage.base.errors import FieldError, InvalidInput
 
@@ -71,7 +71,7 @@ def feed_request(scope: Scope, token: str, owner: FeedOwner, now: datetime) -> F
 
 
 # Calendar programs send the same headers every few minutes.
-@cached("feed_headers", 1_024)
+@lru_cache(maxsize=1_024)
 def _preferences(headers: tuple[tuple[bytes, bytes], ...]) -> _Preferences:
     return _Preferences(
         coding="gzip" if prefers_gzip(header(headers, b"accept-encoding") or "") else "identity",
@@ -80,7 +80,7 @@ def _preferences(headers: tuple[tuple[bytes, bytes], ...]) -> _Preferences:
     )
 
 
-@cached("feed_tags", 4_096)
+@lru_cache(maxsize=4_096)
 def tag_of(fingerprint: str, coding: Coding) -> bytes:
     return b'"%s%s"' % (fingerprint.encode("ascii"), _TAG_SUFFIX[coding])
 

@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Final
 
 from icalendar import Calendar, Event, vText
@@ -16,7 +17,6 @@ from icalendar import Calendar, Event, vText
 from api.feeds.css_colours import nearest_css_name
 from api.feeds.event_times import WorkingHours, event_span
 from api.feeds.feed_values import Feed, PublicHoliday
-from storage.base.caches import cached
 from storage.base.calendar_values import Absence
 from storage.base.texts import without_bidirectional
 from storage.base.values import HalfDay, LeaveStatus
@@ -114,7 +114,7 @@ def _holiday_uid(holiday: PublicHoliday, label: str, begins: date, ends: date) -
 
 
 # Cached, because a feed's name and address hardly ever change.
-@cached("feed_heads", 2_048)
+@lru_cache(maxsize=2_048)
 def _head(feed: Feed) -> bytes:
     calendar = Calendar()
     calendar.add("prodid", PRODID)

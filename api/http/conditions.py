@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
 from api.http.auth import Headers
-from storage.base.caches import cached
 
 _TAG_SCHEMA: Final = {"type": "string"}
 IF_MATCH: Final[dict[str, object]] = {
@@ -108,7 +108,7 @@ def last_modified(changed_at: datetime, now: datetime) -> LastModified:
     return LastModified(at=min(second, now.replace(microsecond=0)), is_settled=False)
 
 
-@cached("http_dates", 4_096)
+@lru_cache(maxsize=4_096)
 def http_date(instant: datetime) -> str:
     """An aware UTC datetime as an HTTP date."""
     return format_datetime(instant, usegmt=True)

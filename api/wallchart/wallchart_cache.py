@@ -56,12 +56,8 @@ class Version:
 
 class WallchartCache:
     def __init__(self) -> None:
-        self._versions: LRUCache[tuple[Subject, bool], Version] = LRUCache(
-            "wallchart_versions", _MAX_CHARTS
-        )
-        self._contents: LRUCache[str, bytes] = LRUCache(
-            "rendered_wallcharts", _MAX_CONTENTS_BYTES, "bytes"
-        )
+        self._versions: LRUCache[tuple[Subject, bool], Version] = LRUCache(_MAX_CHARTS)
+        self._contents: LRUCache[str, bytes] = LRUCache(_MAX_CONTENTS_BYTES)
 
     def version(self, subject: Subject, *, is_compressed: bool) -> Version | None:
         return self._versions.get((subject, is_compressed))

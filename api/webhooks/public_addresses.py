@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
-
-from storage.base.caches import cached
 
 # The standard library's is_global and is_private both let some of these through (multicast, 6to4,
 # NAT64, site-local, IPv4-compatible), and what they say differs between Python versions.
@@ -52,7 +51,7 @@ _NOT_PUBLIC_IPV6: Final = tuple(
 )
 
 
-@cached("webhook_addresses", 4_096)
+@lru_cache(maxsize=4_096)
 def is_public(address: str) -> bool:
     """Whether an address, as passed to a socket, is on the public internet.
 

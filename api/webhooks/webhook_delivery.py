@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
 
@@ -33,7 +34,6 @@ from api.webhooks.vetted_connections import (
     current_use,
 )
 from api.webhooks.webhook_urls import parse_webhook_url
-from storage.base.caches import cached
 from storage.base.errors import InvalidInput
 from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
 
@@ -216,6 +216,6 @@ class Sender:
             current_use.reset(token)
 
 
-@cached("webhook_urls", 1_024)
+@lru_cache(maxsize=1_024)
 def _parsed(url: str, allow_private: bool) -> str:
     return str(parse_webhook_url(url, allow_private=allow_private))

@@ -21,8 +21,6 @@ from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from storage.base.caches import cached
-
 CATALOGUES: Final = Path(__file__).parents[1] / "catalogues"
 
 
@@ -99,7 +97,7 @@ def warm_up() -> None:
         language.locale.months  # noqa: B018
 
 
-@cached("slack_locales", 256)
+@lru_cache(maxsize=256)
 def _language(slack_locale: str) -> Language:
     locale_name = slack_locale.replace("-", "_")
     catalogues = available()

@@ -36,7 +36,7 @@ class ModalRefreshes:
     """One per process."""
 
     def __init__(self) -> None:
-        self._views: LRUCache[str, _OpenView] = LRUCache("open_modals", MAX_REMEMBERED)
+        self._views: LRUCache[str, _OpenView] = LRUCache(MAX_REMEMBERED)
 
     async def refresh(
         self,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 import orjson
 from peewee import Select, Update
 
 from storage.access import api_key_format
-from storage.base.caches import cached
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
@@ -112,7 +112,7 @@ def record_use(tx: Transaction, organisation_id: str, key_id: str, *, now: datet
     tx.change(_record_use, organisation_id=organisation_id, key_id=key_id, minute=_minute(now))
 
 
-@cached("key_scopes", 1_024)
+@lru_cache(maxsize=1_024)
 def _scopes(text: str) -> frozenset[str]:
     return with_reads(frozenset(orjson.loads(text)))
 

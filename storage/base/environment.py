@@ -107,16 +107,6 @@ class Environment:
             return default
         return seconds
 
-    def whole_number(self, name: str, default: int, *, least: int, most: int) -> int:
-        """A whole number within bounds."""
-        text = self.text(name, str(default))
-        # Digits only: int() would also take 1_000, and digits of other scripts.
-        number = int(text) if re.fullmatch("[0-9]{1,9}", text) else -1
-        if not least <= number <= most:
-            self.problem(f"{name} must be a whole number from {least} to {most}, not {text!r}.")
-            return default
-        return number
-
     def problem(self, sentence: str) -> None:
         """Add a problem; the sentence names the setting and contains no secret."""
         self.problems.append(sentence)

@@ -8,11 +8,10 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-
-from storage.base.caches import cached
 
 # 32 bytes in URL-safe base64, as from ``new_token``.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -31,7 +30,7 @@ class Secrets:
             for key in reversed(keys)
         ]
         # As ``decrypt``, for secrets that are needed many times a second.
-        self.decrypt_cached = cached("decrypted_secrets", 1_024)(self.decrypt)
+        self.decrypt_cached = lru_cache(maxsize=1_024)(self.decrypt)
 
     @classmethod
     def generate(cls) -> Secrets:

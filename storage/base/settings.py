@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from storage.base.caches import DEFAULT_MEGABYTES
 from storage.base.environment import Environment
 from storage.base.secret_keys import SQLITE_PREFIX, read_secret_keys
 from storage.base.secrets import Secrets
@@ -35,16 +34,14 @@ _NUMBER: Final = re.compile(r"([+-]?[0-9]{1,9})?")
 class StorageSettings:
     """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts.
 
-    ``database_timeout`` is how long a call waits for the database, in seconds;
-    ``cache_megabytes`` what all caches may hold (storage/base/caches.py). ``read_url`` leads to a
-    standby; "" if there is none.
+    ``database_timeout`` is how long a call waits for the database, in seconds.
+    ``read_url`` leads to a standby; "" if there is none.
     """
 
     database_url: str = field(repr=False)
     secret_keys: tuple[str, ...] = field(repr=False)
     read_url: str = field(default="", repr=False)
     database_timeout: float = _DATABASE_TIMEOUT
-    cache_megabytes: int = DEFAULT_MEGABYTES
 
     @classmethod
     def read(cls, environment: Environment, *, creates_key: bool = True) -> StorageSettings:
@@ -53,15 +50,14 @@ class StorageSettings:
         Creates the key file of an SQLite database that has neither a key nor a key file, unless
         ``creates_key`` is False.
         """
+        if environment.text("HIATUS_CACHE_MB"):
+            environment.problem("HIATUS_CACHE_MB was removed: caches have fixed bounds. Unset it.")
         url = read_database_url(environment)
         return cls(
             database_url=url,
             secret_keys=read_secret_keys(environment, url, creates_key=creates_key),
             read_url=_read_url_of_standby(environment, url),
             database_timeout=read_database_timeout(environment),
-            cache_megabytes=environment.whole_number(
-                "HIATUS_CACHE_MB", DEFAULT_MEGABYTES, least=1, most=100_000
-            ),
         )
 
     @classmethod

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from operator import itemgetter
 from typing import (
     Annotated,
@@ -25,8 +26,6 @@ from typing import (
 
 import orjson
 import peewee
-
-from storage.base.caches import FIFOCache, cached
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -232,7 +231,8 @@ class Statement:
 
 
 # Of all queries; each combination of absent filters and other parameters has its own.
-_statements: Final[FIFOCache[Any, Statement]] = FIFOCache("statements", 4_096)
+_statements: Final[dict[Any, Statement]] = {}
+_MAX_STATEMENTS: Final = 4_096
 
 
 class Compiled(Generic[P]):
@@ -270,7 +270,9 @@ class Compiled(Generic[P]):
         )
         statement = _statements.get(key)
         if statement is None:
-            statement = _statements.put(key, self._compile(engine, params))
+            if len(_statements) >= _MAX_STATEMENTS:
+                _statements.clear()
+            statement = _statements[key] = self._compile(engine, params)
         return statement.sql, statement.bound(params)
 
     def _mismatch(self, args: Sequence[object], params: Mapping[str, object]) -> str:
@@ -356,25 +358,23 @@ def _literal(value: str | int | bool, engine: Engine) -> str:
     return f"'{text}'" if engine == "sqlite" else f"'{text.replace('%', '%%')}'"
 
 
-def insert_of(table: type[peewee.Model], columns: Sequence[str], engine: Engine) -> Statement:
+@lru_cache(maxsize=512)
+def insert_of(table: type[peewee.Model], columns: tuple[str, ...], engine: Engine) -> Statement:
     """One row's INSERT, its parameters named as the columns."""
     return sql_of(table.insert({name: Placeholder(name) for name in columns}), engine)
 
 
 # ``rows`` is always a power of two, so there are few statements.
-@cached("many_inserts", 128)
-def _inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
+@lru_cache(maxsize=128)
+def inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
+    """An INSERT of that many rows, its parameters named ``<column>_<index>``."""
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(params), engine)
 
 
-def inserts_of(table: Any, columns: Sequence[str], rows: int, engine: Engine) -> Statement:
-    """An INSERT of that many rows, its parameters named ``<column>_<index>``."""
-    return _inserts_of(table, tuple(columns), rows, engine)
-
-
+@lru_cache(maxsize=512)
 def update_of(
-    table: type[peewee.Model], changed: Sequence[str], matched: Sequence[str], engine: Engine
+    table: type[peewee.Model], changed: tuple[str, ...], matched: tuple[str, ...], engine: Engine
 ) -> Statement:
     """An UPDATE where every ``matched`` column equals the parameter ``where_<column>``."""
     query = table.update({name: Placeholder(name) for name in changed})

@@ -18,7 +18,6 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import peewee
 
-from storage.base.caches import FIFOCache, MeasuredCache, limited
 from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled, Engine, Statement, insert_of, inserts_of, update_of
@@ -35,17 +34,12 @@ TIMEOUT_SECONDS: Final = 10.0
 
 _NO_SPAN: Final = nullcontext()
 
-# By SQL: the columns as the cursor names them.
-_row_makers: Final[FIFOCache[str, Callable[[Iterable[Any]], Row]]] = FIFOCache("row_makers", 4_096)
-_inserts: Final[FIFOCache[Any, Statement]] = FIFOCache("inserts", 512)
-_updates: Final[FIFOCache[Any, Statement]] = FIFOCache("updates", 512)
-
 _MAX_CONFIGS: Final = 512
 
 
 def keep_configs(cache: dict[str, Any], read: Mapping[str, Any]) -> None:
     """Add organisations' configurations to a cache, which is emptied when it is full."""
-    if len(cache) + len(read) > limited(_MAX_CONFIGS):
+    if len(cache) + len(read) > _MAX_CONFIGS:
         cache.clear()
     cache.update(read)
 
@@ -59,12 +53,8 @@ def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
     return partial(copy_context().run, work)
 
 
-def _row_maker(sql: str, cursor: Any) -> Callable[[Iterable[Any]], Row]:
-    maker = _row_makers.get(sql)
-    if maker is None:
-        columns = [column[0] for column in cursor.description]
-        maker = _row_makers.put(sql, row_maker(columns))
-    return maker
+def _row_maker(cursor: Any) -> Callable[[Iterable[Any]], Row]:
+    return row_maker(tuple([column[0] for column in cursor.description]))
 
 
 class DuplicateRow(Exception):
@@ -106,14 +96,14 @@ class Transaction:
             rows = cursor.fetchall()
         finally:
             durations.end_statement(self.engine, sql, started)
-        return [*map(_row_maker(sql, cursor), rows)]
+        return [*map(_row_maker(cursor), rows)]
 
     def first(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> Row | None:
         """The first row or None."""
         sql, values = query.bind(self.engine, args, params)
         cursor = self._timed(sql, values)
         row = cursor.fetchone()
-        return None if row is None else _row_maker(sql, cursor)(row)
+        return None if row is None else _row_maker(cursor)(row)
 
     def change(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> int:
         """Run an UPDATE, DELETE or INSERT; how many rows it changed."""
@@ -141,11 +131,7 @@ class Transaction:
         """Send enqueued changes."""
 
     def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
-        key = (table, self.engine, *values)
-        statement = _inserts.get(key)
-        if statement is None:
-            statement = _inserts.put(key, insert_of(table, list(values), self.engine))
-        return statement
+        return insert_of(table, tuple(values), self.engine)  # type: ignore[arg-type]  # a class is hashable
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
@@ -154,7 +140,7 @@ class Transaction:
             # Powers of two, so that few statements have to be compiled.
             size = min(1 << (len(rows) - start).bit_length() - 1, INSERT_BATCH)
             batch = rows[start : start + size]
-            statement = inserts_of(table, list(batch[0]), size, self.engine)
+            statement = inserts_of(table, tuple(batch[0]), size, self.engine)  # type: ignore[arg-type]  # a class is hashable
             values = {
                 f"{name}_{index}": value
                 for index, row in enumerate(batch)
@@ -168,10 +154,7 @@ class Transaction:
 
         Every status change uses this, with the previous status in ``where``.
         """
-        key = (table, self.engine, *changes, None, *where)
-        statement = _updates.get(key)
-        if statement is None:
-            statement = _updates.put(key, update_of(table, list(changes), list(where), self.engine))
+        statement = update_of(table, tuple(changes), tuple(where), self.engine)  # type: ignore[arg-type]  # a class is hashable
         params = changes | {f"where_{name}": value for name, value in where.items()}
         changed: int = self._timed(statement.sql, statement.bound(params)).rowcount
         return changed
@@ -204,9 +187,6 @@ class Database(ABC):
         # The handle of a standby, which may lag; None without one.
         self.standby: Database | None = None
         self.config_cache: dict[str, Any] = {}
-        self._measured = MeasuredCache(
-            "organisation_configs", _MAX_CONFIGS, lambda: len(self.config_cache)
-        )
         self._listeners: dict[str, Callable[[], None]] = {}
 
     async def read(

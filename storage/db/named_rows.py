@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
-
-from storage.base.caches import cached
 
 
 class Row(tuple[Any, ...]):
@@ -20,13 +18,9 @@ class Row(tuple[Any, ...]):
         def __getattr__(self, name: str) -> Any: ...
 
 
-def row_maker(columns: Iterable[str]) -> Callable[[Iterable[Any]], Row]:
+@lru_cache(maxsize=2_048)
+def row_maker(columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Row]:
     """A function that names the columns of a plain row."""
-    return _row_maker(tuple(columns))
-
-
-@cached("row_types", 2_048)
-def _row_maker(columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Row]:
     # An expression without an alias gets a name like ``_3``.
     names: Any = namedtuple("Names", columns, rename=True)  # type: ignore[misc]
     return partial(tuple.__new__, type("Row", (names, Row), {"__slots__": ()}))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Final, ParamSpec
 
 import peewee
 import psycopg
 
-from storage.base.caches import cached
 from storage.base.secrets import Secrets
 from storage.db.compiled import Compiled
 from storage.db.database import DuplicateRow, Transaction
@@ -65,7 +64,7 @@ def _execute(cursor: psycopg.Cursor[Any], sql: str, values: Any) -> psycopg.Curs
         raise DuplicateRow(str(error), key.group(1).split(", ") if key else ()) from error
 
 
-@cached("combined_statements", 256)
+@lru_cache(maxsize=256)
 def _combined(statements: tuple[str, ...]) -> str:
     """Several changes as one statement; foreign keys are checked at its end."""
     *first, last = statements

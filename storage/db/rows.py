@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 import orjson
 from peewee import SQL, NodeList, Select
 
 from storage.base.amounts import days_of
-from storage.base.caches import cached
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
 from storage.base.records import LeaveRequestRecord
@@ -54,13 +54,13 @@ day = date.fromisoformat
 
 
 # The instants of one row are often equal, and rows are read far more often than written.
-@cached("instants", 8_192)
+@lru_cache(maxsize=8_192)
 def instant(milliseconds: int) -> datetime:
     """A column's milliseconds as an aware UTC datetime."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-@cached("instants", 8_192)
+@lru_cache(maxsize=8_192)
 def _instant_in_json(milliseconds: int) -> Any:
     return orjson.dumps(instant(milliseconds), option=orjson.OPT_UTC_Z).decode().strip('"')
 

@@ -11,7 +11,6 @@ from typing import Final, TypeVar
 
 import orjson
 
-from storage.base.caches import limited
 from storage.base.secrets import Secrets
 from storage.db.compiled import Engine
 from storage.db.database import Database, Mode, Transaction, Work, in_callers_context
@@ -97,12 +96,12 @@ class SqliteDatabase(Database):
             timeout=self._busy_seconds,
             isolation_level=None,
             check_same_thread=False,
-            cached_statements=limited(_STATEMENTS),
+            cached_statements=_STATEMENTS,
         )
         self._connections.append(connection)
         for pragma in PRAGMAS:
             connection.execute(pragma)
-        connection.execute(f"PRAGMA cache_size=-{limited(_CACHE_KIB)}")
+        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         return connection
 
     def _reader(self) -> Transaction:

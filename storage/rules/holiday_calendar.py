@@ -20,7 +20,6 @@ from babel import Locale
 from holidays.registry import COUNTRIES
 
 from storage.base import texts
-from storage.base.caches import cached
 from storage.base.calendar_values import Country, Region
 from storage.base.errors import FieldError, InvalidInput, Sentence
 from storage.rules.days import Holiday
@@ -254,7 +253,7 @@ def holidays_of(
     return _holidays_of(check_country(code), year, categories)
 
 
-@cached("public_holidays", 2_048)
+@lru_cache(maxsize=2_048)
 def _holidays_of(code: str, year: int, categories: tuple[str, ...]) -> Mapping[date, Holiday]:
     by_day: dict[date, Holiday] = {}
     for category in categories:
@@ -288,7 +287,7 @@ def translated(name: str, country_code: str | None, day: date, language: str) ->
     return _translations(country_code, day.year, language).get((day, name), name)
 
 
-@cached("translated_holidays", 1_024)
+@lru_cache(maxsize=1_024)
 def _translations(code: str, year: int, language: str) -> Mapping[tuple[date, str], str]:
     """The names of a year's holidays of any category, by date and English name."""
     known = _library_calendar(code.partition("-")[0]).supported_languages

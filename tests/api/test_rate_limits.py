@@ -18,7 +18,6 @@ from api.base.windows import Hit, MemoryCounter
 from api.http.errors import RateLimited
 from api.http.rate_limits import FAILURE_LIMIT, RateLimits
 from storage.access import api_key_format, api_keys
-from storage.base import caches
 from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
 from storage.db.database import Database
@@ -208,19 +207,6 @@ def test_expired_windows_are_dropped_with_their_names() -> None:
     now = 500
     assert counter.hit_now("c").number == 1
     assert reference() is None
-
-
-def test_beyond_the_bound_the_window_that_ends_first_is_dropped() -> None:
-    caches.limit_caches(1)
-    try:
-        counter = MemoryCounter(limits.parse("2/minute"), lambda: 0.0)
-        # The bound is 512 then.
-        for number in range(513):
-            counter.hit_now(str(number))
-
-        assert [counter.hit_now(name).number for name in ("1", "512", "0")] == [2, 2, 1]
-    finally:
-        caches.limit_caches(caches.DEFAULT_MEGABYTES)
 
 
 async def remaining_after(*requests_of: RateLimits) -> list[int | None]:

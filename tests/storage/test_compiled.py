@@ -243,7 +243,7 @@ def test_constants_of_a_query_are_literals(engine: Engine) -> None:
 
 
 def test_sqlite_updates_by_status_without_looking_at_partial_indexes() -> None:
-    statement = update_of(LeaveRequestRow, ["version"], ["id", "status"], "sqlite")
+    statement = update_of(LeaveRequestRow, ("version",), ("id", "status"), "sqlite")
 
     assert """("leave_requests"."id" = ?)""" in statement.sql
     assert """+ "leave_requests"."status")""" in statement.sql

@@ -229,6 +229,14 @@ def test_a_certificate_file_for_webhooks_is_checked_at_the_start(tmp_path: Path)
     assert settings.webhook_ca_file == bundle
 
 
+def test_a_setting_that_was_removed_is_refused() -> None:
+    env = {"DATABASE_URL": "postgresql://db/hiatus", "HIATUS_SECRET_KEYS": KEY}
+
+    [problem] = problems_of(StorageSettings.from_env, env | {"HIATUS_CACHE_MB": "64"})
+
+    assert problem == "HIATUS_CACHE_MB was removed: caches have fixed bounds. Unset it."
+
+
 def test_postgresql_needs_secret_keys() -> None:
     [problem] = problems_of(StorageSettings.from_env, {"DATABASE_URL": "postgresql://db/hiatus"})
 
