@@ -1,6 +1,6 @@
 """Calendar feeds: the route that serves them and what it needs.
 
-``feed_requests`` reads the request, ``api.base.shared_lookup`` finds its owner, ``feed_views``
+``feed_requests`` reads the request, ``feed_tokens`` finds its owner, ``feed_views``
 collects what the feed shows, ``ical`` turns that into iCalendar text, and ``feed_cache`` keeps the
 text.
 """

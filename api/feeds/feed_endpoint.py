@@ -8,7 +8,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from api.feeds.feed_cache import FeedCache
-from api.feeds.feed_fetches import FeedFetches
+from api.feeds.feed_fetches import record_fetch
 from api.feeds.feed_reads import FeedReads
 from api.feeds.feed_requests import FeedRequest, feed_request, tag_of
 from api.feeds.feed_tokens import FeedTokens
@@ -43,9 +43,8 @@ class FeedEndpoint:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._cache = FeedCache(services.base_url)
-        self._fetches = FeedFetches(services.database)
         self._reads = FeedReads(services.database, services.clock)
-        self._tokens = FeedTokens(services, "calendar feed", feed_owners.find_by_tokens)
+        self._tokens = FeedTokens(services, "calendar feed", feed_owners.find_by_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token: str = scope["path_params"]["token"].removesuffix(".ics")
@@ -53,7 +52,8 @@ class FeedEndpoint:
         request = feed_request(scope, token, owner, self._services.clock())
         fingerprint, contents = await self._contents(request)
         await _send(scope["method"], request, fingerprint, contents, send)
-        self._fetches.record(owner, header(scope["headers"], b"user-agent"), request.now)
+        user_agent = header(scope["headers"], b"user-agent")
+        await record_fetch(self._services.database, owner, user_agent, request.now)
 
     async def _contents(self, request: FeedRequest) -> tuple[str, bytes | None]:
         """The fingerprint, and the contents unless the client has them."""

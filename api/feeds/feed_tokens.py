@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from starlette.types import Scope
 
-from api.base.shared_lookup import SharedLookup
 from api.http.handlers import Services
 from storage.base import secrets
 from storage.base.errors import NotFound
@@ -17,7 +16,7 @@ T = TypeVar("T")
 
 
 class FeedTokens(Generic[T]):
-    """Finds owners in one query for all concurrent requests. ``kind`` names what is not found.
+    """Finds owners of tokens. ``kind`` names what is not found.
 
     ``prefix`` is what the tokens of the kind begin with.
     """
@@ -26,13 +25,14 @@ class FeedTokens(Generic[T]):
         self,
         services: Services,
         kind: str,
-        find_by_tokens: Callable[[Transaction, set[str]], Mapping[str, T]],
+        find_by_token: Callable[[Transaction, str], T | None],
         prefix: str = "",
     ) -> None:
+        self._database = services.database
         self._limits = services.rate_limits
         self._kind = kind
         self._prefix = prefix
-        self._owners = SharedLookup(lambda tokens: services.database.read(find_by_tokens, tokens))
+        self._find = find_by_token
 
     async def owner(self, scope: Scope, token: str) -> T:
         """Raises NotFound; RateLimited for too many requests of a feed or too many wrong tokens."""
@@ -40,7 +40,7 @@ class FeedTokens(Generic[T]):
         is_token = token.startswith(self._prefix) and secrets.is_token(
             token.removeprefix(self._prefix)
         )
-        owner = await self._owners.find(token) if is_token else None
+        owner = await self._database.read(self._find, token) if is_token else None
         if owner is None:
             if self._limits is not None:
                 self._limits.record_failure(scope)

@@ -1,19 +1,27 @@
-"""The API key in a request's headers; storage looks up its owner."""
+"""The API key in a request's headers, and when it was last used."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
+import structlog
+
+from storage.access import authentication
 from storage.access.api_key_format import is_well_formed
-from storage.base.errors import Unauthenticated
+from storage.access.authentication import Authenticated
+from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.secrets import fingerprint
+from storage.db.database import Database
 
 Headers = Iterable[tuple[bytes, bytes]]
 
 # RFC 6750, 2.1: the scheme in any case, one or more spaces, b64token. Ours are about 60 long.
 _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,200}=*)", re.IGNORECASE)
+
+_log = structlog.stdlib.get_logger("hiatus.api")
 
 
 def api_key_of(headers: Headers) -> str:
@@ -33,6 +41,17 @@ def fingerprint_of(headers: Headers) -> str:
     if not is_well_formed(key):
         raise Unauthenticated
     return fingerprint(key)
+
+
+async def record_use(database: Database, authenticated: Authenticated, now: datetime) -> None:
+    """Record the minute of a key's use, after the response; a use is not worth an error."""
+    if not authentication.is_use_due(authenticated, now):
+        return
+    key = authenticated.key
+    try:
+        await database.write(authentication.record_use, key.organisation_id, key.key_id, now=now)
+    except DatabaseUnavailable as error:
+        _log.warning("key use not recorded", reason=str(error))
 
 
 def header(headers: Headers, name: bytes) -> str | None:

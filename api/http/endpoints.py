@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from api.http import changes, idempotency
-from api.http.auth import fingerprint_of
+from api.http.auth import fingerprint_of, record_use
 from api.http.conditions import tags_in
 from api.http.fields import DryRun
 from api.http.handlers import Inputs, RequestContext, Services
@@ -46,19 +46,23 @@ class Endpoint:
             raise self._not_allowed
         try:
             response = await self._respond(self._served[method], scope, receive)
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": response.status,
+                    "headers": response.headers,
+                }
+            )
+            await send({"type": "http.response.body", "body": response.content})
         except Unauthenticated:
             if self._services.rate_limits is not None:
                 self._services.rate_limits.record_failure(scope)
             raise
-        await send(
-            {
-                "type": "http.response.start",
-                "status": response.status,
-                "headers": response.headers,
-            }
-        )
-        await send({"type": "http.response.body", "body": response.content})
-        self._services.key_use.write_soon()
+        finally:
+            if "authenticated" in scope:
+                await record_use(
+                    self._services.database, scope["authenticated"], self._services.clock()
+                )
 
     async def _respond(
         self, served: ServedOperation, scope: Scope, receive: Receive
@@ -81,12 +85,12 @@ class Endpoint:
         """
         now, headers = self._services.clock(), scope["headers"]
         key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
-        key = await self._services.keys.find(key_sha256)
+        key = await self._services.database.read(authentication.find_key, key_sha256)
         authenticated = authentication.caller_of(key, now=now, request_id=scope["request_id"])
         caller = scope["caller"] = authenticated.caller
         if self._services.rate_limits is not None:
             await self._services.rate_limits.keys.hit(scope, key_sha256)
-        self._services.key_use.record(authenticated, now)
+        scope["authenticated"] = authenticated
         operation.admit(caller)
         may_change = operation.is_write and not operation.stores_nothing
         return RequestContext(

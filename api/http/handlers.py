@@ -14,12 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from api.base.shared_lookup import SharedLookup
 from api.http.auth import Headers, header
 from api.http.fields import Body, Query
-from api.http.key_use import KeyUse
 from api.http.rate_limits import RateLimits
-from storage.access.authentication import ActiveKey
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
@@ -38,8 +35,6 @@ class Services:
     clock: Clock
     base_url: str
     allow_private_webhooks: bool
-    keys: SharedLookup[ActiveKey]
-    key_use: KeyUse
     # None for no limits.
     rate_limits: RateLimits | None = None
 

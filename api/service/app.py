@@ -15,12 +15,10 @@ from starlette.routing import BaseRoute, Route
 
 from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
-from api.base.shared_lookup import SharedLookup
 from api.documentation import documentation
 from api.feeds import feed_endpoint, feed_openapi, subscribe
 from api.http.endpoints import Endpoint
 from api.http.handlers import Clock, Services
-from api.http.key_use import KeyUse
 from api.http.operations import Operation
 from api.http.problems import exception_handlers
 from api.http.rate_limits import RateLimits
@@ -50,7 +48,6 @@ from api.service.tracing_middleware import TracingMiddleware
 from api.wallchart import wallchart_endpoint, wallchart_openapi
 from api.website import welcome
 from api.website.welcome import Website
-from storage.access import authentication
 from storage.base.monitoring import tracing
 from storage.db.database import Database
 
@@ -109,8 +106,6 @@ def routes(
         clock=clock,
         base_url=settings.base_url,
         allow_private_webhooks=settings.webhook_allow_private,
-        keys=SharedLookup(lambda secrets: database.read(authentication.find_keys, secrets)),
-        key_use=KeyUse(database),
         rate_limits=rate_limits,
     )
     return [

@@ -91,9 +91,9 @@ class WallchartEndpoint:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._cache = WallchartCache()
-        self._tokens = FeedTokens(services, "wallchart", feed_owners.find_by_tokens)
+        self._tokens = FeedTokens(services, "wallchart", feed_owners.find_by_token)
         self._displays = FeedTokens(
-            services, "wallchart", display_links.find_by_tokens, display_links.PREFIX
+            services, "wallchart", display_links.find_by_token, display_links.PREFIX
         )
         self._turns = Turns()
 

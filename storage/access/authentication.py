@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,7 +15,7 @@ from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
 from storage.db import rows
-from storage.db.compiled import Param, any_of, compiled, milliseconds
+from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
 
@@ -54,21 +53,9 @@ _active_key: Final = rows.mapper(ActiveKey)
 
 
 def find_key(tx: Transaction, secret_sha256: str) -> ActiveKey | None:
-    """The key with this SHA-256, as ``find_keys``."""
-    return find_keys(tx, [secret_sha256]).get(secret_sha256)
-
-
-def find_keys(tx: Transaction, secrets_sha256: Collection[str]) -> dict[str, ActiveKey]:
-    """Keys by their SHA-256, without those that are revoked or whose owner is not active.
-
-    One query.
-    """
-    if len(secrets_sha256) == 1:
-        # On PostgreSQL half as expensive as a list of one.
-        key_rows = tx.all(_usable_key, secret_sha256=next(iter(secrets_sha256)))
-    else:
-        key_rows = tx.all(_usable_keys, secrets_sha256=[*secrets_sha256])
-    return {row.secret_sha256: _active_key(row) for row in key_rows}
+    """The key with this SHA-256; None if it is revoked or its owner is not active."""
+    row = tx.first(_usable_key, secret_sha256=secret_sha256)
+    return None if row is None else _active_key(row)
 
 
 def caller_of(
@@ -129,18 +116,8 @@ def _minute(now: datetime) -> int:
 
 @compiled
 def _usable_key(secret_sha256: Param[str]) -> Select:
-    return _all_usable().where(ApiKeyRow.secret_sha256 == secret_sha256)
-
-
-@compiled
-def _usable_keys(secrets_sha256: Param[list[str]]) -> Select:
-    return _all_usable().where(any_of(ApiKeyRow.secret_sha256, secrets_sha256))
-
-
-def _all_usable() -> Select:
     return (
         ApiKeyRow.select(
-            ApiKeyRow.secret_sha256,
             ApiKeyRow.organisation_id,
             ApiKeyRow.id.alias("key_id"),
             ApiKeyRow.user_id,
@@ -158,6 +135,7 @@ def _all_usable() -> Select:
         )
         .join(OrganisationRow, on=(OrganisationRow.id == ApiKeyRow.organisation_id))
         .where(
+            ApiKeyRow.secret_sha256 == secret_sha256,
             ApiKeyRow.revoked_at.is_null(),
             UserRow.status == "active",
         )

@@ -183,21 +183,19 @@ def revoke_of_department(tx: Transaction, department_id: str, *, by: Caller, now
     _revoke_all(tx, [link for link in links if link.department_id == department_id], by=by, now=now)
 
 
-def find_by_tokens(tx: Transaction, tokens: Collection[str]) -> dict[str, Display]:
-    """What the tokens open, by token; unknown and revoked tokens are missing. One query."""
-    token_by_sha256 = {secrets.fingerprint(token): token for token in tokens if token.isascii()}
-    links = tx.all(_displays, tokens_sha256=[*token_by_sha256])
-    return {
-        token_by_sha256[row.token_sha256]: Display(
-            organisation_id=row.organisation_id,
-            department_id=row.department_id,
-            timezone=row.timezone,
-            server=row.server,
-            reference_version=row.reference_version,
-            changes=int(row.changes or 0),
-        )
-        for row in links
-    }
+def find_by_token(tx: Transaction, token: str) -> Display | None:
+    """What the token opens; None if it is unknown or revoked."""
+    row = tx.first(_display, token_sha256=secrets.fingerprint(token))
+    if row is None:
+        return None
+    return Display(
+        organisation_id=row.organisation_id,
+        department_id=row.department_id,
+        timezone=row.timezone,
+        server=row.server,
+        reference_version=row.reference_version,
+        changes=int(row.changes or 0),
+    )
 
 
 def _check_department(tx: Transaction, link: DisplayLink, *, by: Caller) -> None:
@@ -278,10 +276,9 @@ def _links(organisation_id: Param[str], after_id: Param[str] | None, limit: Para
 
 
 @compiled_per_engine
-def _displays(engine: Engine, tokens_sha256: Param[list[str]]) -> Select:
+def _display(engine: Engine, token_sha256: Param[str]) -> Select:
     return (
         DisplayLinkRow.select(
-            DisplayLinkRow.token_sha256,
             DisplayLinkRow.organisation_id,
             DisplayLinkRow.department_id,
             OrganisationRow.timezone,
@@ -290,7 +287,7 @@ def _displays(engine: Engine, tokens_sha256: Param[list[str]]) -> Select:
             feed_changes.total(DisplayLinkRow.organisation_id).alias("changes"),
         )
         .join(OrganisationRow, on=(OrganisationRow.id == DisplayLinkRow.organisation_id))
-        .where(any_of(DisplayLinkRow.token_sha256, tokens_sha256))
+        .where(DisplayLinkRow.token_sha256 == token_sha256)
     )
 
 

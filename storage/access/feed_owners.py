@@ -5,7 +5,6 @@ Tokens are looked up by their SHA-256.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -14,7 +13,7 @@ from peewee import JOIN, Select, Update
 
 from storage.base.secrets import fingerprint
 from storage.db import rows
-from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine, server
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, server
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
@@ -69,22 +68,12 @@ class FeedOwner:
 
 
 def find_by_token(tx: Transaction, token: str) -> FeedOwner | None:
-    """The owner of the feed that the token opens, as ``find_by_tokens``."""
-    return find_by_tokens(tx, [token]).get(token)
+    """The owner of the feed that the token opens.
 
-
-def find_by_tokens(tx: Transaction, tokens: Collection[str]) -> dict[str, FeedOwner]:
-    """The owners of the feeds that the tokens open, by token. One query.
-
-    A token is missing if it is unknown, revoked or replaced, or if its owner is not active.
+    None if it is unknown, revoked or replaced, or if its owner is not active.
     """
-    token_by_sha256 = {fingerprint(token): token for token in tokens if token.isascii()}
-    if len(token_by_sha256) == 1:
-        # On PostgreSQL half as expensive as a list of one.
-        feeds = tx.all(_owner_of_token, token_sha256=next(iter(token_by_sha256)))
-    else:
-        feeds = tx.all(_owners_of_tokens, tokens_sha256=[*token_by_sha256])
-    return {token_by_sha256[row.token_sha256]: _owner(row) for row in feeds}
+    row = tx.first(_owner_of_token, token_sha256=fingerprint(token))
+    return None if row is None else _owner(row)
 
 
 def record_fetch(
@@ -138,18 +127,8 @@ def _holiday_countries(row: Row) -> tuple[tuple[date, str], ...]:
 
 @compiled_per_engine
 def _owner_of_token(engine: Engine, token_sha256: Param[str]) -> Select:
-    return _active_owners(engine).where(CalendarFeedRow.token_sha256 == token_sha256)
-
-
-@compiled_per_engine
-def _owners_of_tokens(engine: Engine, tokens_sha256: Param[list[str]]) -> Select:
-    return _active_owners(engine).where(any_of(CalendarFeedRow.token_sha256, tokens_sha256))
-
-
-def _active_owners(engine: Engine) -> Select:
     return (
         CalendarFeedRow.select(
-            CalendarFeedRow.token_sha256,
             CalendarFeedRow.organisation_id,
             CalendarFeedRow.user_id,
             UserRow.first_name,
@@ -183,6 +162,7 @@ def _active_owners(engine: Engine) -> Select:
             on=(FeedSequenceRow.organisation_id == CalendarFeedRow.organisation_id),
         )
         .where(
+            CalendarFeedRow.token_sha256 == token_sha256,
             CalendarFeedRow.revoked_at.is_null(),
             UserRow.status == "active",
         )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from threading import Event, Thread
 from typing import Any
 
 import pytest
 
-from api.base.deferred_writes import BATCH_SECONDS
 from api.feeds.feed_fetches import program_of
 from api.service import app
-from storage.access import feeds, personal_feeds
+from storage.access import personal_feeds
 from storage.admin import people
 from storage.base.secrets import Secrets
-from storage.db.database import Database, Transaction
-from storage.db.tables import ApiKeyRow, CalendarFeedRow
+from storage.db.database import Database
 from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import (
@@ -58,7 +54,6 @@ def client(database: Database, clock: Clock) -> Iterator[Client]:
 
 def fetched(client: Client, key: str, feed_id: str) -> tuple[Any, Any]:
     """The last fetch as the list and the feed itself show it."""
-    client.settle()
     (listed,) = client.get(f"{V1}/calendar-feeds", key).json()["data"]
     alone = client.get(f"{V1}/calendar-feeds/{feed_id}", key).json()
     assert listed == alone
@@ -113,51 +108,10 @@ def test_the_last_fetch_of_a_feed_is_recorded_once_an_hour(
     assert fetched(client, key, feed["id"]) == ("2026-06-01T12:00:00Z", None)
 
 
-def test_fetches_and_key_uses_during_a_write_are_recorded_too(
-    client: Client, database: Database, database_url: str
-) -> None:
-    acme = an_organisation(database)
-    key, late_key = a_key(database, acme), a_key(database, acme)
-    feed, late_feed = (
-        database.write_now(feeds.create, name, by=acme.caller, now=NOW)
-        for name in ("Phone", "Laptop")
-    )
-    is_locked, may_end = Event(), Event()
-
-    def lock(tx: Transaction) -> None:
-        tx.update(CalendarFeedRow, {"last_fetched_at": None}, organisation_id=acme.id)
-        tx.update(ApiKeyRow, {"last_used_at": None}, organisation_id=acme.id)
-        is_locked.set()
-        may_end.wait(60)
-
-    locking = Thread(target=database.write_now, args=[lock])
-    locking.start()
-    is_locked.wait(60)
-    client.get(f"/cal/{feed.token}")
-    client.get(f"{V1}/leave-types", key)
-    # Their writes begin, and wait for the lock.
-    time.sleep(BATCH_SECONDS + 0.5)
-    client.get(f"/cal/{late_feed.token}")
-    client.get(f"{V1}/leave-types", late_key)
-    may_end.set()
-    locking.join()
-    client.settle()
-
-    assert (
-        outside.rows(
-            database_url,
-            "SELECT name FROM calendar_feeds WHERE last_fetched_at IS NULL"
-            " UNION ALL SELECT prefix FROM api_keys WHERE last_used_at IS NULL",
-        )
-        == []
-    )
-
-
 def test_recording_a_fetch_does_not_change_the_feed(client: Client, database: Database) -> None:
     acme = an_organisation(database)
     token = database.write_now(personal_token, by=acme.caller, now=NOW)
     before = client.get(f"/cal/{token}")
-    client.settle()
 
     after = client.get(f"/cal/{token}")
 
@@ -175,7 +129,6 @@ def test_the_personal_token_shows_its_last_fetch(client: Client, database: Datab
     assert (own["last_fetched_at"], own["last_fetched_by"]) == (None, None)
 
     client.get(own["feeds"]["team"], headers={"User-Agent": "Google-Calendar-Importer"})
-    client.settle()
 
     after = client.get(path, key).json()
     assert after["last_fetched_at"] == "2026-06-01T09:00:00Z"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, TypedDict, cast
@@ -10,16 +11,16 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api.base.shared_lookup import SharedLookup
+from api.http.auth import record_use
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.http.handlers import RequestContext, Result, Services
-from api.http.key_use import KeyUse
 from api.http.operations import Operation
 from api.http.parsing import MAX_BODY_BYTES
 from api.service import app
 from storage.access import api_keys, authentication
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction
+from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person
@@ -113,8 +114,6 @@ def client(database: Database) -> Iterator[Client]:
         clock=lambda: NOW,
         base_url=SETTINGS.base_url,
         allow_private_webhooks=False,
-        keys=SharedLookup(lambda secrets: database.read(authentication.find_keys, secrets)),
-        key_use=KeyUse(database),
     )
     client = Client(app.application(app.operation_routes(OPERATIONS, services), SETTINGS))
     yield client
@@ -405,10 +404,23 @@ def test_the_use_of_a_key_is_recorded_to_the_minute(
     secret = a_key(database, acme, scopes=["leave:read"])
 
     client.get(PATH, secret)
-    client.settle()
 
     keys = database.read_now(api_keys.page, PageOf(), by=acme.caller).items
     assert [key.last_used_at for key in keys] == [NOW]
+
+
+def test_a_use_that_cannot_be_recorded_is_no_error(
+    database_url: str, database: Database, acme: Acme
+) -> None:
+    secret = a_key(database, acme)
+    authenticated = database.read_now(authentication.authenticate, secret, now=NOW)
+    closed = open_database(database_url, database.secrets)
+    closed.close()
+
+    with capture_logs() as logs:
+        asyncio.run(record_use(closed, authenticated, NOW))
+
+    assert [entry["event"] for entry in logs] == ["key use not recorded"]
 
 
 def test_an_unknown_name_gets_a_suggestion(client: Client, key: str) -> None:

@@ -81,22 +81,6 @@ def test_a_key_authenticates_its_owner(database: Database) -> None:
     assert authenticated.key.last_used_at is None
 
 
-def test_keys_that_are_looked_up_together_have_their_own_owners(database: Database) -> None:
-    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
-    _, secret_of_acme = a_key(database, acme.caller, acme.owner)
-    _, secret_of_globex = a_key(database, globex.caller, globex.owner)
-    revoked, secret_of_revoked = a_key(database, acme.caller, acme.owner)
-    database.write_now(api_keys.revoke, revoked.id, by=acme.caller, now=NOW)
-    secrets = (secret_of_acme, secret_of_globex, secret_of_revoked, "unknown")
-
-    keys = database.read_now(authentication.find_keys, [*map(fingerprint, secrets)])
-
-    assert {secret: key.user_id for secret, key in keys.items()} == {
-        fingerprint(secret_of_acme): acme.owner.id,
-        fingerprint(secret_of_globex): globex.owner.id,
-    }
-
-
 def test_neither_the_row_nor_the_audit_trail_holds_the_secret(database: Database) -> None:
     acme = an_organisation(database)
     key, secret = a_key(database, acme.caller, acme.owner)

@@ -319,7 +319,7 @@ def _recordable(name: str) -> Run:
 
 
 def _unchanged_feed(place: Place, _: int) -> object:
-    return place.read(feed_owners.find_by_tokens, [place.feed_token])
+    return place.read(feed_owners.find_by_token, place.feed_token)
 
 
 def _visible(tx: Transaction, owner: FeedOwner, scope: FeedScope, **days: Any) -> object:
