@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any
 
-from storage.access import feed_owners, personal_feeds
+from storage.access import feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
 from storage.admin import departments, organisation_settings, organisations, people, people_status
 from storage.admin.effects import Effects
@@ -228,12 +228,12 @@ def as_it_is(database: Database, acme: Acme, request: LeaveRequest) -> LeaveRequ
 
 def personal_token(tx: Transaction, *, by: Caller, now: datetime) -> str:
     """The caller's own feed token, made when it is first read: run it as a write."""
-    return personal_feeds.readable_token(personal_feeds.get_or_create(tx, by=by, now=now))
+    return feeds.readable_token(feeds.get_or_create_personal(tx, by=by, now=now))
 
 
 def find_personal_token(tx: Transaction, *, by: Caller) -> str | None:
     """The caller's own feed token, if it has been made."""
-    feed = personal_feeds.find(tx, by=by)
+    feed = feeds.find_personal(tx, by=by)
     return None if feed is None else feed.token
 
 

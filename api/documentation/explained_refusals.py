@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from storage.access import display_links, feeds, personal_feeds
+from storage.access import display_links, feeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
@@ -264,7 +264,7 @@ EXPLAINED: Final = (
         cure="Read it again, and repeat the change if you still want it.",
     ),
     Explained(
-        example=personal_feeds.FeedTokenUnreadable(),
+        example=feeds.FeedTokenUnreadable(),
         meaning="The server lost the secret key that the token was encrypted with, and the "
         "operator accepted the loss. Calendars that have the token still work.",
         cure="Create a new token with `POST /calendar-feeds/regenerate`, which revokes the old "

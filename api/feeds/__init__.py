@@ -1,6 +1,5 @@
-"""Calendar feeds: the route that serves them and what it needs.
+"""Calendar feeds.
 
-``feed_requests`` reads the request, ``feed_tokens`` finds its owner, ``feed_views``
-collects what the feed shows, ``ical`` turns that into iCalendar text, and ``feed_cache`` keeps the
-text.
+``feed_endpoint`` serves them, ``feed_contents`` reads what a feed shows, and ``ical`` turns that
+into iCalendar text.
 """

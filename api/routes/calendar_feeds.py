@@ -8,7 +8,7 @@ from api.http.operations import Operation
 from api.schemas.bodies import NewCalendarFeed
 from api.schemas.feed_records import CalendarFeedRecord, FeedTokenRecord
 from api.schemas.lists import Listing, listing
-from storage.access import feeds, personal_feeds
+from storage.access import feeds
 from storage.base import errors
 from storage.base.calendar_values import CalendarFeed
 from storage.db.database import Transaction
@@ -35,12 +35,12 @@ def revoke(tx: Transaction, context: RequestContext) -> None:
 
 
 def token(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
-    own = personal_feeds.get_or_create(tx, by=context.caller, now=context.now)
-    return _paths(personal_feeds.readable_token(own), own)
+    own = feeds.get_or_create_personal(tx, by=context.caller, now=context.now)
+    return _paths(feeds.readable_token(own), own)
 
 
 def regenerate(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
-    return _paths(personal_feeds.regenerate(tx, by=context.caller, now=context.now))
+    return _paths(feeds.regenerate_personal(tx, by=context.caller, now=context.now))
 
 
 def _shown(context: RequestContext, feed: CalendarFeed) -> CalendarFeedRecord:
@@ -130,7 +130,7 @@ OPERATIONS = (
         tag="Calendar feeds",
         scope="calendar:read",
         shows_secret=True,
-        refusals=(personal_feeds.FeedTokenUnreadable,),
+        refusals=(feeds.FeedTokenUnreadable,),
         writes=True,
     ),
     Operation(

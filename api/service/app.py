@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from api.base.metrics import Metrics
 from api.base.settings import ApiSettings
 from api.documentation import documentation
-from api.feeds import feed_endpoint, feed_openapi, subscribe
+from api.feeds import feed_endpoint
 from api.http.endpoints import Endpoint
 from api.http.handlers import Clock, Services
 from api.http.operations import Operation
@@ -78,7 +78,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 _FREQUENT: Final = ("/leave-requests", "/approvals")
 # Paths without a key and without an Operation.
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
-    **feed_openapi.PATHS,
+    **feed_endpoint.PATHS,
     **wallchart_openapi.PATHS,
     **health.PATHS,
     **metrics_route.PATHS,
@@ -114,7 +114,6 @@ def routes(
         *health.routes(services),
         *operation_routes(OPERATIONS, services),
         *metrics_route.routes(services, metrics or Metrics()),
-        *subscribe.routes(services),
         *wallchart_endpoint.routes(services),
         *welcome.routes(site or Website(), settings.base_url),
         *documentation.routes(partial(openapi_document, settings.base_url)),

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.base.content_negotiation import preferred, prefers_gzip, prefers_html
-from api.feeds.feed_tokens import FeedTokens
+from api.feeds.feed_endpoint import opened_by
 from api.http.conditions import tags_in
 from api.http.errors import RateLimited
 from api.http.handlers import Services
@@ -91,10 +91,6 @@ class WallchartEndpoint:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._cache = WallchartCache()
-        self._tokens = FeedTokens(services, "wallchart", feed_owners.find_by_token)
-        self._displays = FeedTokens(
-            services, "wallchart", display_links.find_by_token, display_links.PREFIX
-        )
         self._turns = Turns()
 
     async def respond(self, request: Request) -> Response:
@@ -154,11 +150,20 @@ class WallchartEndpoint:
         owner: FeedOwner | Display
         asked: WallchartRequest | DisplayRequest
         if token.startswith(display_links.PREFIX):
-            owner = await self._displays.owner(request.scope, token)
+            owner = await opened_by(
+                token,
+                display_links.find_by_token,
+                self._services,
+                request,
+                kind="wallchart",
+                prefix=display_links.PREFIX,
+            )
             today = local_day(now, owner.timezone)
             asked = display_request(query, today, owner.department_id)
         else:
-            owner = await self._tokens.owner(request.scope, token)
+            owner = await opened_by(
+                token, feed_owners.find_by_token, self._services, request, kind="wallchart"
+            )
             today = local_day(now, owner.timezone)
             asked = wallchart_request(query, today)
         return Subject(

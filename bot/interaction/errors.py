@@ -14,13 +14,12 @@ from bot.blocks import form_values, words
 from bot.interaction import domain_sentences
 from bot.views.request_values import FIELDS, WHOLE, WITH_ALERT, Problems
 from storage.access.display_links import TooManyDisplayLinks
-from storage.access.feeds import TooManyFeeds
+from storage.access.feeds import FeedTokenUnreadable, TooManyFeeds
 from storage.access.idempotency import (
     IdempotencyAnswerUnreadable,
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.access.personal_feeds import FeedTokenUnreadable
 from storage.admin.channel_digests import TooManyDigests
 from storage.admin.employment.dated_records import EmploymentRecordExists, FirstEmploymentRecord
 from storage.admin.employment.effective import TooManyRecords

@@ -11,7 +11,7 @@ from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Listener
 from bot.views import calendar_feeds as views
-from storage.access import feeds, personal_feeds
+from storage.access import feeds
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -41,7 +41,7 @@ async def regenerate(interaction: Interaction) -> None:
     """Regenerate the links; Slack has asked for confirmation."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    await interaction.services.database.write(personal_feeds.regenerate, by=by, now=interaction.now)
+    await interaction.services.database.write(feeds.regenerate_personal, by=by, now=interaction.now)
     await modals.refresh(interaction, await _feeds(interaction, by))
 
 
@@ -79,7 +79,7 @@ async def _feeds(interaction: Interaction, by: Caller, cursor: str | None = None
 
     def read(tx: Transaction) -> View:
         # The token is created on first use.
-        own = personal_feeds.get_or_create(tx, by=by, now=interaction.now)
+        own = feeds.get_or_create_personal(tx, by=by, now=interaction.now)
         page = feeds.page(tx, PageOf(limit=_FEEDS_SHOWN, cursor=cursor), by=by)
         organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
         return views.feeds(base_url, own, page, organisation.timezone)

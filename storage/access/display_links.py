@@ -1,7 +1,7 @@
 """Display links: wallcharts for the screens and wikis of an organisation.
 
 A link belongs to the organisation, and the token in its URL is the only credential: it shows what
-every colleague may see. Tokens are stored like those of calendar feeds (``feed_rows``).
+every colleague may see. Tokens are stored like those of calendar feeds.
 """
 
 from __future__ import annotations

@@ -25,14 +25,6 @@ FETCH_INTERVAL: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LastFetch:
-    """The last recorded fetch of a feed; ``at`` is None if there was none."""
-
-    feed_id: str
-    at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class FeedOwner:
     """The owner of a feed, with the versions of everything that the feed may show.
 
@@ -41,7 +33,7 @@ class FeedOwner:
     ``timezone`` falls back to the organisation's, and so does each of ``holiday_countries``: whose
     public holidays the owner has, from which day on. ``sequence`` is added to every event's
     SEQUENCE and was last raised at ``sequence_at``. ``changed_at`` is the time of the last change
-    of any kind in the organisation.
+    of any kind in the organisation, ``last_fetched_at`` that of the last fetch that was recorded.
     """
 
     organisation_id: str
@@ -59,18 +51,18 @@ class FeedOwner:
     sequence: int
     sequence_at: datetime
     changed_at: datetime = field(compare=False)
-    last_fetch: LastFetch = field(compare=False)
+    feed_id: str = field(compare=False)
+    last_fetched_at: datetime | None = field(compare=False)
 
     def is_fetch_due(self, now: datetime) -> bool:
         """Whether to record a fetch now: at most one an hour is recorded."""
-        last = self.last_fetch.at
-        return last is None or now - last >= FETCH_INTERVAL
+        return self.last_fetched_at is None or now - self.last_fetched_at >= FETCH_INTERVAL
 
 
 def find_by_token(tx: Transaction, token: str) -> FeedOwner | None:
     """The owner of the feed that the token opens.
 
-    None if it is unknown, revoked or replaced, or if its owner is not active.
+    None if the token is unknown, revoked or replaced, or if its owner is not active.
     """
     row = tx.first(_owner_of_token, token_sha256=fingerprint(token))
     return None if row is None else _owner(row)
@@ -108,7 +100,8 @@ def _owner(row: Row) -> FeedOwner:
         sequence=int(row.sequence or 0),
         sequence_at=rows.instant(sequence_at),
         changed_at=rows.instant(max(row.changed_at, sequence_at)),
-        last_fetch=LastFetch(feed_id=row.id, at=rows.instant_or_none(row.last_fetched_at)),
+        feed_id=row.id,
+        last_fetched_at=rows.instant_or_none(row.last_fetched_at),
     )
 
 

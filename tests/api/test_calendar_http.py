@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.service import app
-from storage.access import feeds, personal_feeds
+from storage.access import feeds
 from storage.admin import departments, organisation_settings, people, people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
@@ -386,7 +386,7 @@ def test_a_reversed_approval_stays_marked_for_30_days(world: World, scope: str) 
 
 def regenerates(world: World) -> None:
     by = caller_for(world.acme, world.ada)
-    world.database.write_now(personal_feeds.regenerate, by=by, now=NOW)
+    world.database.write_now(feeds.regenerate_personal, by=by, now=NOW)
 
 
 def deactivates(world: World) -> None:

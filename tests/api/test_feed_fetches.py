@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.feeds.feed_fetches import program_of
+from api.feeds.feed_endpoint import program_of
 from api.service import app
-from storage.access import personal_feeds
+from storage.access import feeds
 from storage.admin import people
 from storage.base.secrets import Secrets
 from storage.db.database import Database
@@ -115,7 +115,7 @@ def test_recording_a_fetch_does_not_change_the_feed(client: Client, database: Da
 
     after = client.get(f"/cal/{token}")
 
-    assert owner_of_feed(database, token).last_fetch.at == NOW
+    assert owner_of_feed(database, token).last_fetched_at == NOW
     assert (after.content, after.headers["ETag"]) == (before.content, before.headers["ETag"])
     assert after.headers["Last-Modified"] == before.headers["Last-Modified"]
 
@@ -135,7 +135,7 @@ def test_the_personal_token_shows_its_last_fetch(client: Client, database: Datab
     assert after["last_fetched_by"] == "Google-Calendar-Importer"
     new = client.post(f"{V1}/calendar-feeds/regenerate", key).json()
     assert (new["last_fetched_at"], new["last_fetched_by"]) == (None, None)
-    assert database.read_now(personal_feeds.find, by=caller_for(acme, ada)) is not None
+    assert database.read_now(feeds.find_personal, by=caller_for(acme, ada)) is not None
 
 
 @pytest.mark.parametrize(

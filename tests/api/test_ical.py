@@ -8,15 +8,19 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import available_timezones
 
 import pytest
-import webcolors
 from hypothesis import given
 from hypothesis import strategies as st
 from icalendar import Calendar, Event
 
-from api.feeds.css_colours import nearest_css_name
-from api.feeds.event_times import WorkingHours
-from api.feeds.feed_values import Feed, PublicHoliday
-from api.feeds.ical import render_event, render_feed, render_holiday
+from api.feeds.ical import (
+    Feed,
+    PublicHoliday,
+    WorkingHours,
+    nearest_css_name,
+    render_event,
+    render_feed,
+    render_holiday,
+)
 from storage.base.calendar_values import Absence
 from storage.base.values import HalfDay, LeaveStatus
 
@@ -520,13 +524,6 @@ def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str)
     assert event.categories == [
         re.sub(r"[\s\x00-\x1f\x7f-\x9f\ufeff\ud800-\udfff]+", " ", type_name).strip() or "Away"
     ]
-
-
-def test_css_colour_is_its_own_nearest() -> None:
-    numbers = {webcolors.name_to_hex(name) for name in webcolors.names()}
-
-    assert len(numbers) == 138
-    assert all(webcolors.name_to_hex(nearest_css_name(number)) == number for number in numbers)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from api.base.settings import ApiSettings
 from api.service import app
 from api.wallchart import rasteriser
 from api.wallchart.cells import ink_on
-from storage.access import feeds, personal_feeds
+from storage.access import feeds
 from storage.access.wallcharts import wallchart
 from storage.access.wallcharts.chart_values import MAX_PEOPLE
 from storage.admin import people, people_status
@@ -482,7 +482,7 @@ def test_unknown_and_revoked_tokens_are_the_same_404(office: Office) -> None:
         feeds.revoke, feed.id, by=caller_for(office.acme, office.ada), now=NOW
     )
     office.database.write_now(
-        personal_feeds.regenerate, by=caller_for(office.acme, office.ada), now=NOW
+        feeds.regenerate_personal, by=caller_for(office.acme, office.ada), now=NOW
     )
 
     answers = [

@@ -9,7 +9,7 @@ import pytest
 
 from bot.base import ids
 from bot.blocks.calendar_pages import CalendarPage, CalendarScope
-from storage.access import personal_feeds
+from storage.access import feeds
 from storage.leave import decisions
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request
@@ -236,7 +236,7 @@ def test_home_opens_the_calendar_day_by_day(world: World) -> None:
 
 def test_the_calendar_of_home_links_to_the_web_for_those_who_have_a_feed(world: World) -> None:
     by = world.caller(ADA)
-    feed = world.database.write_now(personal_feeds.get_or_create, by=by, now=world.clock())
+    feed = world.database.write_now(feeds.get_or_create_personal, by=by, now=world.clock())
     world.slack.open_home(ADA)
     world.settled()
 

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from storage.access import feed_owners, feeds, personal_feeds
+from storage.access import feed_owners, feeds
 from storage.access.feeds import MAX_FEEDS, TooManyFeeds
 from storage.admin import people_status
 from storage.base.errors import Forbidden, NotFound
@@ -154,7 +154,7 @@ def test_regenerating_kills_the_old_personal_token_and_no_other(database: Databa
     feed = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
     old = database.write_now(personal_token, by=acme.caller, now=NOW)
 
-    new = database.write_now(personal_feeds.regenerate, by=acme.caller, now=NOW)
+    new = database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
 
     assert database.write_now(personal_token, by=acme.caller, now=NOW) == new
     assert owner_of_feed(database, new).user_id == acme.owner.id
@@ -165,7 +165,7 @@ def test_regenerating_kills_the_old_personal_token_and_no_other(database: Databa
 def test_a_first_token_may_come_from_regenerating(database: Database) -> None:
     acme = an_organisation(database)
 
-    token = database.write_now(personal_feeds.regenerate, by=acme.caller, now=NOW)
+    token = database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
 
     assert owner_of_feed(database, token).user_id == acme.owner.id
 
@@ -212,7 +212,7 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
     feed = database.write_now(feeds.create, "Phone", by=acme.caller, now=NOW)
     database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
     database.write_now(personal_token, by=acme.caller, now=NOW)
-    database.write_now(personal_feeds.regenerate, by=acme.caller, now=NOW)
+    database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
 
     entries = audit_entries(database, acme.caller)
 

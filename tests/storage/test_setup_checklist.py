@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from storage.access import personal_feeds
+from storage.access import feeds
 from storage.admin import channel_digests, departments, organisation_settings, people, people_status
 from storage.base.errors import InsufficientRole
 from storage.base.values import Caller
@@ -70,7 +70,7 @@ def test_a_new_organisation_has_every_step_until_its_data_show_that_it_is_done(
     database.write_now(organisation_settings.update, {"digest_channel": "C0123"}, by=by, now=NOW)
     assert steps(database, acme) == ("feed",)
 
-    database.write_now(personal_feeds.get_or_create, by=by, now=NOW)
+    database.write_now(feeds.get_or_create_personal, by=by, now=NOW)
     assert found(database, by) is None
 
 

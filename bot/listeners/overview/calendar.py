@@ -15,7 +15,7 @@ from bot.interaction.listening import Listener
 from bot.message_views import calendar as messages
 from bot.typed import typed_weeks
 from bot.views import calendar as views
-from storage.access import personal_feeds
+from storage.access import feeds
 from storage.access.wallcharts import wallchart
 from storage.access.wallcharts.chart_values import Wallchart
 from storage.base.clock import end_of_week, local_day
@@ -101,7 +101,7 @@ async def turn(interaction: Interaction) -> None:
 
 async def _web_url(interaction: Interaction, by: Caller) -> str | None:
     """The caller's wallchart on the web, if their personal feed exists. Only modals may show it."""
-    feed = await interaction.services.database.read(personal_feeds.find, by=by)
+    feed = await interaction.services.database.read(feeds.find_personal, by=by)
     if feed is None or not feed.token:
         return None
     return wallchart.url(interaction.services.base_url, feed.token)

@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final
 
-from api.feeds.event_times import WorkingHours
-from api.feeds.feed_values import Feed, PublicHoliday
-from storage.access import absences, feed_rows
+from api.feeds import ical
+from api.feeds.ical import Feed, PublicHoliday, WorkingHours
+from storage.access import absences, feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import HalfDay, as_dict
@@ -25,6 +25,8 @@ from storage.rules.halves import AFTERNOON, MORNING
 _DAYS_BACK: Final = timedelta(days=366)
 _DAYS_AHEAD: Final = timedelta(days=731)
 
+# How often a feed is read again if its owner's name or a setting has changed meanwhile.
+_MAX_REREADS: Final = 5
 # Part of every fingerprint: raise it when equal values are rendered differently.
 _RENDERING: Final = "3"
 _HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
@@ -57,6 +59,31 @@ class View:
             # Lone surrogates are not rendered either.
             digest.update(repr(tuple(as_dict(value).values())).encode("utf-8", "backslashreplace"))
         return digest.hexdigest()[:40]
+
+    def render(self) -> bytes:
+        """The feed. Events that are not cached take 0.2 ms each."""
+        events = [ical.render_event(absence, self.hours) for absence in self.absences]
+        holidays = [ical.render_holiday(holiday, self.hours) for holiday in self.holidays]
+        return ical.render_feed(self.feed, [*events, *holidays])
+
+
+def load_current(
+    tx: Transaction, subscription: Subscription, owner: FeedOwner, base_url: str
+) -> tuple[FeedOwner, View]:
+    """What the feed shows, with the state of its owner for which that holds.
+
+    ``owner`` was read earlier. Except for ``sequence``, the view may be newer than the owner: the
+    next request reads it again.
+    """
+    view = load_view(tx, subscription, owner, base_url)
+    for _ in range(_MAX_REREADS):
+        # Calendars would ignore a new name under the old SEQUENCE.
+        current = feed_owners.find_by_token(tx, subscription.token) or owner
+        if current.sequence == owner.sequence:
+            break
+        owner = current
+        view = load_view(tx, subscription, owner, base_url)
+    return owner, view
 
 
 def load_view(tx: Transaction, subscription: Subscription, owner: FeedOwner, base_url: str) -> View:
@@ -99,7 +126,7 @@ def _name(owner: FeedOwner, scope: FeedScope) -> str:
     if owner.feed_name is not None:
         return owner.feed_name
     if scope == "personal":
-        return feed_rows.default_name(owner.name)
+        return feeds.default_name(owner.name)
     return f"Leave: {owner.organisation_name}" + (" (my team)" if scope == "team" else "")
 
 
