@@ -8,7 +8,7 @@ text from ``openapi_guide``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Union
 
@@ -20,6 +20,7 @@ from api.documentation.openapi_examples import Examples
 from api.documentation.openapi_headers import DocumentedResponse, headers
 from api.documentation.openapi_refusals import PROBLEM, ErrorResponses
 from api.documentation.openapi_schemas import Json, Model, SchemaGenerator, SchemaKey, generate
+from api.http import conditions, idempotency
 from api.http.errors import FieldErrorRecord
 from api.http.operations import Operation
 from api.schemas.effects import EffectsRecord
@@ -103,7 +104,7 @@ class _Document:
             described["x-required-role"] = operation.role
         if operation.body is not None:
             described["requestBody"] = {
-                "required": operation.needs_body,
+                "required": not operation.is_body_optional,
                 "content": {"application/json": {"schema": schema, **_examples_of_body(operation)}},
             }
         return described
@@ -123,7 +124,7 @@ class _Document:
         parameters = [
             *in_path,
             *in_query,
-            *(dict(parameter) for parameter in operation.header_parameters),
+            *(dict(parameter) for parameter in _header_parameters(operation)),
         ]
         for parameter in parameters:
             if "example" not in parameter:
@@ -158,7 +159,7 @@ class _Document:
 
     def _dry_run(self, operation: Operation) -> Json:
         """The dry-run response, if its status differs from the operation's."""
-        if operation.show_effects is None or operation.status == 200:
+        if operation.dry_run is None or operation.status == 200:
             return {}
         schema = self._schemas[_DRY_RUN]
         example = self._examples.of_model(EffectsRecord.__name__)
@@ -171,7 +172,7 @@ class _Document:
         }
 
     def _unchanged(self, operation: Operation) -> Json:
-        if not operation.is_single:
+        if not operation.is_resource:
             return {}
         response = replace(self._response(operation), status=304)
         return {
@@ -182,11 +183,8 @@ class _Document:
         }
 
     def _response(self, operation: Operation) -> DocumentedResponse:
-        shown = operation.shown_by(self._operations) or operation.created_of(self._operations)
         return DocumentedResponse(
-            status=operation.status,
-            operation=operation,
-            is_tagged=operation.is_single or shown is not None,
+            status=operation.status, operation=operation, is_tagged=operation.is_tagged
         )
 
     def _summary_of(self, choice: Json) -> str:
@@ -222,7 +220,7 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, Json],
             models.append((operation.operation_id, "validation", TypeAdapter(operation.body)))
         if operation.result is not None:
             result: Any = operation.result
-            if operation.show_effects is not None and operation.status == 200:
+            if operation.dry_run is not None and operation.status == 200:
                 result = Union[operation.result, EffectsRecord]  # noqa: UP007  # types made at run time
             models.append((operation.operation_id, "serialization", TypeAdapter(result)))
     return generate(models)
@@ -237,6 +235,16 @@ def _info(base_url: str) -> Json:
         "contact": {"name": "The operator of this service", "url": f"{base_url}/docs"},
         "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
     }
+
+
+def _header_parameters(operation: Operation) -> Iterator[Mapping[str, object]]:
+    yield from operation.header_parameters
+    if operation.method == "POST":
+        yield idempotency.HEADER
+    if operation.is_resource:
+        yield conditions.IF_NONE_MATCH
+    if operation.changes_resource:
+        yield conditions.IF_MATCH
 
 
 def _examples_of_body(operation: Operation) -> Json:

@@ -11,6 +11,8 @@ from api.documentation.explained_fields import OF_FIELDS
 from api.documentation.openapi_headers import DocumentedResponse, headers
 from api.documentation.openapi_schemas import Json
 from api.http import errors as http
+from api.http import idempotency
+from api.http.fields import Paged
 from api.http.operations import Operation
 from storage.base import errors
 from storage.base.errors import DomainError, InvalidInput
@@ -123,24 +125,28 @@ def _refusals(operation: Operation) -> Iterator[type[DomainError]]:
     yield errors.InsufficientScope
     if operation.role is not None:
         yield errors.InsufficientRole
+    if issubclass(operation.query, Paged):
+        yield errors.UnusableCursor
     if "{" in operation.path:
         yield errors.NotFound
     for kind in operation.refusals:
         if kind is not InvalidInput:
             yield kind
+    if operation.method == "POST":
+        yield from idempotency.REFUSALS
 
 
 def _of_form(operation: Operation) -> Iterator[Code]:
     if operation.body is not None:
         yield from (error_codes.of_form(kind.code) for kind in http.HTTP_REFUSALS)
-    elif operation.is_write:
+    elif operation.writes:
         # An unexpected body is read, too.
         yield error_codes.of_form(http.BodyTooLarge.code)
-    statuses = (*_EVERYWHERE, 412) if operation.changes_one else _EVERYWHERE
+    statuses = (*_EVERYWHERE, 412) if operation.changes_resource else _EVERYWHERE
     for status in statuses:
         code, _, _ = http.HTTP_PROBLEMS[status]
         yield error_codes.of_form(code)
-    if operation.is_write:
+    if operation.writes or operation.method == "POST":
         yield error_codes.of_form(http.OUTCOME_UNKNOWN[0])
 
 

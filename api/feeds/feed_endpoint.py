@@ -22,7 +22,7 @@ from starlette.routing import Route
 from api.base.content_negotiation import prefers_gzip
 from api.feeds.feed_contents import Subscription, View, load_current, midnight
 from api.http.conditions import http_date, is_unmodified, last_modified, tags_in
-from api.http.handlers import Services
+from api.http.context import Services
 from storage.access import feed_owners
 from storage.access.feed_owners import FeedOwner
 from storage.base import secrets

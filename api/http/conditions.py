@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final
+from typing import Final, TypeGuard
+
+import orjson
 
 from api.http.auth import Headers
 
+_JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 _TAG_SCHEMA: Final = {"type": "string"}
 IF_MATCH: Final[dict[str, object]] = {
     "name": "If-Match",
@@ -55,6 +58,22 @@ def tag_of(content: bytes, without_automatic: bytes | None = None) -> bytes:
         return b'"%s"' % blake2b(content, digest_size=16).hexdigest().encode("ascii")
     halves = (blake2b(part, digest_size=8).hexdigest() for part in (without_automatic, content))
     return b'"%s"' % "".join(halves).encode("ascii")
+
+
+def body_tag(body: object, content: bytes) -> bytes:
+    """The entity tag of a body whose JSON is ``content``."""
+    if not has_automatic(body):
+        return tag_of(content)
+    rest = {name: value for name, value in body.items() if name not in AUTOMATIC}
+    return tag_of(content, to_json(rest))
+
+
+def has_automatic(body: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(body, dict) and not AUTOMATIC.isdisjoint(body)
+
+
+def to_json(body: object) -> bytes:
+    return orjson.dumps(body, option=_JSON_OPTIONS)
 
 
 class Tags:

@@ -1,171 +1,340 @@
-"""Serves the operations of one path: authentication, rate limits, body, transaction, response."""
+"""Serves operations: key, scope, role, query, body, If-Match, dry run, Idempotency-Key, ETag.
+
+Each path is one route of Starlette, so that a method without an operation gets 405 and all methods
+of the path in Allow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
 
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from api.http import changes, idempotency
+from api.http import idempotency
 from api.http.auth import fingerprint_of, record_use
-from api.http.conditions import tags_in
-from api.http.fields import DryRun
-from api.http.handlers import Inputs, RequestContext, Services
-from api.http.operations import Operation
-from api.http.parsing import read_content
+from api.http.conditions import AUTOMATIC, Tags, body_tag, has_automatic, tags_in, to_json
+from api.http.context import RequestContext, Result, Services
+from api.http.errors import PreconditionFailed
+from api.http.fields import Body, DryRun
+from api.http.operations import Inputs, Operation
+from api.http.parsing import check_members, parse_body, parse_query, read_content
 from api.http.problems import refusal_problem
-from api.http.served_operations import ServedOperation, not_modified_or
 from storage.access import authentication
 from storage.access import idempotency as stored_responses
 from storage.access.idempotency import Claim, StoredResponse
-from storage.base.errors import DomainError, Unauthenticated
+from storage.admin.effects_recorder import EffectsRecorder
+from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
+from storage.db.database import Transaction
+from storage.events import organisation_config
+
+_JSON: Final = (b"content-type", b"application/json")
+# Headers that a 304 omits, because it has no content (RFC 9110, 15.4.5).
+_CONTENT_HEADERS: Final = frozenset({b"content-type", b"content-length"})
+_REPLAYED: Final = (b"idempotent-replayed", b"true")
 
 
-class Endpoint:
-    """One path as an ASGI application, which dispatches each method to its operation.
+def routes(operations: Iterable[Operation], services: Services) -> list[Route]:
+    """One route for each path, fixed paths before those with ids.
 
-    ``others`` are all operations, to find the one that reads what another changes.
+    No ``Mount``: it matches only below its path, and ``/users`` is a path itself. Each route takes
+    every method: otherwise a path with an id would serve a method that a fixed path refuses.
     """
+    # "{" sorts after all letters, so a fixed path comes before one with an id.
+    in_order = sorted(operations, key=attrgetter("path"))
+    return [
+        Route(f"/api/v1{path}", _Path(list(of_path), services))
+        for path, of_path in groupby(in_order, attrgetter("path"))
+    ]
 
-    def __init__(
-        self, operations: Sequence[Operation], services: Services, others: Sequence[Operation]
-    ) -> None:
-        self._served: dict[str, ServedOperation] = {
-            operation.method: ServedOperation(operation, others) for operation in operations
+
+class _Path:
+    """The operations of one path."""
+
+    def __init__(self, operations: Sequence[Operation], services: Services) -> None:
+        self._operations: dict[str, Operation] = {
+            operation.method: operation for operation in operations
         }
-        methods = [*self._served, *(["HEAD"] if "GET" in self._served else [])]
-        self._not_allowed = HTTPException(405, headers={"Allow": ", ".join(methods)})
+        # HEAD is served like GET; the server drops the body.
+        if "GET" in self._operations:
+            self._operations["HEAD"] = self._operations["GET"]
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # HEAD is served like GET; the server drops the body.
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        if method not in self._served:
-            raise self._not_allowed
+        operation = self._operations.get(scope["method"])
+        if operation is None:
+            raise HTTPException(405, headers={"Allow": ", ".join(self._operations)})
+        services = self._services
         try:
-            response = await self._respond(self._served[method], scope, receive)
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": response.status,
-                    "headers": response.headers,
-                }
-            )
-            await send({"type": "http.response.body", "body": response.content})
-        except Unauthenticated:
-            if self._services.rate_limits is not None:
-                self._services.rate_limits.record_failure(scope)
-            raise
+            response = await respond(operation, Request(scope, receive), services)
+            await response(scope, receive, send)
         finally:
             if "authenticated" in scope:
-                await record_use(
-                    self._services.database, scope["authenticated"], self._services.clock()
-                )
+                await record_use(services.database, scope["authenticated"], services.clock())
 
-    async def _respond(
-        self, served: ServedOperation, scope: Scope, receive: Receive
-    ) -> StoredResponse:
-        operation = served.operation
-        context = await self._authenticate(operation, scope)
-        if operation.is_write:
-            response = await self._write(served, scope, receive, context)
+
+async def respond(operation: Operation, request: Request, services: Services) -> Response:
+    """Carry out one request. Raises DomainError, HttpRefusal or DatabaseUnavailable."""
+    context = await _authenticate(operation, request, services)
+    query_string = request.scope["query_string"]
+    if operation.method == "GET":
+        inputs = Inputs(query=parse_query(operation.query, query_string))
+        if operation.writes:
+            stored = await services.database.write(_run, operation, context, inputs)
         else:
-            response = await self._read(served, scope, context)
-        if operation.is_single:
-            return not_modified_or(response, tags_in(scope["headers"], b"if-none-match"))
-        return response
+            is_long = operation.is_long
+            read = services.database.read_long if is_long else services.database.read
+            stored = await read(_run, operation, context, inputs)
+    else:
+        stored = await _change(operation, request, services, context)
+    if operation.is_resource:
+        stored = _not_modified_or(stored, tags_in(request.headers.raw, b"if-none-match"))
+    response = Response(stored.content, stored.status)
+    response.raw_headers = list(stored.headers)
+    return response
 
-    async def _authenticate(self, operation: Operation, scope: Scope) -> RequestContext:
-        """The request of an authenticated caller who may use this operation.
 
-        The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
-        Raises Unauthenticated, RateLimited, Forbidden.
-        """
-        now, headers = self._services.clock(), scope["headers"]
-        key_sha256 = scope["key_sha256"] = fingerprint_of(headers)
-        key = await self._services.database.read(authentication.find_key, key_sha256)
+async def _authenticate(
+    operation: Operation, request: Request, services: Services
+) -> RequestContext:
+    """The request of an authenticated caller who may use this operation.
+
+    The key's own rate limit counts after the look-up: a wrong key leaves no counter behind.
+    Raises Unauthenticated, RateLimited, Forbidden or NotFound.
+    """
+    now, scope = services.clock(), request.scope
+    try:
+        key_sha256 = scope["key_sha256"] = fingerprint_of(scope["headers"])
+        key = await services.database.read(authentication.find_key, key_sha256)
         authenticated = authentication.caller_of(key, now=now, request_id=scope["request_id"])
-        caller = scope["caller"] = authenticated.caller
-        if self._services.rate_limits is not None:
-            await self._services.rate_limits.keys.hit(scope, key_sha256)
-        scope["authenticated"] = authenticated
-        operation.admit(caller)
-        may_change = operation.is_write and not operation.stores_nothing
-        return RequestContext(
-            caller=caller,
-            reference_version=None if may_change else authenticated.key.reference_version,
-            now=now,
-            base_url=self._services.base_url,
-            ids=operation.ids_of(scope["path_params"]),
-            headers=headers,
-        )
+    except Unauthenticated:
+        if services.rate_limits is not None:
+            services.rate_limits.record_failure(scope)
+        raise
+    caller = scope["caller"] = authenticated.caller
+    if services.rate_limits is not None:
+        await services.rate_limits.keys.hit(scope, key_sha256)
+    scope["authenticated"] = authenticated
+    operation.admit(caller)
+    return RequestContext(
+        caller=caller,
+        reference_version=None if operation.writes else authenticated.key.reference_version,
+        now=now,
+        base_url=services.base_url,
+        ids=operation.ids_of(request.path_params),
+        headers=request.headers,
+    )
 
-    async def _read(
-        self, served: ServedOperation, scope: Scope, context: RequestContext
-    ) -> StoredResponse:
-        database = self._services.database
-        is_long = served.operation.takes_long(scope["query_string"])
-        read = database.read_long if is_long else database.read
-        inputs = Inputs(query=served.operation.query_of(scope["query_string"]))
-        return await read(served.run, context, inputs)
 
-    async def _write(
-        self, served: ServedOperation, scope: Scope, receive: Receive, context: RequestContext
-    ) -> StoredResponse:
-        operation, database = served.operation, self._services.database
-        write = database.write_long if operation.is_long else database.write
-        content = await read_content(receive)
-        body, read_only = operation.body_and_read_only(content, scope["headers"], served.read_only)
-        query = operation.query_of(scope["query_string"])
-        inputs = Inputs(query=query, body=body, read_only=read_only)
-        is_post = operation.method == "POST"
-        claim = idempotency.claim_of(scope, context.caller, content) if is_post else None
-        if isinstance(query, DryRun) and query.dry_run:
-            effects = await database.dry_run(changes.dry_run, served, context, inputs)
-            return served.dry_run_response(effects)
-        if claim is not None:
-            return await self._write_once(served, scope, context, inputs, claim)
-        await self._prepare(operation, inputs)
-        if served.resource is not None:
-            if_match = tags_in(scope["headers"], b"if-match")
-            if if_match is not None or read_only:
-                return await write(changes.change_if_match, served, context, inputs, if_match)
-        run = database.read if operation.stores_nothing else write
-        return await run(served.run, context, inputs)
-
-    async def _write_once(
-        self,
-        served: ServedOperation,
-        scope: Scope,
-        context: RequestContext,
-        inputs: Inputs,
-        claim: Claim,
-    ) -> StoredResponse:
-        """The first response to this idempotency key, stored in the transaction of the change."""
-        database = self._services.database
-        write = database.write_long if served.operation.is_long else database.write
-        if served.operation.prepare is not None:
-            # Skipped for a replay: a check that passed the first time may fail now.
-            stored = await database.read(stored_responses.find, claim, now=context.now)
-            if stored is not None:
-                return changes.replay(stored)
-            await self._prepare(served.operation, inputs)
+async def _change(
+    operation: Operation, request: Request, services: Services, context: RequestContext
+) -> StoredResponse:
+    database = services.database
+    content = await read_content(request)
+    body, read_only = _body_of(operation, content, request)
+    query = parse_query(operation.query, request.scope["query_string"])
+    inputs = Inputs(query=query, body=body, read_only=read_only)
+    is_post = operation.method == "POST"
+    claim = idempotency.claim_of(request.scope, context.caller, content) if is_post else None
+    if isinstance(query, DryRun) and query.dry_run:
+        return await database.dry_run(_dry_run, operation, context, inputs)
+    prepare = operation.prepare
+    if claim is not None and prepare is not None:
+        # Skipped for a replay: a check that passed the first time may fail now.
+        stored = await database.read(stored_responses.find, claim, now=context.now)
+        if stored is not None:
+            return _replay(stored)
+    if prepare is not None and body is not None:
+        await prepare(body, services)
+    write = database.write_long if operation.is_long else database.write
+    if claim is not None:
         try:
-            return await write(changes.change_once, served, context, inputs, claim)
+            return await write(_run_once, operation, context, inputs, claim)
         except DomainError as refusal:
             if not idempotency.is_stored(refusal):
                 raise
-            problem = refusal_problem(Request(scope), self._services.base_url, refusal)
-            response = StoredResponse(
-                status=problem.status_code, headers=problem.raw_headers, content=bytes(problem.body)
-            )
-            stored = await database.write(
-                stored_responses.store_error, claim, response, now=context.now
-            )
-            return response if stored is None else changes.replay(stored)
+            return await _store_refusal(refusal, request, services, context, claim)
+    if operation.changes_resource:
+        if_match = tags_in(request.headers.raw, b"if-match")
+        if if_match is not None or read_only:
+            return await write(_run_if_match, operation, context, inputs, if_match)
+    run = write if operation.writes else database.read
+    return await run(_run, operation, context, inputs)
 
-    async def _prepare(self, operation: Operation, inputs: Inputs) -> None:
-        if operation.prepare is not None and inputs.body is not None:
-            await operation.prepare(inputs.body, self._services)
+
+def _body_of(
+    operation: Operation, content: bytes, request: Request
+) -> tuple[Body | None, dict[str, object]]:
+    """The body, and the read-only members that were sent with it.
+
+    Raises UnsupportedMediaType, UnreadableJson or InvalidInput. A body that an operation does not
+    take is ignored.
+    """
+    model = operation.body
+    if model is None:
+        return None, {}
+    if not content and operation.is_body_optional:
+        return model(), {}
+    media_type = request.headers.get("content-type", "")
+    try:
+        return parse_body(model, content, media_type), {}
+    except InvalidInput as refusal:
+        unknown = {error.pointer[1:] for error in refusal.errors if error.code == "unknown_field"}
+        if unknown.isdisjoint(operation.read_only_members):
+            raise
+    check_members(content)
+    members = orjson.loads(content)
+    read_only = {name: members.pop(name) for name in unknown & operation.read_only_members}
+    return parse_body(model, orjson.dumps(members), media_type), read_only
+
+
+async def _store_refusal(
+    refusal: DomainError,
+    request: Request,
+    services: Services,
+    context: RequestContext,
+    claim: Claim,
+) -> StoredResponse:
+    problem = refusal_problem(request, services.base_url, refusal)
+    response = StoredResponse(
+        status=problem.status_code, headers=problem.raw_headers, content=bytes(problem.body)
+    )
+    stored = await services.database.write(
+        stored_responses.store_error, claim, response, now=context.now
+    )
+    return response if stored is None else _replay(stored)
+
+
+def _replay(stored: StoredResponse) -> StoredResponse:
+    return replace(stored, headers=[*stored.headers, _REPLAYED])
+
+
+# What follows runs in a transaction.
+
+
+def _run(
+    tx: Transaction, operation: Operation, context: RequestContext, inputs: Inputs
+) -> StoredResponse:
+    """Call the handler and make the response."""
+    returned = operation.run(tx, context, inputs)
+    result = returned if isinstance(returned, Result) else Result(body=returned)
+    headers = [*result.headers, *operation.response_headers]
+    if operation.status == 204:
+        return StoredResponse(status=204, headers=headers, content=b"")
+    content = to_json(result.body)
+    headers += (_JSON, (b"content-length", b"%d" % len(content)))
+    if operation.is_tagged:
+        headers.append((b"etag", _tag(operation, result.body, content)))
+    return StoredResponse(status=operation.status, headers=headers, content=content)
+
+
+def _tag(operation: Operation, body: object, content: bytes) -> bytes:
+    """The tag that the GET of the resource would give it: without a secret that is shown once."""
+    resource = operation.resource or operation
+    if resource.result is operation.result:
+        return body_tag(body, content)
+    assert isinstance(body, dict)
+    shown = {name: value for name, value in body.items() if name in resource.members}
+    return body_tag(shown, to_json(shown))
+
+
+def _run_once(
+    tx: Transaction, operation: Operation, context: RequestContext, inputs: Inputs, claim: Claim
+) -> StoredResponse:
+    """Make the change and store its response, or replay the response of the first request."""
+    stored = stored_responses.begin(tx, claim, now=context.now)
+    if stored is not None:
+        return _replay(stored)
+    response = _run(tx, operation, context, inputs)
+    stored_responses.store(tx, claim, response, now=context.now)
+    return response
+
+
+def _run_if_match(
+    tx: Transaction,
+    operation: Operation,
+    context: RequestContext,
+    inputs: Inputs,
+    if_match: Tags | None,
+) -> StoredResponse:
+    """Change the path's resource if it still matches the client's version.
+
+    Raises PreconditionFailed, NotFound, or InvalidInput for a read-only member that differs.
+    """
+    operation.lock(tx, context)
+    body = _read_resource(tx, operation, context)
+    current = to_json(body)
+    if if_match is not None:
+        matches = if_match.match_except_automatic if has_automatic(body) else if_match.match
+        if not matches(body_tag(body, current)):
+            raise PreconditionFailed
+    # With If-Match the client has read the current version.
+    _check_read_only(inputs, current, frozenset() if if_match is None else AUTOMATIC)
+    return _run(tx, operation, context, inputs)
+
+
+def _dry_run(
+    tx: Transaction, operation: Operation, context: RequestContext, inputs: Inputs
+) -> StoredResponse:
+    """Make the change, which the caller rolls back, and respond with its effects.
+
+    Raises the handler's errors, and InvalidInput for a read-only member that differs.
+    """
+    assert operation.dry_run is not None
+    if inputs.read_only:
+        _check_read_only(inputs, to_json(_read_resource(tx, operation, context)))
+    config = organisation_config.of_organisation(tx, context.caller.organisation_id)
+    recorder = EffectsRecorder()
+    operation.run(tx, replace(context, recorder=recorder), inputs)
+    content = to_json(operation.dry_run(config, recorder.effects))
+    headers = [*operation.response_headers, _JSON, (b"content-length", b"%d" % len(content))]
+    return StoredResponse(status=200, headers=headers, content=content)
+
+
+def _read_resource(tx: Transaction, operation: Operation, context: RequestContext) -> object:
+    """The body of the GET of the resource that the operation changes."""
+    assert operation.resource is not None
+    return operation.resource.run(tx, context, Inputs(query=operation.resource.query()))
+
+
+def _check_read_only(
+    inputs: Inputs, current: bytes, may_differ: frozenset[str] = frozenset()
+) -> None:
+    if not inputs.read_only:
+        return
+    members = orjson.loads(current)
+    differing = sorted(
+        name
+        for name, value in inputs.read_only.items()
+        if value != members.get(name) and name not in may_differ
+    )
+    if differing:
+        raise InvalidInput(
+            [
+                FieldError(
+                    pointer=f"/{name}",
+                    code="read_only",
+                    detail=f"{name} cannot be changed; omit it.",
+                )
+                for name in differing
+            ]
+        )
+
+
+def _not_modified_or(response: StoredResponse, cached: Tags | None) -> StoredResponse:
+    """304 if the client has this version."""
+    if cached is None or not cached.match_weakly(dict(response.headers)[b"etag"]):
+        return response
+    return StoredResponse(
+        status=304,
+        headers=[header for header in response.headers if header[0] not in _CONTENT_HEADERS],
+        content=b"",
+    )

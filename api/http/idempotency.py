@@ -42,15 +42,15 @@ HEADER: Final[dict[str, object]] = {
 }
 
 _VALID: Final = re.compile(rb"[ -~]{1,255}")
+# Of every POST.
+REFUSALS: Final = (IdempotencyAnswerUnreadable, IdempotencyInProgress, IdempotencyKeyReused)
 # Errors that a retry may not meet again, so they are not stored.
 _NOT_STORED: Final = (
     Unauthenticated,
     InsufficientScope,
     InsufficientRole,
     ChangedMeanwhile,
-    IdempotencyAnswerUnreadable,
-    IdempotencyInProgress,
-    IdempotencyKeyReused,
+    *REFUSALS,
 )
 
 

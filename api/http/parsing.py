@@ -9,9 +9,8 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
-from starlette.types import Receive
+from starlette.requests import ClientDisconnect, Request
 
-from api.http.auth import Headers, header
 from api.http.errors import BodyTooLarge, UnreadableJson, UnsupportedMediaType
 from api.http.field_errors import refusal_of
 from api.http.fields import Body, Query
@@ -21,22 +20,23 @@ MAX_BODY_BYTES: Final = 256 * 1024
 MAX_PARAMETERS: Final = 100
 
 
-async def read_content(receive: Receive) -> bytes:
+async def read_content(request: Request) -> bytes:
     """The body. Raises BodyTooLarge as soon as the limit is exceeded."""
     content = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise UnreadableJson("The body ended early.")
-        content += message.get("body", b"")
-        if len(content) > MAX_BODY_BYTES:
-            raise BodyTooLarge(f"A body can have at most {MAX_BODY_BYTES // 1024} KiB.")
-        if not message.get("more_body"):
-            return bytes(content)
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MAX_BODY_BYTES:
+                raise BodyTooLarge(f"A body can have at most {MAX_BODY_BYTES // 1024} KiB.")
+    except ClientDisconnect as error:
+        raise UnreadableJson("The body ended early.") from error
+    return bytes(content)
 
 
 def parse_query(model: type[Query], query_string: bytes) -> Query:
     """The parameters. Raises InvalidInput for an unknown, repeated or unreadable one."""
+    if not query_string:
+        return model()
     try:
         pairs = parse_qsl(
             query_string.decode("ascii"),
@@ -68,11 +68,10 @@ def parse_query(model: type[Query], query_string: bytes) -> Query:
         raise refusal_of(error, model, in_query=True) from error
 
 
-def parse_body(model: type[Body], content: bytes, headers: Headers) -> Body:
+def parse_body(model: type[Body], content: bytes, content_type: str) -> Body:
     """The body. Raises UnsupportedMediaType, UnreadableJson or InvalidInput."""
-    media_type = (header(headers, b"content-type") or "").partition(";")[0].strip().lower()
     # A missing Content-Type is accepted (RFC 9110, 8.3).
-    if media_type not in ("", "application/json"):
+    if content_type.partition(";")[0].strip().lower() not in ("", "application/json"):
         raise UnsupportedMediaType("Send the body as application/json.")
     if not content:
         raise UnreadableJson("The body is empty.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.context import RequestContext, Result, created
+from api.http.operations import operation
 from api.schemas.api_key_records import ApiKeyWithSecretRecord
 from api.schemas.bodies import NewApiKey
 from api.schemas.lists import Listing, listing
@@ -14,7 +14,19 @@ from storage.base.records import ApiKeyRecord
 from storage.db.database import Transaction
 
 
+@operation(
+    "GET",
+    "/api-keys",
+    tag="API keys",
+    scope="keys:read",
+    refusals=(errors.InsufficientRole, errors.NotFound),
+)
 def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> Listing[ApiKeyRecord]:
+    """List API keys.
+
+    The caller's own keys; for admins and owners, every key of the organisation. Includes revoked
+    keys.
+    """
     revoked = is_true(query.is_revoked)
     page = api_keys.page(
         tx, query.page, by=context.caller, user_id=query.user_id, is_revoked=revoked
@@ -22,9 +34,46 @@ def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> List
     return listing(page, records.api_key)
 
 
+@operation(
+    "GET", "/api-keys/{id}", tag="API keys", scope="keys:read", kind="API key", is_resource=True
+)
+def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
+    """Read an API key.
+
+    One of the caller's own keys; for admins and owners, any key of the organisation. Includes
+    revoked keys.
+    """
+    return records.api_key(api_keys.get(tx, context.id, by=context.caller))
+
+
+@operation(
+    "POST",
+    "/api-keys",
+    tag="API keys",
+    scope="keys:write",
+    status=201,
+    resource=get,
+    shows_secret=True,
+    rules=(
+        "control_character",
+        "expiry_in_past",
+        "invalid_length",
+        "no_visible_letter",
+        "no_scopes",
+        "scope_not_held",
+        "unknown_scope",
+        "unknown_variant",
+    ),
+    example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
+)
 def create(
     tx: Transaction, context: RequestContext, body: NewApiKey
 ) -> Result[ApiKeyWithSecretRecord]:
+    """Create an API key.
+
+    Creates a key for the caller. It can only have scopes that the key in use has. `api_key` is
+    shown in this response and never again.
+    """
     # A key always belongs to a person, so there is one.
     assert context.caller.user_id is not None
     key, secret = api_keys.create_key(
@@ -40,72 +89,13 @@ def create(
     return created(f"/api/v1/api-keys/{key.id}", {**records.api_key(key), "api_key": secret})
 
 
-def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
-    return records.api_key(api_keys.get(tx, context.id, by=context.caller))
-
-
+@operation("DELETE", "/api-keys/{id}", tag="API keys", scope="keys:write", status=204, resource=get)
 def revoke(tx: Transaction, context: RequestContext) -> None:
+    """Revoke an API key.
+
+    Takes effect immediately and cannot be undone.
+    """
     api_keys.revoke(tx, context.id, by=context.caller, now=context.now)
 
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/api-keys",
-        summary="List API keys",
-        description="The caller's own keys; for admins and owners, every key of the organisation. "
-        "Includes revoked keys.",
-        handler=page,
-        tag="API keys",
-        scope="keys:read",
-        refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
-    ),
-    Operation(
-        method="POST",
-        path="/api-keys",
-        summary="Create an API key",
-        description=(
-            "Creates a key for the caller. It can only have scopes that the key in use has. "
-            "`api_key` is shown in this response and never again."
-        ),
-        handler=create,
-        tag="API keys",
-        scope="keys:write",
-        shows_secret=True,
-        status=201,
-        rules=(
-            "control_character",
-            "expiry_in_past",
-            "invalid_length",
-            "no_visible_letter",
-            "no_scopes",
-            "scope_not_held",
-            "unknown_scope",
-            "unknown_variant",
-        ),
-        example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
-    ),
-    Operation(
-        method="GET",
-        path="/api-keys/{id}",
-        summary="Read an API key",
-        description="One of the caller's own keys; for admins and owners, any key of the "
-        "organisation. "
-        "Includes revoked keys.",
-        handler=get,
-        tag="API keys",
-        scope="keys:read",
-        kind="API key",
-    ),
-    Operation(
-        method="DELETE",
-        path="/api-keys/{id}",
-        summary="Revoke an API key",
-        description="Takes effect immediately and cannot be undone.",
-        handler=revoke,
-        tag="API keys",
-        scope="keys:write",
-        kind="API key",
-        status=204,
-    ),
-)
+OPERATIONS = (page, create, get, revoke)

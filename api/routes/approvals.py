@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from api.http.context import RequestContext
 from api.http.fields import Paged
-from api.http.handlers import RequestContext
-from api.http.operations import Operation
+from api.http.operations import operation
+from api.routes import leave_requests
 from api.schemas.leave_bodies import Approve, Decline
 from api.schemas.leave_records import PendingApprovalRecord
 from api.schemas.lists import Listing, listing
@@ -17,9 +18,23 @@ from storage.leave.amendments import counted_amendments
 from storage.leave.lists import caller_leave
 
 
+@operation(
+    "GET",
+    "/approvals/pending",
+    tag="Approvals",
+    scope="approvals:read",
+    # Of admins: every pending request may be assigned to them.
+    is_long=True,
+)
 def pending(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[PendingApprovalRecord]:
+    """List requests awaiting the caller's approval.
+
+    Pending leave requests that the caller can decide on, and approved ones with an `amendment`
+    (`kind` is `amendment`), oldest request first. Always current: someone who returns from leave or
+    becomes a manager sees their requests at once.
+    """
     organisation_id = context.caller.organisation_id
     page = caller_leave.assigned(tx, query.page, by=context.caller, now=context.now)
     amendments = counted_amendments.of_requests(tx, organisation_id, page.items)
@@ -31,93 +46,72 @@ def pending(
     return listing(page, record)
 
 
+@operation(
+    "POST",
+    "/approvals/{id}/approve",
+    tag="Approvals",
+    scope="approvals:write",
+    resource=leave_requests.get,
+    is_body_optional=True,
+    refusals=(
+        errors.InvalidTransition,
+        errors.OwnRequest,
+        decisions.NotYourApproval,
+        errors.OverlappingLeave,
+        errors.InsufficientAllowance,
+        errors.DaysNoLongerFit,
+        errors.OverrideNotAllowed,
+    ),
+    rules=(
+        "control_character",
+        "interruption_extended",
+        "leave_type_archived",
+        "no_working_time",
+        "note_required",
+        "out_of_reach",
+        "override_without_reason",
+        "past_days",
+        "too_little_notice",
+        "too_many_days",
+    ),
+    example={"override_reason": "Agreed before the allowance was lowered."},
+)
 def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveRequestRecord:
+    """Approve a leave request.
+
+    `id` is the leave request's id. Overlap and allowance are checked again. The open `amendment` of
+    approved leave is checked again and then applied. For its approvers, admins and owners; no one
+    can decide on their own request. Of two simultaneous decisions, one is refused.
+    `override_reason` of an admin or owner ignores the allowance.
+    """
     request = decisions.approve(
         tx, context.id, override_reason=body.override_reason, by=context.caller, now=context.now
     )
     return records.leave_request(request)
 
 
+@operation(
+    "POST",
+    "/approvals/{id}/decline",
+    tag="Approvals",
+    scope="approvals:write",
+    resource=leave_requests.get,
+    is_body_optional=True,
+    refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),
+    rules=("control_character",),
+    example={"reason": "Half of the team is away that week."},
+)
 def decline(tx: Transaction, context: RequestContext, body: Decline) -> LeaveRequestRecord:
+    """Decline a leave request.
+
+    `id` is the leave request's id. Leave whose `amendment` is declined keeps its dates. For its
+    approvers, admins and owners; no one can decide on their own request. The requester sees the
+    reason.
+    """
     request = decisions.decline(
         tx, context.id, reason=body.reason, by=context.caller, now=context.now
     )
     return records.leave_request(request)
 
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/approvals/pending",
-        summary="List requests awaiting the caller's approval",
-        description=(
-            "Pending leave requests that the caller can decide on, and approved ones with an "
-            "`amendment` (`kind` is `amendment`), oldest request first. Always "
-            "current: someone who returns from leave or becomes a manager sees their requests "
-            "at once."
-        ),
-        handler=pending,
-        tag="Approvals",
-        scope="approvals:read",
-        # Of admins: every pending request may be assigned to them.
-        is_long=True,
-        refusals=(errors.UnusableCursor,),
-    ),
-    Operation(
-        method="POST",
-        path="/approvals/{id}/approve",
-        summary="Approve a leave request",
-        description=(
-            "`id` is the leave request's id. Overlap and allowance are checked again. The open "
-            "`amendment` of approved leave is checked again and then applied. For its approvers, "
-            "admins and owners; no one can decide on their own request. Of two simultaneous "
-            "decisions, one is refused. `override_reason` of an admin or owner ignores the "
-            "allowance."
-        ),
-        handler=approve,
-        tag="Approvals",
-        scope="approvals:write",
-        kind="leave request",
-        needs_body=False,
-        refusals=(
-            errors.InvalidTransition,
-            errors.OwnRequest,
-            decisions.NotYourApproval,
-            errors.OverlappingLeave,
-            errors.InsufficientAllowance,
-            errors.DaysNoLongerFit,
-            errors.OverrideNotAllowed,
-        ),
-        rules=(
-            "control_character",
-            "interruption_extended",
-            "leave_type_archived",
-            "no_working_time",
-            "note_required",
-            "out_of_reach",
-            "override_without_reason",
-            "past_days",
-            "too_little_notice",
-            "too_many_days",
-        ),
-        example={"override_reason": "Agreed before the allowance was lowered."},
-    ),
-    Operation(
-        method="POST",
-        path="/approvals/{id}/decline",
-        summary="Decline a leave request",
-        description=(
-            "`id` is the leave request's id. Leave whose `amendment` is declined keeps its dates. "
-            "For its approvers, admins and owners; no one can "
-            "decide on their own request. The requester sees the reason."
-        ),
-        handler=decline,
-        tag="Approvals",
-        scope="approvals:write",
-        kind="leave request",
-        needs_body=False,
-        refusals=(errors.InvalidTransition, errors.OwnRequest, decisions.NotYourApproval),
-        rules=("control_character",),
-        example={"reason": "Half of the team is away that week."},
-    ),
-)
+OPERATIONS = (pending, approve, decline)

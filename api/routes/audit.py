@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from api.http.handlers import RequestContext
-from api.http.operations import Operation
+from api.http.context import RequestContext
+from api.http.operations import operation
 from api.schemas import audit_records
 from api.schemas.audit_records import AuditRecord
 from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfAuditEntries
-from storage.base import errors
 from storage.db.database import Transaction
 from storage.events import audit_log
 
 
+@operation(
+    "GET", "/audit", tag="Audit", scope="audit:read", role="admin", rules=("to_before_from",)
+)
 def page(
     tx: Transaction, context: RequestContext, query: ListOfAuditEntries
 ) -> Listing[AuditRecord]:
+    """List audit entries.
+
+    Newest first.
+    """
     page = audit_log.entries(
         tx,
         query.page,
@@ -29,17 +35,4 @@ def page(
     return listing(page, audit_records.audit_entry)
 
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/audit",
-        summary="List audit entries",
-        description="Newest first.",
-        handler=page,
-        tag="Audit",
-        scope="audit:read",
-        role="admin",
-        refusals=(errors.UnusableCursor,),
-        rules=("to_before_from",),
-    ),
-)
+OPERATIONS = (page,)

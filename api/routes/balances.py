@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.operations import operation
 from api.schemas import balance_records
 from api.schemas.balance_records import AdjustmentRecord, BalanceRecord
 from api.schemas.leave_bodies import NewAdjustment
@@ -15,23 +15,95 @@ from storage.base.amounts import adjustment_half_days_of
 from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers
 
+_VISIBILITY = "For the person, their approvers, admins and owners."
 
+
+@operation(
+    "GET",
+    "/users/{id}/balance",
+    tag="Balances",
+    scope="leave:read",
+    kind="user",
+    refusals=(errors.InsufficientRole,),
+    rules=("out_of_range",),
+)
 def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRecord:
+    """Read a user's balance.
+
+    For the person, their approvers, admins and owners. The leave year that `on` falls in, with a
+    ledger whose lines add up to `remaining`. Future leave counts; pending and approved leave of
+    types that deduct is subtracted, each day in its leave year. Days carried over from the year
+    before are used first; unused ones expire at the end of the organisation's
+    `carry_over_expiry_month`, and are part of `remaining` until then. Nothing is carried over from
+    leave years before the person was added: enter earlier days as an adjustment.
+    """
     return balance_records.balance(
         ledgers.balance(tx, context.id, on=query.on, by=context.caller, now=context.now)
     )
 
 
+@operation(
+    "GET",
+    "/users/{id}/adjustments",
+    tag="Balances",
+    scope="leave:read",
+    kind="user",
+    refusals=(errors.InsufficientRole,),
+)
 def page_of_adjustments(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[AdjustmentRecord]:
+    """List a user's adjustments.
+
+    For the person, their approvers, admins and owners. Of all leave years, newest first.
+    """
     page = adjustments.page(tx, context.id, query.page, by=context.caller, now=context.now)
     return listing(page, balance_records.adjustment)
 
 
+@operation(
+    "GET",
+    "/users/{id}/adjustments/{adjustment_id}",
+    tag="Balances",
+    scope="leave:read",
+    kind="user",
+    is_resource=True,
+    refusals=(errors.InsufficientRole,),
+)
+def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord:
+    """Read an adjustment.
+
+    For the person, their approvers, admins and owners.
+    """
+    return balance_records.adjustment(
+        adjustments.get(
+            tx, context.id, context.ids["adjustment_id"], by=context.caller, now=context.now
+        )
+    )
+
+
+@operation(
+    "POST",
+    "/users/{id}/adjustments",
+    tag="Balances",
+    scope="users:write",
+    role="admin",
+    status=201,
+    resource=get_adjustment,
+    refusals=(adjustments.TooManyAdjustments,),
+    rules=("control_character", "not_half_days", "out_of_range"),
+    example={"days": 1.5, "reason": "Worked on Saturday 6 June.", "leave_year": 2026},
+)
 def add_adjustment(
     tx: Transaction, context: RequestContext, body: NewAdjustment
 ) -> Result[AdjustmentRecord]:
+    """Adjust a user's balance.
+
+    Adds days to one leave year or removes them; the balance can become negative. An adjustment
+    cannot be changed or deleted; correct it with another one of the opposite sign. It belongs to
+    the leave year that begins in the calendar year `leave_year`, even if the organisation's leave
+    year or the person's start date changes later.
+    """
     adjustment = adjustments.add(
         tx,
         context.id,
@@ -45,79 +117,4 @@ def add_adjustment(
     return created(path, balance_records.adjustment(adjustment))
 
 
-def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord:
-    return balance_records.adjustment(
-        adjustments.get(
-            tx, context.id, context.ids["adjustment_id"], by=context.caller, now=context.now
-        )
-    )
-
-
-_VISIBILITY = "For the person, their approvers, admins and owners."
-
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/users/{id}/balance",
-        summary="Read a user's balance",
-        description=(
-            f"{_VISIBILITY} The leave year that `on` falls in, with a ledger whose lines add up to "
-            "`remaining`. Future leave counts; pending and approved leave of types that "
-            "deduct is subtracted, each day in its leave year. Days carried over from the year "
-            "before are used first; unused ones expire at the end of the organisation's "
-            "`carry_over_expiry_month`, and are part of `remaining` until then. Nothing is carried "
-            "over from leave years before the person was added: enter earlier days as an "
-            "adjustment."
-        ),
-        handler=get,
-        tag="Balances",
-        scope="leave:read",
-        kind="user",
-        refusals=(errors.InsufficientRole,),
-        rules=("out_of_range",),
-    ),
-    Operation(
-        method="GET",
-        path="/users/{id}/adjustments",
-        summary="List a user's adjustments",
-        description=f"{_VISIBILITY} Of all leave years, newest first.",
-        handler=page_of_adjustments,
-        tag="Balances",
-        scope="leave:read",
-        kind="user",
-        refusals=(errors.InsufficientRole, errors.UnusableCursor),
-    ),
-    Operation(
-        method="POST",
-        path="/users/{id}/adjustments",
-        summary="Adjust a user's balance",
-        description=(
-            "Adds days to one leave year or removes them; the balance can become negative. An "
-            "adjustment cannot be changed or deleted; correct it with another one of the "
-            "opposite sign. It belongs to the leave year that begins in the calendar year "
-            "`leave_year`, even if the organisation's leave year or the person's start date "
-            "changes later."
-        ),
-        handler=add_adjustment,
-        tag="Balances",
-        scope="users:write",
-        role="admin",
-        kind="user",
-        status=201,
-        refusals=(adjustments.TooManyAdjustments,),
-        rules=("control_character", "not_half_days", "out_of_range"),
-        example={"days": 1.5, "reason": "Worked on Saturday 6 June.", "leave_year": 2026},
-    ),
-    Operation(
-        method="GET",
-        path="/users/{id}/adjustments/{adjustment_id}",
-        summary="Read an adjustment",
-        description=_VISIBILITY,
-        handler=get_adjustment,
-        tag="Balances",
-        scope="leave:read",
-        kind="user",
-        is_of_one=True,
-        refusals=(errors.InsufficientRole,),
-    ),
-)
+OPERATIONS = (get, page_of_adjustments, add_adjustment, get_adjustment)

@@ -11,16 +11,15 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.operations import operation
 from api.schemas.bodies import DisplayLinkChanges, NewDisplayLink
 from api.schemas.feed_records import Url
 from api.schemas.lists import Listing, listing
 from storage.access import display_links
 from storage.access.display_links import DisplayLink
 from storage.access.wallcharts import wallchart
-from storage.base import errors
 from storage.base.records import Id
 from storage.db.database import Transaction
 from storage.directory import people_changes
@@ -45,28 +44,106 @@ class DisplayLinkRecord(TypedDict):
     created_at: datetime
 
 
+_RULES = ("control_character", "invalid_length", "no_visible_letter", "not_found")
+
+
+@operation(
+    "GET",
+    "/display-links",
+    tag="Calendar feeds",
+    scope="calendar:read",
+    role="admin",
+    shows_secret=True,
+)
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[DisplayLinkRecord]:
+    """List display links.
+
+    The organisation's wallcharts for screens, in order of creation.
+    """
     page = display_links.page(tx, query.page, by=context.caller)
     return listing(page, lambda link: _shown(context, link))
 
 
+@operation(
+    "GET",
+    "/display-links/{id}",
+    tag="Calendar feeds",
+    scope="calendar:read",
+    role="admin",
+    kind="display link",
+    is_resource=True,
+    shows_secret=True,
+)
+def get(tx: Transaction, context: RequestContext) -> DisplayLinkRecord:
+    """Read a display link.
+
+    With its URL. The page itself is at the `url`.
+    """
+    return _shown(context, display_links.get(tx, context.id, by=context.caller))
+
+
+@operation(
+    "POST",
+    "/display-links",
+    tag="Calendar feeds",
+    scope="calendar:write",
+    role="admin",
+    status=201,
+    resource=get,
+    shows_secret=True,
+    refusals=(display_links.TooManyDisplayLinks,),
+    rules=_RULES,
+    example={"name": "Kitchen"},
+)
 def create(
     tx: Transaction, context: RequestContext, body: NewDisplayLink
 ) -> Result[DisplayLinkRecord]:
+    """Create a display link.
+
+    A web page for a screen in the kitchen or a wiki: who is out in the five weeks from today. It
+    reloads itself every ten minutes. It shows approved leave only, and every private leave type as
+    "Away". The link belongs to the organisation: it goes on working when the person who created it
+    leaves.
+    """
     link = display_links.create(tx, body.sent(), by=context.caller, now=context.now)
     return created(f"/api/v1/display-links/{link.id}", _shown(context, link))
 
 
-def get(tx: Transaction, context: RequestContext) -> DisplayLinkRecord:
-    return _shown(context, display_links.get(tx, context.id, by=context.caller))
-
-
+@operation(
+    "PATCH",
+    "/display-links/{id}",
+    tag="Calendar feeds",
+    scope="calendar:write",
+    role="admin",
+    resource=get,
+    shows_secret=True,
+    refusals=(people_changes.ChangedMeanwhile,),
+    rules=_RULES,
+    example={"name": "Kitchen, second floor"},
+)
 def update(tx: Transaction, context: RequestContext, body: DisplayLinkChanges) -> DisplayLinkRecord:
+    """Change a display link.
+
+    Omitted fields stay unchanged; a null `department_id` means everyone. The URL stays the same.
+    """
     link = display_links.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
     return _shown(context, link)
 
 
+@operation(
+    "DELETE",
+    "/display-links/{id}",
+    tag="Calendar feeds",
+    scope="calendar:write",
+    role="admin",
+    status=204,
+    resource=get,
+)
 def revoke(tx: Transaction, context: RequestContext) -> None:
+    """Revoke a display link.
+
+    Its URL responds with 404 from then on. Deleting a department revokes its links.
+    """
     display_links.revoke(tx, context.id, by=context.caller, now=context.now)
 
 
@@ -80,83 +157,4 @@ def _shown(context: RequestContext, link: DisplayLink) -> DisplayLinkRecord:
     }
 
 
-_RULES = ("control_character", "invalid_length", "no_visible_letter", "not_found")
-
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/display-links",
-        summary="List display links",
-        description="The organisation's wallcharts for screens, in order of creation.",
-        handler=page,
-        tag="Calendar feeds",
-        scope="calendar:read",
-        role="admin",
-        shows_secret=True,
-        refusals=(errors.UnusableCursor,),
-    ),
-    Operation(
-        method="POST",
-        path="/display-links",
-        summary="Create a display link",
-        description=(
-            "A web page for a screen in the kitchen or a wiki: who is out in the five weeks from "
-            "today. It reloads itself every ten minutes. It shows approved leave only, and every "
-            'private leave type as "Away". The link belongs to the organisation: it goes on '
-            "working when the person who created it leaves."
-        ),
-        handler=create,
-        tag="Calendar feeds",
-        scope="calendar:write",
-        role="admin",
-        status=201,
-        shows_secret=True,
-        refusals=(display_links.TooManyDisplayLinks,),
-        rules=_RULES,
-        example={"name": "Kitchen"},
-    ),
-    Operation(
-        method="GET",
-        path="/display-links/{id}",
-        summary="Read a display link",
-        description="With its URL. The page itself is at the `url`.",
-        handler=get,
-        tag="Calendar feeds",
-        scope="calendar:read",
-        role="admin",
-        kind="display link",
-        shows_secret=True,
-    ),
-    Operation(
-        method="PATCH",
-        path="/display-links/{id}",
-        summary="Change a display link",
-        description=(
-            "Omitted fields stay unchanged; a null `department_id` means everyone. The URL stays "
-            "the same."
-        ),
-        handler=update,
-        tag="Calendar feeds",
-        scope="calendar:write",
-        role="admin",
-        kind="display link",
-        shows_secret=True,
-        refusals=(people_changes.ChangedMeanwhile,),
-        rules=_RULES,
-        example={"name": "Kitchen, second floor"},
-    ),
-    Operation(
-        method="DELETE",
-        path="/display-links/{id}",
-        summary="Revoke a display link",
-        description=(
-            "Its URL responds with 404 from then on. Deleting a department revokes its links."
-        ),
-        handler=revoke,
-        tag="Calendar feeds",
-        scope="calendar:write",
-        role="admin",
-        kind="display link",
-        status=204,
-    ),
-)
+OPERATIONS = (page, create, get, update, revoke)

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.http.context import Services
 from api.http.errors import HTTP_PROBLEMS
-from api.http.handlers import Services
 from api.http.problems import RETRY_AFTER_SECONDS, problem
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db import schema

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.context import RequestContext, Result, created
+from api.http.operations import operation
 from api.routes.leave_requests import DRAFT_RULES
 from api.schemas import leave_records
 from api.schemas.leave_bodies import NewLeave
@@ -26,9 +26,25 @@ from storage.leave.lists import visible_leave
 MAX_LIST: Final = 10_000
 
 
+def lock(tx: Transaction, context: RequestContext) -> None:
+    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
+
+
+@operation(
+    "GET",
+    "/leave",
+    tag="Leave (second variant)",
+    scope="leave:read",
+    is_long=True,
+    refusals=(errors.NotFound,),
+)
 def list_visible(
     tx: Transaction, context: RequestContext, query: ListOfLeave
 ) -> PagedLeaveListing | LeaveListing:
+    """List leave (variant 2).
+
+    The leave that the caller can see. `pagination` is present if `limit` or `cursor` was sent.
+    """
     page = visible_leave.page(
         tx,
         query.page if query.is_paged else PageOf(limit=MAX_LIST),
@@ -48,7 +64,40 @@ def list_visible(
     return {"requests": requests}
 
 
+@operation(
+    "GET",
+    "/leave/{id}",
+    tag="Leave (second variant)",
+    scope="leave:read",
+    kind="leave request",
+    is_resource=True,
+)
+def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
+    """Read leave (variant 2).
+
+    For the requester, its current and former approvers, admins and owners.
+    """
+    return _shown(
+        tx, context, leave_reading.get(tx, context.id, by=context.caller, now=context.now)
+    )
+
+
+@operation(
+    "POST",
+    "/leave",
+    tag="Leave (second variant)",
+    scope="leave:write",
+    status=201,
+    resource=get,
+    refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
+    rules=DRAFT_RULES,
+    example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
+)
 def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[LeaveRecord]:
+    """Request leave (variant 2).
+
+    For the caller, with the same rules as `POST /leave-requests`.
+    """
     leave_type = leave_types.by_word(_config(tx, context), body.leave_type)
     draft = Draft(
         leave_type_id=leave_type.id,
@@ -63,17 +112,27 @@ def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[L
     return created(f"/api/v1/leave/{request.id}", _shown(tx, context, request))
 
 
-def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
-    return _shown(
-        tx, context, leave_reading.get(tx, context.id, by=context.caller, now=context.now)
-    )
-
-
-def lock(tx: Transaction, context: RequestContext) -> None:
-    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
-
-
+@operation(
+    "DELETE",
+    "/leave/{id}",
+    tag="Leave (second variant)",
+    scope="leave:write",
+    resource=get,
+    lock=lock,
+    refusals=(
+        errors.InvalidTransition,
+        errors.InsufficientRole,
+        errors.DaysNoLongerFit,
+        errors.OverlappingLeave,
+    ),
+    rules=("past_days",),
+)
 def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
+    """Cancel leave.
+
+    While it is pending or approved. For the requester, admins and owners; as `POST
+    /leave-requests/{id}/cancel`. Leave that an approver has to cancel stays `approved`.
+    """
     return _shown(
         tx, context, leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
     )
@@ -91,63 +150,4 @@ def _config(tx: Transaction, context: RequestContext) -> OrganisationConfig:
     )
 
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/leave",
-        summary="List leave (variant 2)",
-        description="The leave that the caller can see. `pagination` is present if `limit` "
-        "or `cursor` "
-        "was sent.",
-        handler=list_visible,
-        tag="Leave (second variant)",
-        scope="leave:read",
-        is_long=True,
-        refusals=(errors.UnusableCursor, errors.NotFound),
-    ),
-    Operation(
-        method="POST",
-        path="/leave",
-        summary="Request leave (variant 2)",
-        description="For the caller, with the same rules as `POST /leave-requests`.",
-        handler=create,
-        tag="Leave (second variant)",
-        scope="leave:write",
-        status=201,
-        refusals=(errors.OverlappingLeave, errors.InsufficientAllowance),
-        rules=DRAFT_RULES,
-        example={"leave_type": "annual", "start_date": "2026-08-03", "end_date": "2026-08-07"},
-    ),
-    Operation(
-        method="GET",
-        path="/leave/{id}",
-        summary="Read leave (variant 2)",
-        description="For the requester, its current and former approvers, admins and owners.",
-        handler=get,
-        tag="Leave (second variant)",
-        scope="leave:read",
-        kind="leave request",
-    ),
-    Operation(
-        method="DELETE",
-        path="/leave/{id}",
-        summary="Cancel leave",
-        description=(
-            "While it is pending or approved. For the requester, admins and owners; as "
-            "`POST /leave-requests/{id}/cancel`. Leave that an approver has to cancel stays "
-            "`approved`."
-        ),
-        handler=cancel,
-        lock=lock,
-        tag="Leave (second variant)",
-        scope="leave:write",
-        kind="leave request",
-        refusals=(
-            errors.InvalidTransition,
-            errors.InsufficientRole,
-            errors.DaysNoLongerFit,
-            errors.OverlappingLeave,
-        ),
-        rules=("past_days",),
-    ),
-)
+OPERATIONS = (list_visible, create, get, cancel)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.context import RequestContext, Result, created
+from api.http.operations import operation
 from api.schemas import preview_records
 from api.schemas.leave_bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
 from api.schemas.lists import Listing, pagination
@@ -20,104 +20,6 @@ from storage.leave.changes import amendment_steps
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
 from storage.leave.recorded import recording
-
-
-def page(
-    tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
-) -> Listing[LeaveRequestRecord]:
-    page = filtered_leave.page_of_records(
-        tx,
-        query.page,
-        by=context.caller,
-        status=query.status,
-        user_id=query.user_id,
-        leave_type_id=query.leave_type_id,
-        department_id=query.department_id,
-        first_day=query.first_day,
-        last_day=query.last_day,
-        sort=query.sort,
-    )
-    return {"data": page.items, "pagination": pagination(page)}
-
-
-def create(
-    tx: Transaction, context: RequestContext, body: NewLeaveRequest
-) -> Result[LeaveRequestRecord]:
-    request = recording.create(
-        tx,
-        by=context.caller,
-        draft=_draft(body),
-        user_id=body.user_id,
-        override_reason=body.override_reason,
-        now=context.now,
-    )
-    return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
-
-
-def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview) -> PreviewRecord:
-    draft = _draft(body)
-    return preview_records.preview(
-        previews.preview(
-            tx,
-            by=context.caller,
-            draft=draft,
-            now=context.now,
-            replaces=body.replaces,
-            user_id=body.user_id,
-            override_reason=body.override_reason,
-            reference_version=context.reference_version,
-        )
-    )
-
-
-def _draft(body: NewLeaveRequest) -> Draft:
-    return Draft(
-        leave_type_id=body.leave_type_id,
-        start_date=body.start_date,
-        end_date=body.end_date,
-        start_half_day=body.start_half_day,
-        end_half_day=body.end_half_day,
-        note=body.note,
-        cover_user_id=body.cover_user_id,
-    )
-
-
-def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
-    return preview_records.explained(
-        previews.explain(tx, context.id, by=context.caller, now=context.now)
-    )
-
-
-def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
-    request = leave_reading.get(tx, context.id, by=context.caller, now=context.now)
-    return counted_amendments.record(tx, context.caller.organisation_id, request)
-
-
-def lock(tx: Transaction, context: RequestContext) -> None:
-    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
-
-
-def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:
-    changes = body.sent()
-    request = leave_requests.edit(
-        tx,
-        context.id,
-        changes,
-        override_reason=changes.pop("override_reason", None),
-        by=context.caller,
-        now=context.now,
-    )
-    return counted_amendments.record(tx, context.caller.organisation_id, request)
-
-
-def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
-    amendment_steps.withdraw(tx, context.id, by=context.caller, now=context.now)
-
-
-def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
-    request = leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
-    return counted_amendments.record(tx, context.caller.organisation_id, request)
-
 
 # Field codes of the rules for every draft.
 DRAFT_RULES: Final = (
@@ -147,209 +49,297 @@ _RECORDING_RULES = (
     "unknown_user",
 )
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/leave-requests",
-        summary="List leave requests",
-        description="The caller's own requests; for admins and owners, everyone's.",
-        handler=page,
-        tag="Leave requests",
-        scope="leave:read",
-        long_parameters=(b"from=", b"to=", b"department_id=", b"start_date"),
-        refusals=(errors.UnusableCursor, errors.InsufficientRole, errors.NotFound),
-        rules=("to_before_from",),
+
+def lock(tx: Transaction, context: RequestContext) -> None:
+    leave_requests.lock(tx, context.id, by=context.caller, now=context.now)
+
+
+@operation(
+    "GET",
+    "/leave-requests",
+    tag="Leave requests",
+    scope="leave:read",
+    is_long=True,
+    refusals=(errors.InsufficientRole, errors.NotFound),
+    rules=("to_before_from",),
+)
+def page(
+    tx: Transaction, context: RequestContext, query: ListOfLeaveRequests
+) -> Listing[LeaveRequestRecord]:
+    """List leave requests.
+
+    The caller's own requests; for admins and owners, everyone's.
+    """
+    page = filtered_leave.page_of_records(
+        tx,
+        query.page,
+        by=context.caller,
+        status=query.status,
+        user_id=query.user_id,
+        leave_type_id=query.leave_type_id,
+        department_id=query.department_id,
+        first_day=query.first_day,
+        last_day=query.last_day,
+        sort=query.sort,
+    )
+    return {"data": page.items, "pagination": pagination(page)}
+
+
+@operation(
+    "GET",
+    "/leave-requests/{id}",
+    tag="Leave requests",
+    scope="leave:read",
+    kind="leave request",
+    is_resource=True,
+)
+def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
+    """Read a leave request.
+
+    For the requester, its current and former approvers, admins and owners.
+    """
+    request = leave_reading.get(tx, context.id, by=context.caller, now=context.now)
+    return counted_amendments.record(tx, context.caller.organisation_id, request)
+
+
+@operation(
+    "POST",
+    "/leave-requests",
+    tag="Leave requests",
+    scope="leave:write",
+    status=201,
+    resource=get,
+    refusals=(
+        errors.OverlappingLeave,
+        errors.InsufficientAllowance,
+        errors.RecordingNotAllowed,
+        errors.LeaveTypeNotRecordable,
+        errors.OverrideNotAllowed,
     ),
-    Operation(
-        method="POST",
-        path="/leave-requests",
-        summary="Request leave",
-        description=(
-            "Creates a request for the caller. It is approved immediately if the leave type "
-            "needs no approval or the person has no approver; otherwise it is pending. Days are "
-            "counted in half-days over the person's working days and public holidays; "
-            "`start_half_day` and `end_half_day` shorten the first and the last day to one "
-            "half. Approvers are notified in Slack.\n\n"
-            "With another person's `user_id`, it records leave for them, also in the past. Admins "
-            "and owners record any leave for anyone; approvers record leave types with "
-            "`approvers_may_record` for the people whose leave they decide. It is approved "
-            "immediately, with the caller as `recorded_by` and `decided_by`, and the person is "
-            "notified in Slack. `override_reason` of an admin or owner ignores the allowance and "
-            "the leave type's notice, length and note, never an overlap. The caller's own id is "
-            "the same as none."
-        ),
-        handler=create,
-        tag="Leave requests",
-        scope="leave:write",
-        status=201,
-        refusals=(
-            errors.OverlappingLeave,
-            errors.InsufficientAllowance,
-            errors.RecordingNotAllowed,
-            errors.LeaveTypeNotRecordable,
-            errors.OverrideNotAllowed,
-        ),
-        rules=(*DRAFT_RULES, *_RECORDING_RULES, "impossible_half_days"),
-        example={
+    rules=(*DRAFT_RULES, *_RECORDING_RULES, "impossible_half_days"),
+    example={
+        "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        "start_date": "2026-08-03",
+        "end_date": "2026-08-07",
+        "end_half_day": "am",
+    },
+    other_examples={
+        "Record leave for another person": {
+            "user_id": "0197c2a4-9d20-7e66-8a31-50fb7c2d4e12",
             "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
             "start_date": "2026-08-03",
             "end_date": "2026-08-07",
-            "end_half_day": "am",
-        },
-        other_examples={
-            "Record leave for another person": {
-                "user_id": "0197c2a4-9d20-7e66-8a31-50fb7c2d4e12",
-                "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
-                "start_date": "2026-08-03",
-                "end_date": "2026-08-07",
-                "override_reason": "Agreed before the allowance was lowered.",
-            }
-        },
-    ),
-    Operation(
-        method="POST",
-        path="/leave-requests/preview",
-        summary="Preview a leave request",
-        description=(
-            "Takes the same body as `POST /leave-requests` and stores nothing. It responds with "
-            "200 even if the request would be refused: `refusals` lists the reasons. Every date "
-            "has a line that says how much it counts and why; every leave year involved has its "
-            "balance before and after. With `replaces`, it previews a change of that pending or "
-            "approved request: one of the caller's own, or any for admins and owners; `effect` "
-            "says whether a change of approved leave needs approval. With another "
-            "person's `user_id`, it previews leave recorded for them. If the dates or "
-            "the leave type cannot be used, nothing is counted. Colleagues are those of the "
-            'team calendar; private leave is shown as "Away". `warnings` prevent nothing: '
-            "`cover_away` if the colleague who covers is on approved leave, or does not work, on "
-            "one of the days; `unusually_far_ahead` if leave of a type that needs no approval "
-            "starts more than seven days from today."
-        ),
-        handler=preview,
-        tag="Leave requests",
-        scope="leave:read",
-        kind="leave request",
-        stores_nothing=True,
-        refusals=(
-            errors.NotFound,
-            errors.InsufficientRole,
-            errors.RecordingNotAllowed,
-            errors.OverrideNotAllowed,
-        ),
-        rules=(
-            *_RECORDING_RULES,
-            "control_character",
-            "not_with_replaces",
-        ),
-        example={
-            "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
-            "start_date": "2026-08-28",
-            "end_date": "2026-09-01",
-            "end_half_day": "am",
-        },
-    ),
-    Operation(
-        method="GET",
-        path="/leave-requests/{id}",
-        summary="Read a leave request",
-        description="For the requester, its current and former approvers, admins and owners.",
-        handler=get,
-        tag="Leave requests",
-        scope="leave:read",
-        kind="leave request",
-    ),
-    Operation(
-        method="GET",
-        path="/leave-requests/{id}/days",
-        summary="Explain a leave request's days",
-        description=(
-            "One line for every date, for everyone who can see the request. The request keeps "
-            "the days that were counted; a line says so if working days or public holidays have "
-            "changed since."
-        ),
-        handler=explain,
-        tag="Leave requests",
-        scope="leave:read",
-        kind="leave request",
-        # Loading a country's holidays takes some 300 ms, once per process.
-        is_long=True,
-    ),
-    Operation(
-        method="PATCH",
-        path="/leave-requests/{id}",
-        summary="Change a leave request",
-        description=(
-            "For the requester, admins and owners, while it is pending or approved. Omitted "
-            "fields stay unchanged. What the change adds is checked, so shorter leave, or another "
-            "note or cover, is never refused for allowance; the approvers are notified. Approved "
-            "leave stays approved. A change of it that only gives days back, "
-            "or that needs no approval, applies at once; any other becomes an `amendment`, which "
-            "awaits a decision like a request and replaces an earlier one. Admins and owners "
-            "change other people's approved leave at once, and with `override_reason` past the "
-            "allowance and the leave type's notice, length and note. The leave type of a pending "
-            "request cannot be changed."
-        ),
-        handler=edit,
-        lock=lock,
-        tag="Leave requests",
-        scope="leave:write",
-        kind="leave request",
-        refusals=(
-            errors.InsufficientRole,
-            errors.InvalidTransition,
-            errors.OverlappingLeave,
-            errors.InsufficientAllowance,
-            errors.DaysNoLongerFit,
-            errors.OverrideNotAllowed,
-        ),
-        rules=(
-            *DRAFT_RULES,
-            "impossible_half_days",
-            "interruption_extended",
-            "override_of_own_leave",
-            "override_without_reason",
-            "past_days",
-        ),
-        example={"end_date": "2026-08-06", "end_half_day": None},
-    ),
-    Operation(
-        method="DELETE",
-        path="/leave-requests/{id}/amendment",
-        summary="Withdraw a change of approved leave",
-        description=(
-            "Withdraws the `amendment` that awaits a decision; the leave stays as it is. For the "
-            "requester, admins and owners. 404 if there is no open amendment."
-        ),
-        handler=withdraw_amendment,
-        tag="Leave requests",
-        scope="leave:write",
-        kind="leave request",
-        status=204,
-        refusals=(errors.InsufficientRole, errors.InvalidTransition),
-    ),
-    Operation(
-        method="POST",
-        path="/leave-requests/{id}/cancel",
-        summary="Cancel a leave request",
-        description=(
-            "While it is pending or approved. For the requester, the person who recorded it for "
-            "them, admins and owners. Requesters cannot cancel their leave once days of it have "
-            "passed (`past_days`), which ends by a change of `end_date`. If the leave type has "
-            "`changes_need_approval`, cancelling one's own approved leave is an `amendment` with "
-            "`cancels`: the response is the request, still `approved`, and an approver decides. "
-            "The days of an interruption go back to the leave that it "
-            "interrupted: to a part of it that adjoins them, else as a new request with "
-            "`split_from`."
-        ),
-        handler=cancel,
-        tag="Leave requests",
-        scope="leave:write",
-        kind="leave request",
-        refusals=(
-            errors.InvalidTransition,
-            errors.InsufficientRole,
-            errors.DaysNoLongerFit,
-            errors.OverlappingLeave,
-        ),
-        rules=("past_days",),
-    ),
+            "override_reason": "Agreed before the allowance was lowered.",
+        }
+    },
 )
+def create(
+    tx: Transaction, context: RequestContext, body: NewLeaveRequest
+) -> Result[LeaveRequestRecord]:
+    """Request leave.
+
+    Creates a request for the caller. It is approved immediately if the leave type needs no approval
+    or the person has no approver; otherwise it is pending. Days are counted in half-days over the
+    person's working days and public holidays; `start_half_day` and `end_half_day` shorten the first
+    and the last day to one half. Approvers are notified in Slack.
+
+    With another person's `user_id`, it records leave for them, also in the past. Admins and owners
+    record any leave for anyone; approvers record leave types with `approvers_may_record` for the
+    people whose leave they decide. It is approved immediately, with the caller as `recorded_by` and
+    `decided_by`, and the person is notified in Slack. `override_reason` of an admin or owner
+    ignores the allowance and the leave type's notice, length and note, never an overlap. The
+    caller's own id is the same as none.
+    """
+    request = recording.create(
+        tx,
+        by=context.caller,
+        draft=_draft(body),
+        user_id=body.user_id,
+        override_reason=body.override_reason,
+        now=context.now,
+    )
+    return created(f"/api/v1/leave-requests/{request.id}", records.leave_request(request))
+
+
+@operation(
+    "POST",
+    "/leave-requests/preview",
+    tag="Leave requests",
+    scope="leave:read",
+    kind="leave request",
+    only_reads=True,
+    refusals=(
+        errors.NotFound,
+        errors.InsufficientRole,
+        errors.RecordingNotAllowed,
+        errors.OverrideNotAllowed,
+    ),
+    rules=(
+        *_RECORDING_RULES,
+        "control_character",
+        "not_with_replaces",
+    ),
+    example={
+        "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        "start_date": "2026-08-28",
+        "end_date": "2026-09-01",
+        "end_half_day": "am",
+    },
+)
+def preview(tx: Transaction, context: RequestContext, body: LeaveRequestPreview) -> PreviewRecord:
+    """Preview a leave request.
+
+    Takes the same body as `POST /leave-requests` and stores nothing. It responds with 200 even if
+    the request would be refused: `refusals` lists the reasons. Every date has a line that says how
+    much it counts and why; every leave year involved has its balance before and after. With
+    `replaces`, it previews a change of that pending or approved request: one of the caller's own,
+    or any for admins and owners; `effect` says whether a change of approved leave needs approval.
+    With another person's `user_id`, it previews leave recorded for them. If the dates or the leave
+    type cannot be used, nothing is counted. Colleagues are those of the team calendar; private
+    leave is shown as "Away". `warnings` prevent nothing: `cover_away` if the colleague who covers
+    is on approved leave, or does not work, on one of the days; `unusually_far_ahead` if leave of a
+    type that needs no approval starts more than seven days from today.
+    """
+    draft = _draft(body)
+    return preview_records.preview(
+        previews.preview(
+            tx,
+            by=context.caller,
+            draft=draft,
+            now=context.now,
+            replaces=body.replaces,
+            user_id=body.user_id,
+            override_reason=body.override_reason,
+            reference_version=context.reference_version,
+        )
+    )
+
+
+def _draft(body: NewLeaveRequest) -> Draft:
+    return Draft(
+        leave_type_id=body.leave_type_id,
+        start_date=body.start_date,
+        end_date=body.end_date,
+        start_half_day=body.start_half_day,
+        end_half_day=body.end_half_day,
+        note=body.note,
+        cover_user_id=body.cover_user_id,
+    )
+
+
+@operation(
+    "GET",
+    "/leave-requests/{id}/days",
+    tag="Leave requests",
+    scope="leave:read",
+    kind="leave request",
+    # Loading a country's holidays takes some 300 ms, once per process.
+    is_long=True,
+)
+def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
+    """Explain a leave request's days.
+
+    One line for every date, for everyone who can see the request. The request keeps the days that
+    were counted; a line says so if working days or public holidays have changed since.
+    """
+    return preview_records.explained(
+        previews.explain(tx, context.id, by=context.caller, now=context.now)
+    )
+
+
+@operation(
+    "PATCH",
+    "/leave-requests/{id}",
+    tag="Leave requests",
+    scope="leave:write",
+    resource=get,
+    lock=lock,
+    refusals=(
+        errors.InsufficientRole,
+        errors.InvalidTransition,
+        errors.OverlappingLeave,
+        errors.InsufficientAllowance,
+        errors.DaysNoLongerFit,
+        errors.OverrideNotAllowed,
+    ),
+    rules=(
+        *DRAFT_RULES,
+        "impossible_half_days",
+        "interruption_extended",
+        "override_of_own_leave",
+        "override_without_reason",
+        "past_days",
+    ),
+    example={"end_date": "2026-08-06", "end_half_day": None},
+)
+def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) -> LeaveRequestRecord:
+    """Change a leave request.
+
+    For the requester, admins and owners, while it is pending or approved. Omitted fields stay
+    unchanged. What the change adds is checked, so shorter leave, or another note or cover, is never
+    refused for allowance; the approvers are notified. Approved leave stays approved. A change of it
+    that only gives days back, or that needs no approval, applies at once; any other becomes an
+    `amendment`, which awaits a decision like a request and replaces an earlier one. Admins and
+    owners change other people's approved leave at once, and with `override_reason` past the
+    allowance and the leave type's notice, length and note. The leave type of a pending request
+    cannot be changed.
+    """
+    changes = body.sent()
+    request = leave_requests.edit(
+        tx,
+        context.id,
+        changes,
+        override_reason=changes.pop("override_reason", None),
+        by=context.caller,
+        now=context.now,
+    )
+    return counted_amendments.record(tx, context.caller.organisation_id, request)
+
+
+@operation(
+    "DELETE",
+    "/leave-requests/{id}/amendment",
+    tag="Leave requests",
+    scope="leave:write",
+    kind="leave request",
+    status=204,
+    refusals=(errors.InsufficientRole, errors.InvalidTransition),
+)
+def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
+    """Withdraw a change of approved leave.
+
+    Withdraws the `amendment` that awaits a decision; the leave stays as it is. For the requester,
+    admins and owners. 404 if there is no open amendment.
+    """
+    amendment_steps.withdraw(tx, context.id, by=context.caller, now=context.now)
+
+
+@operation(
+    "POST",
+    "/leave-requests/{id}/cancel",
+    tag="Leave requests",
+    scope="leave:write",
+    resource=get,
+    refusals=(
+        errors.InvalidTransition,
+        errors.InsufficientRole,
+        errors.DaysNoLongerFit,
+        errors.OverlappingLeave,
+    ),
+    rules=("past_days",),
+)
+def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
+    """Cancel a leave request.
+
+    While it is pending or approved. For the requester, the person who recorded it for them, admins
+    and owners. Requesters cannot cancel their leave once days of it have passed (`past_days`),
+    which ends by a change of `end_date`. If the leave type has `changes_need_approval`, cancelling
+    one's own approved leave is an `amendment` with `cancels`: the response is the request, still
+    `approved`, and an approver decides. The days of an interruption go back to the leave that it
+    interrupted: to a part of it that adjoins them, else as a new request with `split_from`.
+    """
+    request = leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
+    return counted_amendments.record(tx, context.caller.organisation_id, request)
+
+
+OPERATIONS = (page, create, preview, get, explain, edit, withdraw_amendment, cancel)

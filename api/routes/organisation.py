@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.operations import operation
 from api.schemas import effects, organisation_records
 from api.schemas.bodies import HolidaySetChanges, NewHolidaySet, OrganisationChanges
 from api.schemas.holiday_records import HolidaySetRecord
@@ -22,36 +22,121 @@ from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 
+@operation("GET", "/organisation", tag="Organisation", scope="organisation:read", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
+    """Read the organisation.
+
+    The organisation that the API key belongs to, with its settings.
+    """
     return organisation_records.organisation(organisations.get(tx, by=context.caller))
 
 
+@operation(
+    "GET",
+    "/organisation/public-holiday-sets/{id}",
+    tag="Public holiday sets",
+    scope="organisation:read",
+    kind="public holiday set",
+    is_resource=True,
+    is_long=True,
+)
+def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
+    """Read a public holiday set.
+
+    One country or region, with its number of public holidays this year.
+    """
+    return _set(tx, context)
+
+
+@operation(
+    "PATCH",
+    "/organisation",
+    tag="Organisation",
+    scope="organisation:write",
+    role="admin",
+    resource=get,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
+    rules=(
+        "control_character",
+        "duplicate_working_day",
+        "impossible_date",
+        "invalid_channel",
+        "invalid_length",
+        "no_visible_letter",
+        "invalid_time",
+        "no_working_days",
+        "not_half_days",
+        "out_of_range",
+        "unknown_country",
+        "unknown_timezone",
+        "unknown_working_day",
+        "working_hours_out_of_order",
+    ),
+    example={"leave_year_type": "fiscal", "leave_year_start_month": 4},
+)
 def update(
     tx: Transaction, context: RequestContext, body: OrganisationChanges
 ) -> OrganisationRecord:
+    """Change the organisation's settings.
+
+    If working days or the country change, pending and approved leave from today on is recalculated
+    in the same step, for everyone without their own settings. `country_code` takes a code from `GET
+    /countries`; a country with regions, on its own, has only its national holidays.
+    """
     organisation = organisation_settings.update(
         tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
     return organisation_records.organisation(organisation)
 
 
+@operation(
+    "GET",
+    "/organisation/public-holiday-sets",
+    tag="Public holiday sets",
+    scope="organisation:read",
+    # Loading a country's holidays takes some 300 ms, once per process.
+    is_long=True,
+)
 def page_of_sets(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[HolidaySetRecord]:
+    """List public holiday sets.
+
+    The countries and regions whose public holidays the organisation observes.
+    """
     page = holiday_sets.page(tx, query.page, by=context.caller)
     return listing(page, _shown(tx, context))
 
 
-def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
-    config = organisation_config.of_organisation(
-        tx, context.caller.organisation_id, context.reference_version
-    )
-    return _shown(tx, context)(holiday_sets.get(config, context.id))
-
-
+@operation(
+    "POST",
+    "/organisation/public-holiday-sets",
+    tag="Public holiday sets",
+    scope="organisation:write",
+    role="admin",
+    status=201,
+    resource=get_set,
+    # Loads the country's holidays, if this process has not used them yet.
+    is_long=True,
+    dry_run=effects.shown,
+    refusals=(errors.AlreadyExists,),
+    rules=("unknown_category", "unknown_country"),
+    example={"country_code": "GB-SCT"},
+    other_examples={"Three eves off": {"country_code": "SE", "categories": ["de_facto"]}},
+)
 def add_set(
     tx: Transaction, context: RequestContext, body: NewHolidaySet
 ) -> Result[HolidaySetRecord]:
+    """Add a country's public holidays.
+
+    A country without a region has only its national holidays. `categories` chooses which days of
+    its calendar are days off; by default those that most employers there give. If people have the
+    country already and other days count from now on, their pending and approved leave from today on
+    is recalculated in the same step.
+    """
     holiday_set = holiday_set_changes.add(
         tx, **body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
@@ -61,9 +146,27 @@ def add_set(
     )
 
 
+@operation(
+    "PATCH",
+    "/organisation/public-holiday-sets/{id}",
+    tag="Public holiday sets",
+    scope="organisation:write",
+    role="admin",
+    resource=get_set,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    rules=("unknown_category",),
+    example={"categories": ["public", "catholic"]},
+)
 def change_set(
     tx: Transaction, context: RequestContext, body: HolidaySetChanges
 ) -> HolidaySetRecord:
+    """Change the categories of a public holiday set.
+
+    Chooses which days of the country's calendar are days off. Pending and approved leave from today
+    on is recalculated in the same step: a changed request sends `leave_request.updated`.
+    """
     changes = body.sent()
     if "categories" in changes:
         holiday_set_changes.change_categories(
@@ -74,7 +177,14 @@ def change_set(
             now=context.now,
             recorder=context.recorder,
         )
-    return get_set(tx, context)
+    return _set(tx, context)
+
+
+def _set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
+    config = organisation_config.of_organisation(
+        tx, context.caller.organisation_id, context.reference_version
+    )
+    return _shown(tx, context)(holiday_sets.get(config, context.id))
 
 
 def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], HolidaySetRecord]:
@@ -99,118 +209,4 @@ def _shown(tx: Transaction, context: RequestContext) -> Callable[[HolidaySet], H
     return show
 
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/organisation",
-        summary="Read the organisation",
-        description="The organisation that the API key belongs to, with its settings.",
-        handler=get,
-        tag="Organisation",
-        scope="organisation:read",
-        is_of_one=True,
-    ),
-    Operation(
-        method="PATCH",
-        path="/organisation",
-        summary="Change the organisation's settings",
-        description=(
-            "If working days or the country change, pending and approved leave from today on is "
-            "recalculated in the same step, for everyone without their own settings. "
-            "`country_code` takes a code from `GET /countries`; a country with regions, on its "
-            "own, has only its national holidays."
-        ),
-        handler=update,
-        show_effects=effects.shown,
-        # May recalculate thousands of requests.
-        is_long=True,
-        is_of_one=True,
-        tag="Organisation",
-        scope="organisation:write",
-        role="admin",
-        refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
-        rules=(
-            "control_character",
-            "duplicate_working_day",
-            "impossible_date",
-            "invalid_channel",
-            "invalid_length",
-            "no_visible_letter",
-            "invalid_time",
-            "no_working_days",
-            "not_half_days",
-            "out_of_range",
-            "unknown_country",
-            "unknown_timezone",
-            "unknown_working_day",
-            "working_hours_out_of_order",
-        ),
-        example={"leave_year_type": "fiscal", "leave_year_start_month": 4},
-    ),
-    Operation(
-        method="GET",
-        path="/organisation/public-holiday-sets",
-        summary="List public holiday sets",
-        description="The countries and regions whose public holidays the organisation observes.",
-        handler=page_of_sets,
-        tag="Public holiday sets",
-        scope="organisation:read",
-        # Loading a country's holidays takes some 300 ms, once per process.
-        is_long=True,
-        refusals=(errors.UnusableCursor,),
-    ),
-    Operation(
-        method="GET",
-        path="/organisation/public-holiday-sets/{id}",
-        summary="Read a public holiday set",
-        description="One country or region, with its number of public holidays this year.",
-        handler=get_set,
-        tag="Public holiday sets",
-        scope="organisation:read",
-        kind="public holiday set",
-        is_long=True,
-    ),
-    Operation(
-        method="POST",
-        path="/organisation/public-holiday-sets",
-        summary="Add a country's public holidays",
-        description=(
-            "A country without a region has only its national holidays. `categories` chooses which "
-            "days of its calendar are days off; by default those that most employers there give. "
-            "If people have the country already and other days count from now on, their pending "
-            "and approved leave from today on is recalculated in the same step."
-        ),
-        handler=add_set,
-        show_effects=effects.shown,
-        # Loads the country's holidays, if this process has not used them yet.
-        is_long=True,
-        tag="Public holiday sets",
-        scope="organisation:write",
-        role="admin",
-        status=201,
-        refusals=(errors.AlreadyExists,),
-        rules=("unknown_category", "unknown_country"),
-        example={"country_code": "GB-SCT"},
-        other_examples={"Three eves off": {"country_code": "SE", "categories": ["de_facto"]}},
-    ),
-    Operation(
-        method="PATCH",
-        path="/organisation/public-holiday-sets/{id}",
-        summary="Change the categories of a public holiday set",
-        description=(
-            "Chooses which days of the country's calendar are days off. Pending and approved leave "
-            "from today on is recalculated in the same step: a changed request sends "
-            "`leave_request.updated`."
-        ),
-        handler=change_set,
-        show_effects=effects.shown,
-        # May recalculate thousands of requests.
-        is_long=True,
-        tag="Public holiday sets",
-        scope="organisation:write",
-        role="admin",
-        kind="public holiday set",
-        rules=("unknown_category",),
-        example={"categories": ["public", "catholic"]},
-    ),
-)
+OPERATIONS = (get, update, page_of_sets, get_set, add_set, change_set)

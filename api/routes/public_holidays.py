@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation
+from api.http.operations import operation
+from api.routes import organisation
 from api.schemas import effects, holiday_records
 from api.schemas.bodies import NewHolidayOverride
 from api.schemas.holiday_records import CountryRecord, HolidayOverrideRecord, HolidayRecord
@@ -20,12 +21,28 @@ from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"
+
 _TAG = "Public holiday sets"
 
 
+@operation(
+    "GET",
+    f"{_SET}/holidays",
+    tag=_TAG,
+    scope="organisation:read",
+    kind="public holiday set",
+    # Loading a country's holidays takes some 300 ms, once per process.
+    is_long=True,
+)
 def holidays(
     tx: Transaction, context: RequestContext, query: HolidaysOfYear
 ) -> Listing[HolidayRecord]:
+    """List a year's public holidays.
+
+    Every date of the calendar year that is a public holiday in this set, and every date that an
+    override has turned back into an ordinary day (`is_holiday` is false). The list is not paged;
+    without `year` it is for the current year.
+    """
     config = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     )
@@ -35,16 +52,46 @@ def holidays(
     return whole(list(map(holiday_records.holiday, holidays)))
 
 
+@operation(
+    "GET", f"{_SET}/overrides", tag=_TAG, scope="organisation:read", kind="public holiday set"
+)
 def page_of_overrides(
     tx: Transaction, context: RequestContext, query: Paged
 ) -> Listing[HolidayOverrideRecord]:
+    """List overrides.
+
+    The differences between the set and its country's calendar, earliest date first.
+    """
     page = holiday_overrides.page(tx, context.id, query.page, by=context.caller)
     return listing(page, holiday_records.holiday_override)
 
 
+@operation(
+    "POST",
+    f"{_SET}/overrides",
+    tag=_TAG,
+    scope="organisation:write",
+    role="admin",
+    kind="public holiday set",
+    status=201,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
+    rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
+    example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm", "every_year": True},
+)
 def add_override(
     tx: Transaction, context: RequestContext, body: NewHolidayOverride
 ) -> Result[HolidayOverrideRecord]:
+    """Add an override.
+
+    Makes a date a public holiday or, with `is_holiday` false, an ordinary day; with `half`, only
+    its morning or afternoon. It replaces the country's own rule for that date. With `every_year` it
+    also holds on that day of every later year, except where a single date has an override of its
+    own; a date can have one of either kind. Pending and approved leave from today on is
+    recalculated in the same step: a changed request sends `leave_request.updated`.
+    """
     override = holiday_overrides.add(
         tx,
         context.id,
@@ -59,125 +106,68 @@ def add_override(
     )
 
 
+@operation(
+    "DELETE",
+    _SET + "/overrides/{override_id}",
+    tag=_TAG,
+    scope="organisation:write",
+    role="admin",
+    kind="public holiday set",
+    status=204,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+)
 def remove_override(tx: Transaction, context: RequestContext) -> None:
+    """Delete an override.
+
+    The date follows the country's calendar again. Pending and approved leave from today on is
+    recalculated in the same step.
+    """
     override_id = context.ids["override_id"]
     holiday_overrides.remove(
         tx, context.id, override_id, by=context.caller, now=context.now, recorder=context.recorder
     )
 
 
+@operation(
+    "DELETE",
+    _SET,
+    tag=_TAG,
+    scope="organisation:write",
+    role="admin",
+    status=204,
+    resource=organisation.get_set,
+    # Also deletes up to 500 overrides.
+    is_long=True,
+    dry_run=effects.shown,
+    refusals=(holiday_set_removal.HolidaySetInUse,),
+)
 def remove_set(tx: Transaction, context: RequestContext) -> None:
+    """Delete a public holiday set.
+
+    Also deletes its overrides. Not possible while the organisation, or a person who is not
+    archived, uses it.
+    """
     holiday_set_removal.remove(tx, context.id, by=context.caller, now=context.now)
 
 
+@operation(
+    "GET",
+    "/countries",
+    tag=_TAG,
+    scope="organisation:read",
+    # Loading all countries takes a second, once per process.
+    is_long=True,
+)
 def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
+    """List countries and their regions.
+
+    Every code that `country_code` and `public_holiday_country_code` accept. A country with regions
+    can be used on its own, and then has only its national holidays: `GB` lacks the August bank
+    holiday that `GB-ENG` has. The list is not paged.
+    """
     return whole(list(map(holiday_records.country, holiday_calendar.all_countries())))
 
 
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/countries",
-        summary="List countries and their regions",
-        description=(
-            "Every code that `country_code` and `public_holiday_country_code` accept. A country "
-            "with regions can be used on its own, and then has only its national holidays: `GB` "
-            "lacks the August bank holiday that `GB-ENG` has. The list is not paged."
-        ),
-        handler=countries,
-        tag=_TAG,
-        scope="organisation:read",
-        # Loading all countries takes a second, once per process.
-        is_long=True,
-    ),
-    Operation(
-        method="GET",
-        path=f"{_SET}/holidays",
-        summary="List a year's public holidays",
-        description=(
-            "Every date of the calendar year that is a public holiday in this set, and every "
-            "date that an override has turned back into an ordinary day (`is_holiday` is "
-            "false). The list is not paged; without `year` it is for the current year."
-        ),
-        handler=holidays,
-        tag=_TAG,
-        scope="organisation:read",
-        kind="public holiday set",
-        # Loading a country's holidays takes some 300 ms, once per process.
-        is_long=True,
-    ),
-    Operation(
-        method="GET",
-        path=f"{_SET}/overrides",
-        summary="List overrides",
-        description="The differences between the set and its country's calendar, earliest "
-        "date first.",
-        handler=page_of_overrides,
-        tag=_TAG,
-        scope="organisation:read",
-        kind="public holiday set",
-        refusals=(errors.UnusableCursor,),
-    ),
-    Operation(
-        method="POST",
-        path=f"{_SET}/overrides",
-        summary="Add an override",
-        description=(
-            "Makes a date a public holiday or, with `is_holiday` false, an ordinary day; with "
-            "`half`, only its morning or afternoon. It replaces the country's own rule for that "
-            "date. With `every_year` it also holds on that day of every later year, except where a "
-            "single date has an override of its own; a date can have one of either kind. Pending "
-            "and approved leave from today on is recalculated in the same step: a changed request "
-            "sends `leave_request.updated`."
-        ),
-        handler=add_override,
-        show_effects=effects.shown,
-        # May recalculate thousands of requests.
-        is_long=True,
-        tag=_TAG,
-        scope="organisation:write",
-        role="admin",
-        kind="public holiday set",
-        status=201,
-        refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
-        rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
-        example={"date": "2026-12-24", "name": "Christmas Eve", "half": "pm", "every_year": True},
-    ),
-    Operation(
-        method="DELETE",
-        path=_SET + "/overrides/{override_id}",
-        summary="Delete an override",
-        description=(
-            "The date follows the country's calendar again. Pending and approved leave from "
-            "today on is recalculated in the same step."
-        ),
-        handler=remove_override,
-        show_effects=effects.shown,
-        # May recalculate thousands of requests.
-        is_long=True,
-        tag=_TAG,
-        scope="organisation:write",
-        role="admin",
-        kind="public holiday set",
-        status=204,
-    ),
-    Operation(
-        method="DELETE",
-        path=_SET,
-        summary="Delete a public holiday set",
-        description=(
-            "Also deletes its overrides. Not possible while the organisation, or a person who "
-            "is not archived, uses it."
-        ),
-        handler=remove_set,
-        show_effects=effects.shown,
-        # Also deletes up to 500 overrides.
-        is_long=True,
-        tag=_TAG,
-        scope="organisation:write",
-        role="admin",
-        kind="public holiday set",
-        status=204,
-        refusals=(holiday_set_removal.HolidaySetInUse,),
-    ),
-)
+OPERATIONS = (countries, holidays, page_of_overrides, add_override, remove_override, remove_set)

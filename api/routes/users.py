@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+from api.http.context import RequestContext, Result, created
 from api.http.fields import MAX_PAGE
-from api.http.handlers import RequestContext, Result, created
-from api.http.operations import Operation, lock_organisation
+from api.http.operations import lock_organisation, operation
 from api.schemas import effects, user_records
 from api.schemas.bodies import NewUser, RestoredUser, UserChanges
 from api.schemas.lists import pagination
@@ -33,10 +33,49 @@ VARIANT_HEADER = {
     "schema": {"type": "string", "enum": ["1", "2"]},
 }
 
+_RULES = (
+    "control_character",
+    "duplicate_working_day",
+    "end_date_before_start_date",
+    "invalid_length",
+    "no_visible_letter",
+    "manager_archived",
+    "manager_cycle",
+    "no_working_days",
+    "not_found",
+    "not_half_days",
+    "unknown_country",
+    "unknown_working_day",
+)
 
+
+def lock(tx: Transaction, context: RequestContext) -> None:
+    # In the order of changes of a person, to avoid deadlocks.
+    lock_organisation(tx, context)
+    people_rows.get(tx, context.id, by=context.caller, for_update=True)
+
+
+@operation(
+    "GET",
+    "/users",
+    tag="Users",
+    scope="users:read",
+    is_long=True,
+    refusals=(errors.NotFound,),
+    rules=("unknown_variant",),
+    header_parameters=(VARIANT_HEADER,),
+)
 def list_all(
     tx: Transaction, context: RequestContext, query: ListOfUsers
 ) -> Result[list[UserRecord] | UserListing | PagedUserListing]:
+    """List users.
+
+    Users of every status, unless a filter narrows the list. The response is an array or, for API
+    keys of variant 2, an object with the short shape. With `limit` or `cursor` it is a page in both
+    variants. Without them it has at most 10,000 users; if there are more, the header `Link` with
+    `rel="next"` leads to the next page. `end_date` and `leave_allowance` are null unless the caller
+    is the person, an approver of theirs, an admin or an owner.
+    """
     variant = _variant(context)
     page = people_lists.page(
         tx,
@@ -61,55 +100,230 @@ def list_all(
     return Result(body=users, headers=headers)
 
 
+@operation("GET", "/users/{id}", tag="Users", scope="users:read", kind="user", is_resource=True)
+def get(tx: Transaction, context: RequestContext) -> UserRecord:
+    """Read a user.
+
+    Any person of the organisation, including archived people. `end_date` and `leave_allowance` are
+    null unless the caller is the person, an approver of theirs, an admin or an owner.
+    """
+    return _shown_one(tx, context, people_rows.get(tx, context.id, by=context.caller))
+
+
+@operation(
+    "POST",
+    "/users",
+    tag="Users",
+    scope="users:write",
+    role="admin",
+    status=201,
+    resource=get,
+    refusals=(errors.EmailTaken,),
+    rules=(*_RULES, "invalid_email", "mixed_scripts"),
+    example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
+)
 def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[UserRecord]:
+    """Create a user.
+
+    The person is `pending` until an API key is created for them or they first use Slack. Only
+    owners can create owners. Without `working_days` or `public_holiday_country_code`, the
+    organisation's settings apply.
+    """
     user = people.create(tx, body.sent(), by=context.caller, now=context.now)
     return created(f"/api/v1/users/{user.id}", _shown_one(tx, context, user))
 
 
-def get(tx: Transaction, context: RequestContext) -> UserRecord:
-    return _shown_one(tx, context, people_rows.get(tx, context.id, by=context.caller))
-
-
-def lock(tx: Transaction, context: RequestContext) -> None:
-    # In the order of changes of a person, to avoid deadlocks.
-    lock_organisation(tx, context)
-    people_rows.get(tx, context.id, by=context.caller, for_update=True)
-
-
+@operation(
+    "PATCH",
+    "/users/{id}",
+    tag="Users",
+    scope="users:write",
+    resource=get,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    lock=lock,
+    refusals=(
+        errors.InsufficientRole,
+        errors.NotYourField,
+        errors.LastOwner,
+        people_checks.UserArchived,
+        people_changes.ChangedMeanwhile,
+        effective.TooManyRecords,
+    ),
+    rules=(
+        *_RULES,
+        "after_end_date",
+        "before_start_date",
+        "nothing_effective",
+        "out_of_range",
+        "start_date_after_record",
+        "within_earlier_employment",
+    ),
+    example={
+        "job_title": "Analyst",
+        "working_days": ["monday", "tuesday", "friday:am"],
+        "effective_from": "2026-09-01",
+    },
+)
 def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserRecord:
+    """Change a user.
+
+    Admins and owners can change every field; only owners can change owners. Everyone else can
+    change their own `first_name`, `last_name` and `job_title`. Omitted fields stay unchanged.
+    Working days, allowance, public holidays and department change from `effective_from` on, until a
+    later employment record has a value of its own. Pending and approved leave on these days is
+    recalculated in the same step, past days included; it is kept even if it then counts nothing or
+    overdraws the allowance. `public_holiday_country_code` takes a code from `GET /countries`, which
+    also says which countries have regions. With a new manager or department, pending leave goes to
+    its new approvers. Leave before a new `start_date` or after a new `end_date` is cancelled, leave
+    across it shortened, and the person is archived on the day after `end_date`; the last active
+    owner cannot get one.
+    """
     user = people.update(
         tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
     return _shown_one(tx, context, user)
 
 
+@operation(
+    "DELETE",
+    "/users/{id}",
+    tag="Users",
+    scope="users:write",
+    role="admin",
+    resource=get,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    lock=lock,
+    refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_changes.ChangedMeanwhile),
+)
 def archive(tx: Transaction, context: RequestContext) -> UserRecord:
+    """Archive a user.
+
+    The record is kept, the e-mail address can be used again, and `restore` brings the person back.
+    Their API keys and feeds stop working, their pending and future leave is cancelled, current
+    leave ends today, and requests awaiting their approval go to other approvers. Reports and
+    departments keep them as manager on record.
+    """
     user = people_status.archive(
         tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
     )
     return _shown_one(tx, context, user)
 
 
+@operation(
+    "POST",
+    "/users/{id}/deactivate",
+    tag="Users",
+    scope="users:write",
+    role="admin",
+    resource=get,
+    # May reassign thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    refusals=(
+        errors.LastOwner,
+        errors.CannotArchiveSelf,
+        people_checks.UserArchived,
+        people_changes.ChangedMeanwhile,
+    ),
+)
 def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
+    """Deactivate a user.
+
+    Their API keys and feeds stop working, and requests awaiting their approval go to other
+    approvers. Their own requests stay.
+    """
     user = people_status.deactivate(
         tx, context.id, by=context.caller, now=context.now, recorder=context.recorder
     )
     return _shown_one(tx, context, user)
 
 
+@operation(
+    "POST",
+    "/users/{id}/reactivate",
+    tag="Users",
+    scope="users:write",
+    role="admin",
+    resource=get,
+    # May reassign thousands of requests.
+    is_long=True,
+    refusals=(
+        people_checks.UserArchived,
+        people_status.UserPending,
+        people_changes.ChangedMeanwhile,
+    ),
+)
 def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
+    """Reactivate a user.
+
+    Makes the person `active` again: their keys and feeds work again, and they can decide on the
+    requests that await them. An active user is returned unchanged; a pending one is refused.
+    """
     user = people_status.reactivate(tx, context.id, by=context.caller, now=context.now)
     return _shown_one(tx, context, user)
 
 
+@operation(
+    "POST",
+    "/users/{id}/restore",
+    tag="Users",
+    scope="users:write",
+    role="admin",
+    resource=get,
+    is_body_optional=True,
+    # May reassign thousands of requests.
+    is_long=True,
+    refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
+    rules=(
+        "out_of_range",
+        "start_date_after_record",
+        "too_many_employments",
+        "user_not_archived",
+        "within_earlier_employment",
+    ),
+    example={"start_date": "2027-03-01"},
+)
 def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> UserRecord:
+    """Restore a user.
+
+    Brings an archived person back as `pending`, with their record. They become active with their
+    first new key or when they use Slack. Revoked keys and feeds stay revoked, and cancelled leave
+    stays cancelled. Their Slack account is linked again, unless it is now linked to another person.
+    Responds with `email_taken` if another person who is not archived has the address. Only owners
+    can restore owners. A person who is not archived is returned unchanged. With `start_date` they
+    are hired again: their employment until then becomes an entry of `earlier_employment`, the days
+    in between grant nothing, and nothing is left or owed from it. Without it, their employment
+    continues as if it had not ended.
+    """
     user = restoring.restore(
         tx, context.id, start_date=body.start_date, by=context.caller, now=context.now
     )
     return _shown_one(tx, context, user)
 
 
+@operation(
+    "POST",
+    "/users/{id}/unlink-slack",
+    tag="Users",
+    scope="users:write",
+    role="admin",
+    resource=get,
+    is_long=True,
+    refusals=(people_checks.UserArchived, people_changes.ChangedMeanwhile),
+)
 def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
+    """Unlink a user from Slack.
+
+    Removes the link between the person and their Slack account, if it is the wrong account or no
+    longer theirs. The account can no longer act for the person and gets no more of their messages.
+    The next Slack account with the person's confirmed e-mail address is linked instead; to prevent
+    that, deactivate the person. Only owners can unlink owners. A person without a Slack account is
+    returned unchanged.
+    """
     user = account_links.unlink(tx, context.id, by=context.caller, now=context.now)
     return _shown_one(tx, context, user)
 
@@ -144,8 +358,7 @@ def _link(
 
 
 def _variant(context: RequestContext) -> str:
-    header = context.header(b"api-variant")
-    variant = str(context.caller.variant) if header is None else header
+    variant = context.headers.get("api-variant", str(context.caller.variant))
     if variant not in ("1", "2"):
         raise InvalidInput(
             [
@@ -159,238 +372,4 @@ def _variant(context: RequestContext) -> str:
     return variant
 
 
-_RULES = (
-    "control_character",
-    "duplicate_working_day",
-    "end_date_before_start_date",
-    "invalid_length",
-    "no_visible_letter",
-    "manager_archived",
-    "manager_cycle",
-    "no_working_days",
-    "not_found",
-    "not_half_days",
-    "unknown_country",
-    "unknown_working_day",
-)
-
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/users",
-        summary="List users",
-        description=(
-            "Users of every status, unless a filter narrows the list. The response is an array "
-            "or, for API keys of variant 2, an object with the short shape. With `limit` or "
-            "`cursor` it is a page in both variants. Without them it has at most 10,000 users; "
-            'if there are more, the header `Link` with `rel="next"` leads to the next page. '
-            "`end_date` and `leave_allowance` are null unless the caller is the person, an "
-            "approver of theirs, an admin or an owner."
-        ),
-        handler=list_all,
-        tag="Users",
-        scope="users:read",
-        is_long=True,
-        header_parameters=(VARIANT_HEADER,),
-        refusals=(errors.UnusableCursor, errors.NotFound),
-        rules=("unknown_variant",),
-    ),
-    Operation(
-        method="POST",
-        path="/users",
-        summary="Create a user",
-        description=(
-            "The person is `pending` until an API key is created for them or they first use "
-            "Slack. Only owners can create owners. Without `working_days` or "
-            "`public_holiday_country_code`, the organisation's settings apply."
-        ),
-        handler=create,
-        tag="Users",
-        scope="users:write",
-        role="admin",
-        status=201,
-        refusals=(errors.EmailTaken,),
-        rules=(*_RULES, "invalid_email", "mixed_scripts"),
-        example={"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"},
-    ),
-    Operation(
-        method="GET",
-        path="/users/{id}",
-        summary="Read a user",
-        description=(
-            "Any person of the organisation, including archived people. `end_date` and "
-            "`leave_allowance` are null unless the caller is the person, an approver of theirs, "
-            "an admin or an owner."
-        ),
-        handler=get,
-        tag="Users",
-        scope="users:read",
-        kind="user",
-    ),
-    Operation(
-        method="PATCH",
-        path="/users/{id}",
-        summary="Change a user",
-        description=(
-            "Admins and owners can change every field; only owners can change owners. Everyone "
-            "else can change their own `first_name`, `last_name` and `job_title`. Omitted "
-            "fields stay unchanged. Working days, allowance, public holidays and department "
-            "change from `effective_from` on, until a later employment record "
-            "has a value of its own. Pending and approved leave on these days is recalculated in "
-            "the same step, past days included; it is kept even if it then counts nothing or "
-            "overdraws the allowance. `public_holiday_country_code` takes a code from `GET "
-            "/countries`, which also says which countries have regions. With a new manager or "
-            "department, pending leave goes to its new approvers. Leave before a new `start_date` "
-            "or after a new `end_date` is cancelled, leave across it shortened, and the person is "
-            "archived on the day after `end_date`; the last active owner cannot get one."
-        ),
-        handler=update,
-        show_effects=effects.shown,
-        # May recalculate thousands of requests.
-        is_long=True,
-        lock=lock,
-        tag="Users",
-        scope="users:write",
-        kind="user",
-        refusals=(
-            errors.InsufficientRole,
-            errors.NotYourField,
-            errors.LastOwner,
-            people_checks.UserArchived,
-            people_changes.ChangedMeanwhile,
-            effective.TooManyRecords,
-        ),
-        rules=(
-            *_RULES,
-            "after_end_date",
-            "before_start_date",
-            "nothing_effective",
-            "out_of_range",
-            "start_date_after_record",
-            "within_earlier_employment",
-        ),
-        example={
-            "job_title": "Analyst",
-            "working_days": ["monday", "tuesday", "friday:am"],
-            "effective_from": "2026-09-01",
-        },
-    ),
-    Operation(
-        method="DELETE",
-        path="/users/{id}",
-        summary="Archive a user",
-        description=(
-            "The record is kept, the e-mail address can be used again, and `restore` brings the "
-            "person back. Their API keys and feeds stop working, their pending and future leave "
-            "is cancelled, current leave ends today, and requests awaiting their approval go to "
-            "other approvers. Reports and departments keep them as manager on record."
-        ),
-        handler=archive,
-        show_effects=effects.shown,
-        # May recalculate thousands of requests.
-        is_long=True,
-        lock=lock,
-        tag="Users",
-        scope="users:write",
-        role="admin",
-        kind="user",
-        refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_changes.ChangedMeanwhile),
-    ),
-    Operation(
-        method="POST",
-        path="/users/{id}/deactivate",
-        summary="Deactivate a user",
-        description=(
-            "Their API keys and feeds stop working, and requests awaiting their approval go to "
-            "other approvers. Their own requests stay."
-        ),
-        handler=deactivate,
-        show_effects=effects.shown,
-        # May reassign thousands of requests.
-        is_long=True,
-        tag="Users",
-        scope="users:write",
-        role="admin",
-        kind="user",
-        refusals=(
-            errors.LastOwner,
-            errors.CannotArchiveSelf,
-            people_checks.UserArchived,
-            people_changes.ChangedMeanwhile,
-        ),
-    ),
-    Operation(
-        method="POST",
-        path="/users/{id}/reactivate",
-        summary="Reactivate a user",
-        description=(
-            "Makes the person `active` again: their keys and feeds work again, and they can "
-            "decide on the requests that await them. An active user is returned unchanged; a "
-            "pending one is refused."
-        ),
-        handler=reactivate,
-        # May reassign thousands of requests.
-        is_long=True,
-        tag="Users",
-        scope="users:write",
-        role="admin",
-        kind="user",
-        refusals=(
-            people_checks.UserArchived,
-            people_status.UserPending,
-            people_changes.ChangedMeanwhile,
-        ),
-    ),
-    Operation(
-        method="POST",
-        path="/users/{id}/restore",
-        summary="Restore a user",
-        description=(
-            "Brings an archived person back as `pending`, with their record. They become active "
-            "with their first new key or when they use Slack. Revoked keys and feeds stay "
-            "revoked, and cancelled leave stays cancelled. Their Slack account is linked again, "
-            "unless it is now linked to another person. Responds with `email_taken` if another "
-            "person who is not archived has the address. Only owners can restore owners. A "
-            "person who is not archived is returned unchanged. With `start_date` they are hired "
-            "again: their employment until then becomes an entry of `earlier_employment`, the "
-            "days in between grant nothing, and nothing is left or owed from it. Without it, "
-            "their employment continues as if it had not ended."
-        ),
-        handler=restore,
-        needs_body=False,
-        # May reassign thousands of requests.
-        is_long=True,
-        tag="Users",
-        scope="users:write",
-        role="admin",
-        kind="user",
-        refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
-        rules=(
-            "out_of_range",
-            "start_date_after_record",
-            "too_many_employments",
-            "user_not_archived",
-            "within_earlier_employment",
-        ),
-        example={"start_date": "2027-03-01"},
-    ),
-    Operation(
-        method="POST",
-        path="/users/{id}/unlink-slack",
-        summary="Unlink a user from Slack",
-        description=(
-            "Removes the link between the person and their Slack account, if it is the wrong "
-            "account or no longer theirs. The account can no longer act for the person and gets "
-            "no more of their messages. The next Slack account with the person's confirmed "
-            "e-mail address is linked instead; to prevent that, deactivate the person. Only "
-            "owners can unlink owners. A person without a Slack account is returned unchanged."
-        ),
-        handler=unlink_slack,
-        tag="Users",
-        scope="users:write",
-        role="admin",
-        kind="user",
-        refusals=(people_checks.UserArchived, people_changes.ChangedMeanwhile),
-        is_long=True,
-    ),
-)
+OPERATIONS = (list_all, create, get, update, archive, deactivate, reactivate, restore, unlink_slack)

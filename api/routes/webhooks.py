@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from api.http.context import RequestContext, Result, Services, created
 from api.http.fields import Body
-from api.http.handlers import RequestContext, Result, Services, created
-from api.http.operations import Operation
+from api.http.operations import operation
 from api.schemas import webhook_records
 from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
 from api.schemas.lists import Listing, listing
@@ -18,7 +18,6 @@ from api.schemas.webhook_records import (
     WebhookWithSecretRecord,
 )
 from api.webhooks import webhook_urls
-from storage.base import errors
 from storage.base.event_values import Webhook
 from storage.db.database import Transaction
 from storage.webhooks import (
@@ -29,6 +28,15 @@ from storage.webhooks import (
     webhooks,
 )
 
+_RULES = (
+    "no_events",
+    "unknown_event",
+    "url_has_user_info",
+    "url_invalid",
+    "url_not_https",
+    "url_private_address",
+)
+
 
 async def check_url(body: Body, services: Services) -> None:
     """Resolve the URL's host before any transaction begins. Raises InvalidInput."""
@@ -37,7 +45,12 @@ async def check_url(body: Body, services: Services) -> None:
         await webhook_urls.resolve_and_check(url, allow_private=services.allow_private_webhooks)
 
 
+@operation("GET", "/webhooks", tag="Webhooks", scope="webhooks:read", role="admin")
 def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
+    """List webhooks.
+
+    Every webhook of the organisation, without its secret.
+    """
     active = is_true(query.is_active)
     page = webhooks.page(tx, query.page, by=context.caller, is_active=active)
     health = endpoint_health.of_webhooks(
@@ -52,243 +65,229 @@ def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> Webho
     )
 
 
+@operation(
+    "GET",
+    "/webhooks/{id}",
+    tag="Webhooks",
+    scope="webhooks:read",
+    role="admin",
+    kind="webhook",
+    is_resource=True,
+)
+def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
+    """Read a webhook.
+
+    Without its secret. `disabled_reason` says why the webhook was disabled; `failing_since` and
+    `next_attempt_at` describe a failing one that is still active.
+    """
+    return _record(tx, context, webhooks.get(tx, context.id, by=context.caller))
+
+
+@operation(
+    "POST",
+    "/webhooks",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    status=201,
+    resource=get,
+    prepare=check_url,
+    shows_secret=True,
+    refusals=(webhooks.TooManyWebhooks,),
+    rules=_RULES,
+    example={"url": "https://example.com/hooks/leave", "events": ["leave_request.approved"]},
+)
 def create(
     tx: Transaction, context: RequestContext, body: NewWebhook
 ) -> Result[WebhookWithSecretRecord]:
+    """Register a webhook.
+
+    `secret` signs the deliveries (Standard Webhooks). It is only shown in this response. Private,
+    loopback and link-local addresses are refused.
+    """
     webhook, secret = webhooks.create(tx, body.url, body.events, by=context.caller, now=context.now)
     record = _record(tx, context, webhook)
     return created(f"/api/v1/webhooks/{webhook.id}", {**record, "secret": secret})
 
 
-def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
-    return _record(tx, context, webhooks.get(tx, context.id, by=context.caller))
-
-
+@operation(
+    "PATCH",
+    "/webhooks/{id}",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    resource=get,
+    prepare=check_url,
+    rules=_RULES,
+    example={"events": ["*"], "is_active": True},
+)
 def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> WebhookRecord:
+    """Change a webhook.
+
+    `is_active` true enables a disabled webhook again: its failures are reset, and deliveries that
+    were waiting for it are sent if they are at most 30 days old. Events that happened while it was
+    disabled are only sent by `redeliver-failed`.
+    """
     webhook = webhooks.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
     return _record(tx, context, webhook)
 
 
+@operation(
+    "DELETE",
+    "/webhooks/{id}",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    status=204,
+    resource=get,
+)
 def delete(tx: Transaction, context: RequestContext) -> None:
+    """Delete a webhook.
+
+    Also deletes its deliveries.
+    """
     webhooks.delete(tx, context.id, by=context.caller, now=context.now)
 
 
+@operation(
+    "POST",
+    "/webhooks/{id}/rotate-secret",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    kind="webhook",
+    shows_secret=True,
+)
 def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecretRecord:
+    """Rotate a webhook's secret.
+
+    Deliveries are also signed with the old secret for another 24 hours.
+    """
     webhook, secret = webhook_secrets.rotate(tx, context.id, by=context.caller, now=context.now)
     return {**_record(tx, context, webhook), "secret": secret}
 
 
+@operation(
+    "POST",
+    "/webhooks/{id}/test",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    kind="webhook",
+    status=202,
+    refusals=(requested_deliveries.WebhookDisabled,),
+)
 def test(tx: Transaction, context: RequestContext) -> PingRecord:
+    """Send a ping.
+
+    Sends one signed `ping`, even if the webhook does not subscribe to it. It is not retried.
+    """
     event_id = requested_deliveries.ping(tx, context.id, by=context.caller, now=context.now)
     return {"id": event_id, "type": "ping"}
 
 
+@operation(
+    "GET",
+    "/webhooks/{id}/deliveries",
+    tag="Webhooks",
+    scope="webhooks:read",
+    role="admin",
+    kind="webhook",
+    is_long=True,
+)
 def deliveries_page(
     tx: Transaction, context: RequestContext, query: ListOfDeliveries
 ) -> Listing[DeliveryRecord]:
+    """List a webhook's deliveries.
+
+    Newest first, each with its attempts. They are kept for 30 days after delivery or final failure.
+    """
     page = delivery_log.page(
         tx, context.id, query.page, by=context.caller, status=query.status, event=query.event
     )
     return listing(page, webhook_records.delivery)
 
 
+@operation(
+    "GET",
+    "/webhooks/{id}/deliveries/{delivery_id}",
+    tag="Webhooks",
+    scope="webhooks:read",
+    role="admin",
+    kind="delivery",
+)
 def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord:
+    """Read a delivery.
+
+    Includes the body that every attempt sends.
+    """
     delivery = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
     body = delivery_log.body_of(tx, delivery, by=context.caller)
     return {**webhook_records.delivery(delivery), "body": body.decode()}
 
 
+@operation(
+    "POST",
+    "/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    kind="delivery",
+    status=202,
+    refusals=(requested_deliveries.WebhookDisabled,),
+)
 def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
+    """Send a delivery again.
+
+    Sends the same bytes under the same `webhook-id` immediately, then on the usual retry schedule.
+    A delivered one can be sent again, too. A delivery that is waiting for its next attempt is sent
+    now; one that is being sent at this moment is left alone.
+    """
     delivery = requested_deliveries.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
     return webhook_records.delivery(delivery)
 
 
+@operation(
+    "POST",
+    "/webhooks/{id}/redeliver-failed",
+    tag="Webhooks",
+    scope="webhooks:write",
+    role="admin",
+    kind="webhook",
+    status=202,
+    is_long=True,
+    refusals=(requested_deliveries.WebhookDisabled,),
+    example={"since": "2026-06-15T09:30:00Z"},
+)
 def redeliver_failed(
     tx: Transaction, context: RequestContext, body: RedeliverFailed
 ) -> RedeliveredRecord:
+    """Send failed deliveries again.
+
+    Sends every delivery that failed since `since`, and every event since then that the webhook
+    subscribes to and missed while it was disabled: the same bytes under the same `webhook-id`,
+    immediately, then on the usual retry schedule. At most 1,000 at a time, oldest first; `has_more`
+    says whether there are more. Waiting and delivered ones are left alone, so repeating the call
+    sends nothing twice.
+    """
     batch = requested_deliveries.redeliver_failed(
         tx, context.id, body.since, by=context.caller, now=context.now
     )
     return {"count": batch.queued, "has_more": batch.has_more}
 
 
-_RULES = (
-    "no_events",
-    "unknown_event",
-    "url_has_user_info",
-    "url_invalid",
-    "url_not_https",
-    "url_private_address",
-)
-
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/webhooks",
-        summary="List webhooks",
-        description="Every webhook of the organisation, without its secret.",
-        handler=page,
-        tag="Webhooks",
-        scope="webhooks:read",
-        role="admin",
-        refusals=(errors.UnusableCursor,),
-    ),
-    Operation(
-        method="POST",
-        path="/webhooks",
-        summary="Register a webhook",
-        description=(
-            "`secret` signs the deliveries (Standard Webhooks). It is only shown in this "
-            "response. Private, loopback and link-local addresses are refused."
-        ),
-        handler=create,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        prepare=check_url,
-        shows_secret=True,
-        status=201,
-        refusals=(webhooks.TooManyWebhooks,),
-        rules=_RULES,
-        example={"url": "https://example.com/hooks/leave", "events": ["leave_request.approved"]},
-    ),
-    Operation(
-        method="GET",
-        path="/webhooks/{id}",
-        summary="Read a webhook",
-        description=(
-            "Without its secret. `disabled_reason` says why the webhook was disabled; "
-            "`failing_since` and `next_attempt_at` describe a failing one that is still active."
-        ),
-        handler=get,
-        tag="Webhooks",
-        scope="webhooks:read",
-        role="admin",
-        kind="webhook",
-    ),
-    Operation(
-        method="PATCH",
-        path="/webhooks/{id}",
-        summary="Change a webhook",
-        description=(
-            "`is_active` true enables a disabled webhook again: its failures are reset, and "
-            "deliveries that were waiting for it are sent if they are at most 30 days old. "
-            "Events that happened while it was disabled are only sent by `redeliver-failed`."
-        ),
-        handler=update,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        kind="webhook",
-        prepare=check_url,
-        rules=_RULES,
-        example={"events": ["*"], "is_active": True},
-    ),
-    Operation(
-        method="DELETE",
-        path="/webhooks/{id}",
-        summary="Delete a webhook",
-        description="Also deletes its deliveries.",
-        handler=delete,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        kind="webhook",
-        status=204,
-    ),
-    Operation(
-        method="POST",
-        path="/webhooks/{id}/test",
-        summary="Send a ping",
-        description="Sends one signed `ping`, even if the webhook does not subscribe to it. "
-        "It is not "
-        "retried.",
-        handler=test,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        kind="webhook",
-        status=202,
-        refusals=(requested_deliveries.WebhookDisabled,),
-    ),
-    Operation(
-        method="POST",
-        path="/webhooks/{id}/rotate-secret",
-        summary="Rotate a webhook's secret",
-        description="Deliveries are also signed with the old secret for another 24 hours.",
-        handler=rotate_secret,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        kind="webhook",
-        shows_secret=True,
-    ),
-    Operation(
-        method="GET",
-        path="/webhooks/{id}/deliveries",
-        summary="List a webhook's deliveries",
-        description=(
-            "Newest first, each with its attempts. They are kept for 30 days after delivery or "
-            "final failure."
-        ),
-        handler=deliveries_page,
-        tag="Webhooks",
-        scope="webhooks:read",
-        role="admin",
-        kind="webhook",
-        is_long=True,
-        refusals=(errors.UnusableCursor,),
-    ),
-    Operation(
-        method="GET",
-        path="/webhooks/{id}/deliveries/{delivery_id}",
-        summary="Read a delivery",
-        description="Includes the body that every attempt sends.",
-        handler=delivery,
-        tag="Webhooks",
-        scope="webhooks:read",
-        role="admin",
-        kind="delivery",
-    ),
-    Operation(
-        method="POST",
-        path="/webhooks/{id}/deliveries/{delivery_id}/redeliver",
-        summary="Send a delivery again",
-        description=(
-            "Sends the same bytes under the same `webhook-id` immediately, then on the usual "
-            "retry schedule. A delivered one can be sent again, too. A delivery that is waiting "
-            "for its next attempt is sent now; one that is being sent at this moment is left "
-            "alone."
-        ),
-        handler=redeliver,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        kind="delivery",
-        status=202,
-        refusals=(requested_deliveries.WebhookDisabled,),
-    ),
-    Operation(
-        method="POST",
-        path="/webhooks/{id}/redeliver-failed",
-        summary="Send failed deliveries again",
-        description=(
-            "Sends every delivery that failed since `since`, and every event since then that "
-            "the webhook subscribes to and missed while it was disabled: the same bytes under "
-            "the same `webhook-id`, immediately, then on the usual retry schedule. At most "
-            "1,000 at a time, oldest first; `has_more` says whether there are more. Waiting and "
-            "delivered ones are left alone, so repeating the call sends nothing twice."
-        ),
-        handler=redeliver_failed,
-        tag="Webhooks",
-        scope="webhooks:write",
-        role="admin",
-        kind="webhook",
-        status=202,
-        is_long=True,
-        refusals=(requested_deliveries.WebhookDisabled,),
-        example={"since": "2026-06-15T09:30:00Z"},
-    ),
+    page,
+    create,
+    get,
+    update,
+    delete,
+    test,
+    rotate_secret,
+    deliveries_page,
+    delivery,
+    redeliver,
+    redeliver_failed,
 )

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from api.http.handlers import Clock
+from api.http.context import Clock
 from storage.admin.employment import due
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing

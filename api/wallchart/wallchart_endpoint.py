@@ -22,8 +22,8 @@ from starlette.routing import Route
 from api.base.content_negotiation import preferred, prefers_gzip, prefers_html
 from api.feeds.feed_endpoint import opened_by
 from api.http.conditions import tags_in
+from api.http.context import Services
 from api.http.errors import RateLimited
-from api.http.handlers import Services
 from api.wallchart import rasteriser
 from api.wallchart.turns import Turns
 from api.wallchart.wallchart_cache import Format, Rendered, Subject, Version, WallchartCache

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
 TAG = re.compile(r'"[0-9a-f]{32}"')
 NOON = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
-SINGLE = [operation for operation in app.OPERATIONS if operation.is_single]
+SINGLE = [operation for operation in app.OPERATIONS if operation.is_resource]
 
 
 class Things:
@@ -172,7 +172,7 @@ def changes(things: Things) -> Iterator[tuple[str, str, Any]]:
     conditional = [
         operation
         for operation in app.OPERATIONS
-        if operation.changes_one and operation.path in things.ids
+        if operation.changes_resource and operation.path in things.ids
     ]
     # Records are deleted before the people to whom they belong.
     conditional.sort(key=lambda item: (item.method, item.path.count("/")), reverse=True)

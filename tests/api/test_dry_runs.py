@@ -161,7 +161,7 @@ def test_every_dry_run_answers_200_in_the_documented_shape(
         ("PATCH", f"{API}/departments/{research.id}", {"default_leave_allowance": 40}),
         ("PATCH", annual, {"deducts_allowance": False}),
     ]
-    documented = [operation for operation in app.OPERATIONS if operation.show_effects is not None]
+    documented = [operation for operation in app.OPERATIONS if operation.dry_run is not None]
     assert len(trials) == len(documented)
     schema = {
         "$ref": "#/components/schemas/EffectsRecord",
@@ -235,7 +235,7 @@ def test_a_dry_run_shows_reassigned_requests(
 
 def test_every_dry_run_is_compared_with_its_change() -> None:
     documented = {
-        operation.operation_id for operation in app.OPERATIONS if operation.show_effects is not None
+        operation.operation_id for operation in app.OPERATIONS if operation.dry_run is not None
     }
 
     assert documented == {operation_id for operation_id, _ in CHANGES}

@@ -12,8 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from api.http.idempotency import HEADER
-from api.service import app
 from storage.access import api_keys, idempotency
 from storage.access.idempotency import Claim, IdempotencyInProgress, StoredResponse
 from storage.base.secrets import Secrets
@@ -320,13 +318,6 @@ def test_the_change_and_its_stored_response_roll_back_together(
         database.write_now(change_and_fail)
 
     assert database.read_now(idempotency.find, others, now=NOW) is None
-
-
-def test_only_posts_take_the_header() -> None:
-    for operation in app.OPERATIONS:
-        assert (HEADER in operation.header_parameters) == (operation.method == "POST"), (
-            operation.operation_id
-        )
 
 
 def test_a_replay_is_not_audited(client: Client, database: Database, acme: Acme, key: str) -> None:

@@ -11,10 +11,11 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from api.http import endpoints
 from api.http.auth import record_use
+from api.http.context import RequestContext, Result, Services
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
-from api.http.handlers import RequestContext, Result, Services
-from api.http.operations import Operation
+from api.http.operations import Method, operation
 from api.http.parsing import MAX_BODY_BYTES
 from api.service import app
 from storage.access import api_keys, authentication
@@ -53,58 +54,48 @@ class Things(Paged):
     owner_id: Uuid | None = None
 
 
+def an_operation(method: Method, path: str, **more: Any) -> operation:
+    return operation(method, path, tag="Things", **({"scope": "leave:read"} | more))
+
+
+@an_operation("GET", "/things")
 def page(tx: Transaction, context: RequestContext, query: Things) -> dict[str, object]:
     return {"limit": query.limit, "owner_id": query.owner_id}
 
 
+@an_operation("POST", "/things", scope="leave:write", role="admin", status=201)
 def echo(tx: Transaction, context: RequestContext, body: Thing) -> Result[EchoRecord]:
     return Result(body=cast(EchoRecord, body.sent()), headers=[(b"x-made", b"yes")])
 
 
+@an_operation("GET", "/things/{id}", kind="thing", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> IdRecord:
     if context.id != ID:
         raise NotFound("thing")
     return {"id": context.id}
 
 
+@an_operation("DELETE", "/things/{id}", scope="leave:write", status=204)
 def forget(tx: Transaction, context: RequestContext) -> None:
     return None
 
 
+@an_operation("GET", "/things/broken")
 def break_down(tx: Transaction, context: RequestContext) -> None:
     raise RuntimeError("SELECT secret FROM things")
 
 
+@an_operation("GET", "/things/lost")
 def lose_database(tx: Transaction, context: RequestContext) -> None:
     raise DatabaseUnavailable("host db.internal is gone")
 
 
+@an_operation("GET", "/things/behind")
 def fall_behind(tx: Transaction, context: RequestContext) -> None:
     raise SchemaOutOfDate("db.internal lacks 0007")
 
 
-def an_operation(**more: Any) -> Operation:
-    return Operation(summary="Do", tag="Things", **({"scope": "leave:read"} | more))
-
-
-OPERATIONS = (
-    an_operation(method="GET", path="/things", handler=page),
-    an_operation(
-        method="POST",
-        path="/things",
-        handler=echo,
-        scope="leave:write",
-        role="admin",
-        status=201,
-    ),
-    an_operation(method="GET", path="/things/{id}", handler=get, kind="thing"),
-    an_operation(
-        method="DELETE", path="/things/{id}", handler=forget, scope="leave:write", status=204
-    ),
-    an_operation(method="GET", path="/things/broken", handler=break_down),
-    an_operation(method="GET", path="/things/lost", handler=lose_database),
-    an_operation(method="GET", path="/things/behind", handler=fall_behind),
-)
+OPERATIONS = (page, echo, get, forget, break_down, lose_database, fall_behind)
 
 
 @pytest.fixture
@@ -115,7 +106,7 @@ def client(database: Database) -> Iterator[Client]:
         base_url=SETTINGS.base_url,
         allow_private_webhooks=False,
     )
-    client = Client(app.application(app.operation_routes(OPERATIONS, services), SETTINGS))
+    client = Client(app.application(endpoints.routes(OPERATIONS, services), SETTINGS))
     yield client
     client.close()
 
@@ -462,4 +453,4 @@ def test_a_handler_with_an_unknown_parameter_is_rejected(
     handler: Callable[..., object],
 ) -> None:
     with pytest.raises(TypeError, match=handler.__name__):
-        an_operation(method="POST", path="/things", handler=handler)
+        an_operation("POST", "/things")(handler)

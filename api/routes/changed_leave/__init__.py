@@ -1,1 +1,0 @@
-"""Routes below `/leave-requests/{id}` that change approved leave."""

@@ -1,0 +1,210 @@
+"""`/users/{id}/employment`: the dated records of a person."""
+
+from __future__ import annotations
+
+from api.http.context import RequestContext, Result, created
+from api.http.operations import lock_organisation, operation
+from api.schemas import effects, user_records
+from api.schemas.bodies import EmploymentRecordChanges, NewEmploymentRecord
+from api.schemas.lists import Listing, whole
+from api.schemas.user_records import DatedRecord
+from storage.admin import people_checks
+from storage.admin.employment import dated_records, effective
+from storage.base import errors
+from storage.base.values import EmploymentRecord, User
+from storage.db.database import Transaction
+from storage.directory import people_changes, people_rows
+from storage.events import organisation_config
+
+_PATH = "/users/{id}/employment"
+
+_TAG = "Users"
+
+_FIELD_RULES = (
+    "after_end_date",
+    "before_start_date",
+    "duplicate_working_day",
+    "no_working_days",
+    "not_found",
+    "not_half_days",
+    "out_of_range",
+    "unknown_country",
+    "unknown_working_day",
+)
+
+_CHANGE_REFUSALS = (
+    dated_records.EmploymentRecordExists,
+    people_checks.UserArchived,
+    people_changes.ChangedMeanwhile,
+)
+
+_RECOUNTS = (
+    "Pending and approved leave on days whose working days or public holidays change is "
+    "recalculated in the same step, past days included."
+)
+
+
+def lock(tx: Transaction, context: RequestContext) -> None:
+    # In the order of changes of a person, to avoid deadlocks.
+    lock_organisation(tx, context)
+    people_rows.get(tx, context.id, by=context.caller, for_update=True)
+
+
+@operation(
+    "GET", _PATH, tag=_TAG, scope="users:read", kind="user", refusals=(errors.InsufficientRole,)
+)
+def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
+    """List employment records.
+
+    What counts for the person from which day on: each record is valid from its `valid_from` until
+    the next one. The first begins with `start_date`, or is null without one. The list is in that
+    order and is not paged; the user shows today's record. For the person, their approvers, admins
+    and owners.
+    """
+    user, records = dated_records.of_person(tx, context.id, by=context.caller, now=context.now)
+    return whole([_shown(tx, context, user, record) for record in records])
+
+
+@operation(
+    "POST",
+    _PATH,
+    tag=_TAG,
+    scope="users:write",
+    role="admin",
+    kind="user",
+    status=201,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    refusals=(*_CHANGE_REFUSALS, effective.TooManyRecords),
+    rules=_FIELD_RULES,
+    example={
+        "valid_from": "2026-06-01",
+        "working_days": ["monday", "tuesday", "wednesday"],
+        "leave_allowance": 15,
+    },
+)
+def create(
+    tx: Transaction, context: RequestContext, body: NewEmploymentRecord
+) -> Result[DatedRecord]:
+    """Add an employment record.
+
+    From `valid_from`, which may be in the past, until the next record begins. Fields that are not
+    sent are as in the record before it. Pending and approved leave on days whose working days or
+    public holidays change is recalculated in the same step, past days included. To change fields
+    from a day on, also in later records, use `effective_from` when you change the user.
+    """
+    user, record = dated_records.add(
+        tx,
+        context.id,
+        body.sent(),
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
+    )
+    return created(
+        f"/api/v1/users/{context.id}/employment/{record.id}", _shown(tx, context, user, record)
+    )
+
+
+@operation(
+    "GET",
+    _PATH + "/{record_id}",
+    tag=_TAG,
+    scope="users:read",
+    kind="employment record",
+    is_resource=True,
+    refusals=(errors.InsufficientRole,),
+)
+def get(tx: Transaction, context: RequestContext) -> DatedRecord:
+    """Read an employment record.
+
+    For the person, their approvers, admins and owners.
+    """
+    user, record = dated_records.get(
+        tx, context.id, context.ids["record_id"], by=context.caller, now=context.now
+    )
+    return _shown(tx, context, user, record)
+
+
+@operation(
+    "PATCH",
+    _PATH + "/{record_id}",
+    tag=_TAG,
+    scope="users:write",
+    role="admin",
+    resource=get,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    lock=lock,
+    refusals=_CHANGE_REFUSALS,
+    rules=(*_FIELD_RULES, "first_record_start", "required"),
+    example={"valid_from": "2026-07-01"},
+)
+def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChanges) -> DatedRecord:
+    """Correct an employment record.
+
+    Changes this record only; omitted fields stay unchanged. `valid_from` moves the record, except
+    the first one, which begins with `start_date`. Pending and approved leave on days whose working
+    days or public holidays change is recalculated in the same step, past days included.
+    """
+    user, record = dated_records.update(
+        tx,
+        context.id,
+        context.ids["record_id"],
+        body.sent(),
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
+    )
+    return _shown(tx, context, user, record)
+
+
+@operation(
+    "DELETE",
+    _PATH + "/{record_id}",
+    tag=_TAG,
+    scope="users:write",
+    role="admin",
+    status=204,
+    resource=get,
+    # May recalculate thousands of requests.
+    is_long=True,
+    dry_run=effects.shown,
+    lock=lock,
+    refusals=(
+        dated_records.FirstEmploymentRecord,
+        people_checks.UserArchived,
+        people_changes.ChangedMeanwhile,
+    ),
+)
+def remove(tx: Transaction, context: RequestContext) -> None:
+    """Delete an employment record.
+
+    The record before it counts until the next one; the first record cannot be deleted. Pending and
+    approved leave on days whose working days or public holidays change is recalculated in the same
+    step, past days included.
+    """
+    dated_records.remove(
+        tx,
+        context.id,
+        context.ids["record_id"],
+        by=context.caller,
+        now=context.now,
+        recorder=context.recorder,
+    )
+
+
+def _shown(
+    tx: Transaction, context: RequestContext, user: User, record: EmploymentRecord
+) -> DatedRecord:
+    organisation = organisation_config.of_organisation(
+        tx, context.caller.organisation_id, context.reference_version
+    ).organisation
+    return user_records.dated_record(
+        record, dated_records.shown_from(user, record), organisation.working_days
+    )
+
+
+OPERATIONS = (list_all, create, get, update, remove)

@@ -1,0 +1,82 @@
+"""`/leave-requests/{id}/interruptions`: falling ill on leave."""
+
+from __future__ import annotations
+
+from api.http.context import RequestContext, Result, created
+from api.http.operations import operation
+from api.schemas.leave_bodies import NewInterruption
+from api.schemas.leave_records import InterruptedRecord
+from storage.base import errors, records
+from storage.db.database import Transaction
+from storage.leave.drafts import Draft
+from storage.leave.interruptions import interrupting
+
+
+@operation(
+    "POST",
+    "/leave-requests/{id}/interruptions",
+    tag="Leave requests",
+    scope="leave:write",
+    kind="leave request",
+    status=201,
+    refusals=(
+        errors.InvalidTransition,
+        errors.InsufficientRole,
+        errors.LeaveTypeNotRecordable,
+        errors.OverlappingLeave,
+        errors.InsufficientAllowance,
+    ),
+    rules=(
+        "control_character",
+        "end_before_start",
+        "impossible_half_days",
+        "leave_type_archived",
+        "leave_type_cannot_interrupt",
+        "no_working_time",
+        "note_required",
+        "outside_leave",
+        "past_days",
+        "same_leave_type",
+        "too_little_notice",
+        "too_long",
+        "too_many_days",
+        "unknown_leave_type",
+    ),
+    example={
+        "leave_type_id": "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        "start_date": "2026-08-05",
+        "end_date": "2026-08-06",
+    },
+)
+def interrupt(
+    tx: Transaction, context: RequestContext, body: NewInterruption
+) -> Result[InterruptedRecord]:
+    """Interrupt approved leave.
+
+    For a person who fell ill on leave, also afterwards. The halves between the two dates leave the
+    request and are booked at once as `leave_type_id`, a leave type with `may_interrupt`. If they
+    are in the middle, the leave is split: `remainder` is its second part. `request` is cancelled
+    when nothing is left of it. Cancelling the `interruption` gives its days back.
+
+    For the owner of the leave, admins and owners, and for the person's approvers if the leave type
+    has `approvers_may_record`. The approvers are notified in Slack.
+    """
+    draft = Draft(
+        leave_type_id=body.leave_type_id,
+        start_date=body.start_date,
+        end_date=body.end_date,
+        start_half_day=body.start_half_day,
+        end_half_day=body.end_half_day,
+        note=body.note,
+    )
+    interrupted = interrupting.interrupt(tx, context.id, draft, by=context.caller, now=context.now)
+    remainder = interrupted.remainder
+    record = InterruptedRecord(
+        request=records.leave_request(interrupted.request),
+        interruption=records.leave_request(interrupted.interruption),
+        remainder=None if remainder is None else records.leave_request(remainder),
+    )
+    return created(f"/api/v1/leave-requests/{interrupted.interruption.id}", record)
+
+
+OPERATIONS = (interrupt,)
