@@ -23,7 +23,6 @@ from storage.directory import people_changes
 from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
-from storage.slack import slack_workspaces
 from storage.webhooks import webhooks
 from tests.builders import personal_token
 
@@ -34,8 +33,6 @@ FEED_EVENTS = 50
 # Leave is created and approved for 500 people of several organisations.
 WRITING_ORGANISATIONS = 10
 WRITING_PEOPLE = 50
-# Of the organisation in which others commit meanwhile: enough for eight minutes.
-COMMITTING_PEOPLE = 100
 MAX_HALF_DAYS = 732
 _NO_RECEIVER = "https://receiver.example.com/hiatus"
 
@@ -65,21 +62,12 @@ class Prepared:
         read: Organisation,
         feed_token: str,
         written: list[Organisation],
-        committing: Organisation,
     ) -> None:
         self._database = database
         self._read = read
         self._feed_token = feed_token
         self._written = written
         self._creations = _all_creations(written)
-        self.background_creations = _all_creations([committing])
-
-    def link(self, team_id: str) -> None:
-        """Link the organisation that is read to a Slack workspace."""
-        organisation = self._database.read_now(organisations.get, by=self._read.owner)
-        self._database.write_now(
-            slack_workspaces.link, organisation, team_id, source="cli", now=_now()
-        )
 
     def page(self) -> list[str]:
         return [_request("GET", "/api/v1/leave-requests", self._read.owner_key)]
@@ -94,14 +82,6 @@ class Prepared:
 
     def feed(self) -> list[str]:
         return [_request("GET", f"/cal/{self._feed_token}")]
-
-    def feeds(self) -> list[str]:
-        """A request for the feed of each person who is read; their tokens are made here."""
-        callers = [_caller(self._read, member) for member in self._read.members]
-        tokens = [
-            self._database.write_now(personal_token, by=caller, now=_now()) for caller in callers
-        ]
-        return [_request("GET", f"/cal/{token}.ics") for token in tokens]
 
     def unchanged_feed(self, entity_tag: str) -> list[str]:
         """Conditional requests for the feed by a client that has it."""
@@ -139,31 +119,27 @@ class Prepared:
 
 
 @contextmanager
-def prepared(url: str, secret_key: str, receiver: str = _NO_RECEIVER) -> Iterator[Prepared]:
-    """Migrate the empty database and fill it; every organisation has a webhook to ``receiver``."""
+def prepared(url: str, secret_key: str) -> Iterator[Prepared]:
+    """Migrate the empty database and fill it."""
     migrate(url)
     database = open_database(url, Secrets([secret_key]))
     try:
-        read = database.write_now(organisation, 0, PEOPLE, receiver)
+        read = database.write_now(organisation, 0, PEOPLE)
         # One transaction a person, so that PostgreSQL's and SQLite's logs stay small.
         for member in read.members:
             database.write_now(_history, read, member)
         by = _caller(read, read.members[0])
         token = database.write_now(personal_token, by=by, now=_now())
-        committing, *written = [
-            database.write_now(organisation, number + 1, people, receiver)
-            for number, people in enumerate(
-                [COMMITTING_PEOPLE, *[WRITING_PEOPLE] * WRITING_ORGANISATIONS]
-            )
+        written = [
+            database.write_now(organisation, number + 1, WRITING_PEOPLE)
+            for number in range(WRITING_ORGANISATIONS)
         ]
-        yield Prepared(database, read, token, written, committing)
+        yield Prepared(database, read, token, written)
     finally:
         database.close()
 
 
-def organisation(
-    tx: Transaction, number: int, people_count: int, receiver: str = _NO_RECEIVER
-) -> Organisation:
+def organisation(tx: Transaction, number: int, people_count: int) -> Organisation:
     """Create an organisation with a webhook for every event, an owner and as many members."""
     now = _now()
     new = NewOrganisation(
@@ -193,7 +169,7 @@ def organisation(
     organisation_settings.update(
         tx, {"default_leave_allowance_half_days": MAX_HALF_DAYS}, by=by, now=now
     )
-    webhooks.create(tx, receiver, ["*"], by=by, now=now)
+    webhooks.create(tx, _NO_RECEIVER, ["*"], by=by, now=now)
     leave_type_id = _deducting_type(tx, by)
     members: list[User] = []
     for index in range(people_count):

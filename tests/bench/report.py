@@ -1,133 +1,136 @@
-"""The benchmark's tables. Each function returns whether every floor was met."""
+"""The benchmark's tables. Each function returns whether the budget was kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 import click
 
-from tests.bench import deliveries, goals
-from tests.bench.big_feed import EVENTS, BigFeed
-from tests.bench.goals import Goal
-from tests.bench.measuring import BARE, Measurement
-from tests.bench.soak import Soak
+from tests.bench import budget
+from tests.bench.budget import Bound
+from tests.bench.deliveries import BARE_CLIENT
+from tests.bench.mix import Mixed
+from tests.bench.ratios import BARE, SCENARIOS, Measurement
 from tests.bench.starting import Start
 
-_LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}"
+_MIX_LINE = "{:<24}{:>7}{:>10}{:>10}{:>10}{:>10}  {}"
+_RATIO_LINE = "{:<11}{:<12}{:>11}{:>9}{:>9}{:>9}{:>13}  {}"
 
 
-def print_ratios(
-    scenarios: Sequence[str], engines: Sequence[str], measured: Sequence[Measurement], check: bool
-) -> bool:
-    click.echo(_LINE.format("", "", "requests/s", "p50 ms", "p99 ms", "ratio", "CPU ms each"))
+def percentile(in_order: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of all values does not exceed."""
+    return in_order[max(0, -int(-len(in_order) * share // 1) - 1)]
+
+
+def print_mix(mixed: Mixed) -> bool:
+    click.echo(f"\nA mix of requests on {mixed.engine}: {mixed.server_cores:.0%} of a core")
+    click.echo(_MIX_LINE.format("milliseconds", "number", "50 %", "95 %", "99 %", "most", ""))
     is_met = True
-    for scenario in scenarios:
-        for server in (BARE, *engines):
-            is_met &= _print_ratio(scenario, server, measured, check)
-    share = max(
-        measurement.outcome.cpu_share for measurement in measured if measurement.server == BARE
-    )
-    click.echo(f"The load took at most {share:.0%} of a core against the bare routes.")
+    for kind, milliseconds in mixed.milliseconds.items():
+        p50, p95, p99 = (percentile(milliseconds, share) for share in (0.5, 0.95, 0.99))
+        most = milliseconds[-1]
+        bounds = [(budget.MOST_REQUESTS, p95)]
+        if kind in budget.INTERACTIVE:
+            bounds.append((budget.INTERACTIVE_MEDIAN, p50))
+        if kind == budget.UNUSUAL:
+            bounds = [(budget.UNUSUAL_AT_MOST, most)]
+        figures = [f"{figure:.1f}" for figure in (p50, p95, p99, most)]
+        click.echo(_MIX_LINE.format(kind, len(milliseconds), *figures, _verdict(bounds)))
+        is_met &= _all_met(bounds)
+    before, after = mixed.megabytes
+    bounds = [(budget.MIXED_MEGABYTES, after)]
+    click.echo(f"{before:.0f} MB resident before, {after:.0f} MB after  {_verdict(bounds)}")
+    if mixed.failures:
+        click.echo(f"{len(mixed.failures)} failed, the first one: {mixed.failures[0]}")
+    return is_met and _all_met(bounds) and not mixed.failures
+
+
+def print_statements(counts: Mapping[str, Mapping[str, int]]) -> bool:
+    """``counts`` by use case and engine."""
+    click.echo(f"\n{'statements':<28}{'sqlite':>12}{'postgresql':>12}")
+    is_met = True
+    for use_case, of_engines in counts.items():
+        bound = budget.STATEMENTS.get(use_case)
+        bounds = [(bound, count) for count in of_engines.values()] if bound else []
+        figures = "".join(f"{of_engines.get(engine, ''):>12}" for engine in budget.ENGINES)
+        click.echo(f"{use_case:<28}{figures}  {_verdict(bounds)}")
+        is_met &= _all_met(bounds)
     return is_met
 
 
-def _print_ratio(scenario: str, server: str, measured: Sequence[Measurement], check: bool) -> bool:
-    own = [
-        measurement
-        for measurement in measured
-        if (measurement.scenario, measurement.server) == (scenario, server)
-    ]
-    bare = [
-        measurement
-        for measurement in measured
-        if (measurement.scenario, measurement.server) == (scenario, BARE)
-    ]
-    outcomes = [measurement.outcome for measurement in own]
-    # Each ratio is of a single round: a busy machine slows both of its sides.
-    ratio = median(
-        mine.outcome.per_second / theirs.outcome.per_second
-        for mine, theirs in zip(own, bare, strict=True)
-    )
-    line = _LINE.format(
-        scenario,
-        server,
-        f"{median(outcome.per_second for outcome in outcomes):,.0f}",
-        f"{median(outcome.p50_milliseconds for outcome in outcomes):.1f}",
-        f"{median(outcome.p99_milliseconds for outcome in outcomes):.1f}",
-        f"{ratio:.3f}",
-        f"{median(measurement.cpu_milliseconds for measurement in own):.3f}",
-    )
-    return _print_checked(line, ratio, goals.RATIOS.get((scenario, server)), check)
-
-
-def print_deliveries(
-    engines: Sequence[str], rounds: Sequence[dict[str, float]], check: bool
-) -> bool:
-    """``rounds`` as ``deliveries.measure`` yields them."""
-    bare = deliveries.BARE_CLIENT
-    click.echo(f"{'':<15}{'deliveries/s':>14}{f'of {bare}':>19}")
-    is_met = True
-    for client in (bare, *engines):
-        # Each ratio is of a single round, as above.
-        ratio = median(per_second[client] / per_second[bare] for per_second in rounds)
-        line = f"{client:<15}{median(per_second[client] for per_second in rounds):>14,.0f}"
-        line += f"{ratio:>19.2f}"
-        goal = goals.DELIVERIES if client in engines else None
-        is_met &= _print_checked(line, ratio, goal, check)
-    return is_met
-
-
-def print_big_feed(engine: str, measured: Sequence[BigFeed], check: bool) -> bool:
-    ratio = median(feed.warm_milliseconds / feed.cold_milliseconds for feed in measured)
-    line = (
-        f"A feed of {EVENTS:,} events on {engine}: "
-        f"cold {median(feed.cold_milliseconds for feed in measured):,.0f} ms, "
-        f"warm {median(feed.warm_milliseconds for feed in measured):.1f} ms "
-        f"({median(feed.warm_cpu_milliseconds for feed in measured):.1f} ms of CPU), "
-        f"unchanged {median(feed.unchanged_milliseconds for feed in measured):.1f} ms; "
-        f"warm to cold {ratio:.4f}"
-    )
-    return _print_checked(line, ratio, goals.WARM_BIG_FEED, check)
-
-
-def print_start(server: str, measured: Sequence[Start], check: bool) -> bool:
-    own = [start for start in measured if start.server == server]
-    seconds = median(start.seconds for start in own)
-    cpu_seconds = median(start.cpu_seconds for start in own)
-    bare_cpu_seconds = median(start.cpu_seconds for start in measured if start.server == BARE)
-    line = (
-        f"start      {server:<12}{seconds:>8.2f} s to the first response, "
-        f"{cpu_seconds:.2f} s of CPU"
-    )
-    if bare_cpu_seconds and server != BARE:
-        line += f", {cpu_seconds / bare_cpu_seconds:.1f} times bare"
-    return _print_checked(line, seconds, None if server == BARE else goals.START_SECONDS, check)
-
-
-def print_memory(server: str, measured: Sequence[Start], check: bool) -> bool:
-    megabytes = median(start.megabytes for start in measured if start.server == server)
-    line = f"memory     {server:<12}{megabytes:>8.0f} MB resident when idle"
-    goal = None if server == BARE else goals.IDLE_MEGABYTES
-    return _print_checked(line, megabytes, goal, check)
-
-
-def print_soak(soak: Soak, check: bool) -> bool:
+def print_ratios(engines: Sequence[str], measured: Sequence[Measurement]) -> bool:
+    click.echo()
     click.echo(
-        f"soak       {soak.engine:<12}{sum(soak.requests.values()):,} requests in "
-        f"{soak.seconds / 60:.0f} minutes: "
-        + ", ".join(f"{count:,} {kind}" for kind, count in sorted(soak.requests.items()))
+        _RATIO_LINE.format("", "", "requests/s", "p50 ms", "p99 ms", "ratio", "CPU ms each", "")
     )
-    line = (
-        f"           {'':<12}{soak.start:.0f} MB resident at the start, {soak.peak:.0f} at most, "
-        f"{soak.end:.0f} at the end, {soak.per_hour:+.1f} an hour in the second half"
-    )
-    return _print_checked(line, soak.end, goals.SOAKED_MEGABYTES, check)
+    is_met = True
+    for scenario in SCENARIOS:
+        bare = _of(measured, scenario, BARE)
+        for server in (BARE, *engines):
+            own = _of(measured, scenario, server)
+            outcomes = [measurement.outcome for measurement in own]
+            # Each ratio is of a single round: a busy machine slows both of its sides.
+            ratio = median(
+                mine.outcome.per_second / theirs.outcome.per_second
+                for mine, theirs in zip(own, bare, strict=True)
+            )
+            bound = budget.RATIOS.get((scenario, server))
+            bounds = [(bound, ratio)] if bound else []
+            click.echo(
+                _RATIO_LINE.format(
+                    scenario,
+                    server,
+                    f"{median(outcome.per_second for outcome in outcomes):,.0f}",
+                    f"{median(outcome.p50_milliseconds for outcome in outcomes):.1f}",
+                    f"{median(outcome.p99_milliseconds for outcome in outcomes):.1f}",
+                    f"{ratio:.3f}",
+                    f"{median(measurement.cpu_milliseconds for measurement in own):.2f}",
+                    _verdict(bounds),
+                )
+            )
+            is_met &= _all_met(bounds)
+    return is_met
 
 
-def _print_checked(line: str, value: float, goal: Goal | None, check: bool) -> bool:
-    if not check or goal is None:
-        click.echo(line)
-        return True
-    click.echo(f"{line}  {goal.verdict(value)}")
-    return goal.is_met(value)
+def _of(measured: Sequence[Measurement], scenario: str, server: str) -> list[Measurement]:
+    return [each for each in measured if (each.scenario, each.server) == (scenario, server)]
+
+
+def print_deliveries(engines: Sequence[str], rounds: Sequence[Mapping[str, float]]) -> bool:
+    """``rounds`` as ``deliveries.measure`` yields them."""
+    click.echo(f"\n{'webhooks':<15}{'deliveries/s':>14}{f'of {BARE_CLIENT}':>19}")
+    is_met = True
+    for client in (BARE_CLIENT, *engines):
+        ratio = median(per_second[client] / per_second[BARE_CLIENT] for per_second in rounds)
+        per_second = median(of_round[client] for of_round in rounds)
+        bounds = [(budget.DELIVERIES, ratio)] if client in engines else []
+        click.echo(f"{client:<15}{per_second:>14,.0f}{ratio:>19.2f}  {_verdict(bounds)}")
+        is_met &= _all_met(bounds)
+    return is_met
+
+
+def print_starts(measured: Sequence[Start]) -> bool:
+    click.echo()
+    is_met = True
+    for server in dict.fromkeys(start.server for start in measured):
+        own = [start for start in measured if start.server == server]
+        seconds = median(start.seconds for start in own)
+        megabytes = median(start.megabytes for start in own)
+        bounds = [(budget.START_SECONDS, seconds), (budget.IDLE_MEGABYTES, megabytes)]
+        click.echo(
+            f"start on {server:<12}{seconds:>6.2f} s to the first response, "
+            f"{median(start.cpu_seconds for start in own):.2f} s of CPU, "
+            f"{megabytes:.0f} MB resident when idle  {_verdict(bounds)}"
+        )
+        is_met &= _all_met(bounds)
+    return is_met
+
+
+def _verdict(bounds: Sequence[tuple[Bound, float]]) -> str:
+    missed = [bound.verdict(figure) for bound, figure in bounds if not bound.is_met(figure)]
+    return ", ".join(missed) if missed else "ok" if bounds else ""
+
+
+def _all_met(bounds: Sequence[tuple[Bound, float]]) -> bool:
+    return all(bound.is_met(figure) for bound, figure in bounds)

@@ -19,8 +19,8 @@ from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests.bench import servers
 from tests.bench.bare import Ready
-from tests.bench.measuring import BARE
 from tests.bench.prepared import organisation
+from tests.bench.ratios import BARE
 from tests.fakes.slack import LoopbackSlack
 
 # Long enough for the jobs that run at the start.

@@ -27,7 +27,7 @@ from storage.leave.changes import released_cover
 from storage.leave.cover import covered
 from storage.leave.lists import caller_leave, filtered_leave, periods, visible_leave
 from storage.rules.spans import Span
-from tests.bench.growth.bulk import filling
+from tests.bench.filling import filling
 from tests.builders import (
     NOW,
     Acme,

@@ -20,7 +20,7 @@ from storage.leave import previews
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
 from tests import outside
-from tests.bench.growth.filling import Sizes, fill
+from tests.bench.filling import Sizes, fill
 from tests.bench.growth.measuring import place
 from tests.bench.growth.operations import Place, operations
 from tests.builders import NOW, an_organisation, type_id

@@ -21,7 +21,7 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.schema import migrate
 from tests.bench import servers
-from tests.bench.growth.filling import Filled, Sizes, fill
+from tests.bench.filling import Filled, Sizes, fill
 from tests.bench.growth.operations import Operation, Place, operations
 from tests.builders import personal_token
 

@@ -27,7 +27,7 @@ from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.notifications.digests import digests
 from storage.slack import home, home_pages
 from storage.slack.home_pages import PageCursors
-from tests.bench.growth.filling import DAYS_AHEAD, Filled
+from tests.bench.filling import DAYS_AHEAD, Filled
 
 _FEED_PAST: Final = timedelta(days=90)
 _FEED_AHEAD: Final = timedelta(days=365)

@@ -1,8 +1,6 @@
-"""Interleaved rounds: each round measures every scenario on every server for a moment.
+"""Requests a second beside a bare Starlette route that returns the same bytes, for information.
 
-Meanwhile another client commits to every engine's server at a steady rate, so that a cache which
-lasts until the next commit cannot improve a figure. It commits while the bare route is measured
-too: both sides of a ratio share the machine with it.
+Interleaved rounds: each round measures every scenario on every server for a moment.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import psycopg
 from storage.base.secrets import new_secret_key
 from tests.bench import servers
 from tests.bench.bare import Ready
-from tests.bench.commits import committing
 from tests.bench.load import Load, Outcome, UnexpectedResponse, run_apart
 from tests.bench.prepared import Prepared, prepared
 from tests.bench.servers import Server
@@ -68,9 +65,7 @@ SCENARIOS = {
             status=200,
             is_once=True,
         ),
-        # Before feed, whose route would match it too.
         Scenario(name="feed-304", method="GET", path="/cal/{token}.ics", status=304, is_once=False),
-        Scenario(name="feed", method="GET", path="/cal/{token}", status=200, is_once=False),
     )
 }
 
@@ -102,25 +97,20 @@ class _Side:
                 return self.prepared.create(most)
             case "approve":
                 return self.prepared.approve()
-            case "feed-304":
-                return self.prepared.unchanged_feed(self._entity_tag())
             case _:
-                return self.prepared.feed()
+                return self.prepared.unchanged_feed(self._entity_tag())
 
     def _entity_tag(self) -> str:
         return _exchange(self.server, "GET", self.prepared.feed()[0]).getheader("etag", "")
 
 
-def measure(
-    scenarios: Sequence[str], engines: Sequence[str], rounds: int, seconds: float, folder: Path
+def measure_ratios(
+    engines: Sequence[str], rounds: int, seconds: float, folder: Path
 ) -> Iterator[Measurement]:
-    """Yields each measurement. ``approve`` needs ``create`` before it.
-
-    Raises UnexpectedResponse.
-    """
+    """Yields each measurement. Raises UnexpectedResponse."""
     with ExitStack() as stack:
         sides = {engine: stack.enter_context(_side(engine, folder)) for engine in engines}
-        chosen = [SCENARIOS[name] for name in scenarios]
+        chosen = SCENARIOS.values()
         sample = {}
         responses = []
         for scenario in chosen:
@@ -128,9 +118,6 @@ def measure(
             sample[scenario.name] = side.requests(scenario, 1)[0]
             responses.append(_ready(scenario, side.server, sample[scenario.name]))
         bare = stack.enter_context(servers.bare(responses, folder))
-        for side in sides.values():
-            creations = side.prepared.background_creations
-            stack.enter_context(committing(side.server.port, creations))
         for number in range(rounds + 1):
             for scenario in chosen:
                 length = seconds if number else WARM_UP_SECONDS
