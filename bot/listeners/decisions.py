@@ -219,10 +219,10 @@ def _decide(
     interaction: Interaction,
 ) -> None:
     """Decide, and store the clicked card if it is not known yet, in one transaction."""
-    # Checks that the request exists and is visible before anything is stored.
-    leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
     card_key = (by.organisation_id, clicked.value, str(by.user_id))
     if slack_messages.find(tx, *card_key) is None:
+        # The request may be another organisation's.
+        leave_reading.get(tx, clicked.value, by=by, now=interaction.now)
         message = PostedMessage(channel=clicked.channel, ts=clicked.ts)
         slack_messages.save(tx, *card_key, message, now=interaction.now)
     decide(tx)

@@ -147,7 +147,9 @@ def _load_open_home(
     if user is None or user.status != "active" or user.slack_user_id is None:
         return None
     by = identity.as_caller(organisation, user)
-    if organisation.slack_team_id is None or not home_pages.is_viewed(tx, by=by, now=now):
+    if organisation.slack_team_id is None or not home_pages.viewers(
+        tx, [(organisation_id, user_id)], now=now
+    ):
         return None
     content = home.load(tx, by=by, now=now)
     locale = slack_locales.of_person(tx, organisation_id, user_id)

@@ -249,7 +249,11 @@ def _approvers_news(data: NotificationData, notification: Notification) -> Messa
 def _sent(data: NotificationData, message: PostedMessage) -> Outcome:
     return Outcome(
         verdict="delivered",
-        sent_card=SentCard(message=message, version=data.card.request.version),
+        sent_card=SentCard(
+            message=message,
+            version=data.card.request.version,
+            is_stored=message is data.message,
+        ),
     )
 
 

@@ -5,11 +5,12 @@ Repeated, late and overtaken notifications have the same result, because they re
 
 from __future__ import annotations
 
+import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -23,7 +24,7 @@ from bot.messages.recipients import NoAccount, Recipients
 from bot.messages.slack_failures import outcome_of
 from bot.messages.welcomes import Welcomes
 from storage.base.errors import DatabaseUnavailable
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
 from storage.notifications import (
     admin_notification_data,
     notification_data,
@@ -31,14 +32,40 @@ from storage.notifications import (
     notifications,
     reminder_summaries,
 )
+from storage.notifications.admin_notification_data import (
+    DigestNotificationData,
+    WebhookNotificationData,
+)
+from storage.notifications.notification_data import NotificationData
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
+from storage.notifications.reminder_summaries import SummaryNotificationData
+from storage.slack import home_pages
 from storage.slack import welcomes as storage_welcomes
+from storage.slack.welcomes import Welcome
 
 # Stored with the notification, for operators.
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
+_DELIVERED: Final = Outcome(verdict="delivered")
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
+
+Data: TypeAlias = (
+    NotificationData
+    | WebhookNotificationData
+    | DigestNotificationData
+    | SummaryNotificationData
+    | Welcome
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claimed:
+    """A claimed notification with the data that it shows; without data, its outcome is known."""
+
+    notification: Notification
+    data: Data | None = None
+    outcome: Outcome = _DELIVERED
 
 
 class Notifier:
@@ -61,110 +88,83 @@ class Notifier:
         self._leave = LeaveNotifications(recipients)
         self._admin = AdminNotifications(recipients)
 
-    async def claim(self, limit: int) -> list[Notification]:
-        return await self._database.write(
+    async def claim(self, limit: int) -> list[Claimed]:
+        """Claim due notifications and read what they show, once for all of the same request.
+
+        Raises DatabaseUnavailable.
+        """
+        claimed = await self._database.write(
             notification_queue.claim, limit=limit, claim_id=str(uuid.uuid4()), now=self._clock()
         )
+        batches: dict[tuple[str, str], list[Notification]] = {}
+        for notification in claimed:
+            batches.setdefault(notification.subject, []).append(notification)
+        read = await asyncio.gather(*(self._read(batch) for batch in batches.values()))
+        return [each for batch in read for each in batch]
 
-    async def record_results(self, outcomes: Sequence[tuple[Notification, Outcome]]) -> None:
-        """Record the results of several attempts in one transaction."""
-        await self._database.write(notifications.record_results, outcomes, now=self._clock())
-        for notification, _ in outcomes:
-            # The recipient may have their Home tab open.
-            if notification.kind != "cover_changed":
-                self._homes.enqueue(notification.organisation_id, notification.user_id)
+    async def record_results(self, outcomes: Sequence[tuple[Claimed, Outcome]]) -> None:
+        """Record the results of several attempts in one transaction.
 
-    async def deliver(self, notification: Notification) -> Outcome:
+        The recipients may have their Home tab open.
+        """
+        viewers = await self._database.write(
+            _record_results,
+            [(claimed.notification, outcome) for claimed, outcome in outcomes],
+            now=self._clock(),
+        )
+        for organisation_id, user_id in viewers:
+            self._homes.enqueue(organisation_id, user_id)
+
+    async def deliver(self, claimed: Claimed) -> Outcome:
         """Make one attempt. Slack's errors become an Outcome. Raises DatabaseUnavailable."""
+        if claimed.data is None:
+            return claimed.outcome
         try:
-            return await self._deliver(notification)
+            return await self._attempt(claimed.notification, claimed.data)
         except DatabaseUnavailable:
             raise
         except Exception as error:  # noqa: BLE001  # an error in one organisation's data
-            # Retried with back-off until it fails, like a message that Slack refuses.
-            _log.exception(
-                "slack.notification_failed", notification_id=notification.id, kind=notification.kind
-            )
-            return Outcome(verdict="retry", error=type(error).__name__)
+            return _internal_error(claimed.notification, error)
 
-    async def _deliver(self, notification: Notification) -> Outcome:
-        if notification.kind in ("webhook_disabled", "webhook_failing"):
-            webhook = await self._database.read(admin_notification_data.load_webhook, notification)
-            if webhook is None:
-                return Outcome(verdict="delivered")
-            return await self._attempt(
-                notification,
-                webhook.team_id,
-                webhook.locale,
-                partial(self._admin.send_webhook, webhook),
-            )
-        if notification.kind == "digest_refused":
-            refused = await self._database.read(admin_notification_data.load_digest, notification)
-            if refused is None:
-                return Outcome(verdict="delivered")
-            return await self._attempt(
-                notification,
-                refused.team_id,
-                refused.locale,
-                partial(self._admin.send_digest, refused),
-            )
-        if notification.kind == "reminder_summary":
-            summary = await self._database.read(
-                reminder_summaries.load, notification, now=self._clock()
-            )
-            if summary is None:
-                return Outcome(verdict="delivered")
-            return await self._attempt(
-                notification,
-                summary.team_id,
-                summary.locale,
-                partial(self._leave.send_summary, summary),
-            )
-        if notification.kind == "welcome":
-            welcome = await self._database.read(storage_welcomes.load, notification)
-            if welcome is None:
-                return Outcome(verdict="delivered")
-            return await self._attempt(
-                notification,
-                welcome.organisation.slack_team_id,
-                welcome.locale,
-                partial(self._welcomes.send, welcome),
-            )
-        if notification.kind == "cover_changed":
-            await self._database.write_long(notifications.expand, notification, now=self._clock())
-            return Outcome(verdict="delivered")
-        data = await self._database.read(notification_data.load, notification, now=self._clock())
-        if data is None:
-            reason = "the request no longer exists"
-            _log.warning(
-                "slack.notification_failed",
-                notification_id=notification.id,
-                kind=notification.kind,
-                reason=reason,
-            )
-            return Outcome(verdict="failed", error=reason)
-        return await self._attempt(
-            notification, data.team_id, data.locale, partial(self._leave.send, data)
-        )
+    async def _read(self, batch: Sequence[Notification]) -> list[Claimed]:
+        try:
+            return await self._claimed_of(batch)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001  # an error in one organisation's data
+            return [
+                Claimed(notification=each, outcome=_internal_error(each, error)) for each in batch
+            ]
 
-    async def _attempt(
-        self,
-        notification: Notification,
-        team_id: str | None,
-        locale: str | None,
-        send: Callable[[Notification, Workspace], Awaitable[Outcome]],
-    ) -> Outcome:
-        """Send to the organisation's workspace, if it has the app.
+    async def _claimed_of(self, batch: Sequence[Notification]) -> list[Claimed]:
+        """``batch``: notifications with the same subject."""
+        first = batch[0]
+        if first.kind == "cover_changed":
+            await self._database.write_long(notifications.expand, first, now=self._clock())
+            return [Claimed(notification=first)]
+        if not first.leave_request_id:
+            data = await self._database.read(_load_other, first, now=self._clock())
+            return [Claimed(notification=first, data=data)]
+        found = await self._database.read(notification_data.load, batch, now=self._clock())
+        return [
+            Claimed(notification=each, data=found[each.id])
+            if each.id in found
+            else Claimed(
+                notification=each,
+                outcome=Outcome(verdict="failed", error="the request no longer exists"),
+            )
+            for each in batch
+        ]
 
-        ``locale`` is the recipient's.
-        """
+    async def _attempt(self, notification: Notification, data: Data) -> Outcome:
+        """Send to the organisation's workspace, if it has the app."""
         workspace = None
         try:
-            workspace = await self._workspaces.for_delivery(team_id or "")
+            workspace = await self._workspaces.for_delivery(data.team_id or "")
             if workspace is None:
                 return _NOT_INSTALLED
-            with using_locale(locale):
-                return await send(notification, workspace)
+            with using_locale(data.locale):
+                return await self._send(notification, data, workspace)
         except NoAccount as missing:
             return Outcome(verdict="failed", error=str(missing))
         except slack_web.FAILURES as failure:
@@ -173,3 +173,46 @@ class Notifier:
                 # Logged once instead of for every pending notification.
                 return _NOT_INSTALLED
             return outcome_of(notification, failure)
+
+    async def _send(self, notification: Notification, data: Data, workspace: Workspace) -> Outcome:
+        match data:
+            case NotificationData():
+                return await self._leave.send(data, notification, workspace)
+            case SummaryNotificationData():
+                return await self._leave.send_summary(data, notification, workspace)
+            case WebhookNotificationData():
+                return await self._admin.send_webhook(data, notification, workspace)
+            case DigestNotificationData():
+                return await self._admin.send_digest(data, notification, workspace)
+            case Welcome():
+                return await self._welcomes.send(data, notification, workspace)
+
+
+def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -> Data | None:
+    """The data of a notification that is about no request; None if there is nothing to send."""
+    if notification.kind == "digest_refused":
+        return admin_notification_data.load_digest(tx, notification)
+    if notification.kind == "reminder_summary":
+        return reminder_summaries.load(tx, notification, now=now)
+    if notification.kind == "welcome":
+        return storage_welcomes.load(tx, notification)
+    return admin_notification_data.load_webhook(tx, notification)
+
+
+def _record_results(
+    tx: Transaction, outcomes: Sequence[tuple[Notification, Outcome]], *, now: datetime
+) -> set[tuple[str, str]]:
+    """Returns the recipients, with their organisation, who view Home."""
+    notifications.record_results(tx, outcomes, now=now)
+    recipients = {
+        (each.organisation_id, each.user_id) for each, _ in outcomes if each.kind != "cover_changed"
+    }
+    return home_pages.viewers(tx, recipients, now=now)
+
+
+def _internal_error(notification: Notification, error: Exception) -> Outcome:
+    """Retried with back-off until it fails, like a message that Slack refuses."""
+    _log.exception(
+        "slack.notification_failed", notification_id=notification.id, kind=notification.kind
+    )
+    return Outcome(verdict="retry", error=type(error).__name__)

@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 # Rows in one INSERT: with 30 columns, half of the parameters that SQLite allows.
 INSERT_BATCH: Final = 512
+# Up to so many rows are inserted by one statement, whatever their number.
+MAX_EXACT: Final = 16
 # How long a call waits for the database by default.
 TIMEOUT_SECONDS: Final = 10.0
 
@@ -137,8 +139,10 @@ class Transaction:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
         start = 0
         while start < len(rows):
-            # Powers of two, so that few statements have to be compiled.
-            size = min(1 << (len(rows) - start).bit_length() - 1, INSERT_BATCH)
+            size = len(rows) - start
+            if size > MAX_EXACT:
+                # Powers of two, so that few statements have to be compiled.
+                size = min(1 << size.bit_length() - 1, INSERT_BATCH)
             batch = rows[start : start + size]
             statement = inserts_of(table, tuple(batch[0]), size, self.engine)  # type: ignore[arg-type]  # a class is hashable
             values = {

@@ -72,7 +72,9 @@ def notify(
     if not config.is_in_slack:
         return
     organisation_id = config.organisation.id
-    card_holders = {user_id for _, user_id in _cards_of(tx, organisation_id, [request])}
+    # A new request has no cards yet.
+    cards = _cards_of(tx, organisation_id, [request]) if request.version > 1 else ()
+    card_holders = {user_id for _, user_id in cards}
     is_own = (by.source == "slack" and by.user_id == request.user_id) or event_type == OWN_REFRESH
     people: list[tuple[NotificationKind, str]] = [
         ("own_message" if is_own else "requester_notice", request.user_id)
@@ -82,17 +84,21 @@ def notify(
         # The requester has a message, but no card.
         for user_id in sorted((card_holders | {user.id for user in approvers}) - {request.user_id})
     ]
-    for kind, user_id in people:
-        row = notification_row(organisation_id, kind, user_id, request.id, event_type, now)
-        tx.enqueue_insert(NotificationRow, **row)
+    rows = [
+        notification_row(organisation_id, kind, user_id, request.id, event_type, now)
+        for kind, user_id in people
+    ]
     if lifecycle.is_reversible(request, now):
         # The button that reverses the decision is removed at the end of its window.
         window_ends_at = now + lifecycle.REVERSAL_WINDOW
-        for user_id in sorted(card_holders - {request.user_id}):
-            row = notification_row(
+        rows += [
+            notification_row(
                 organisation_id, "approval_card", user_id, request.id, REVERSAL_WINDOW_ENDED, now
             )
-            tx.enqueue_insert(NotificationRow, **row | {"due_at": window_ends_at})
+            | {"due_at": window_ends_at}
+            for user_id in sorted(card_holders - {request.user_id})
+        ]
+    tx.insert_all(NotificationRow, rows)
     tx.notify(NOTIFICATIONS)
 
 

@@ -20,7 +20,7 @@ from storage.base.errors import (
 from storage.base.values import Amendment, Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
-from storage.leave import drafts, leave_rows, request_steps
+from storage.leave import drafts, leave_reading, leave_rows, request_steps
 from storage.leave.amendments import amendment_rows
 from storage.leave.changes import amendment_decisions
 from storage.rules import halves, lifecycle, roles, spans
@@ -197,7 +197,7 @@ def _decide(
     is_pending_only: bool = False,
 ) -> LeaveRequest:
     """Decide on the request, or on its open amendment. ``amendment``: only on this one."""
-    subject, before = request_steps.lock_request(
+    subject, before = request_steps.lock_unchecked(
         tx, request_id, by=by, now=now, is_counting=action == "approve"
     )
     if before.user_id == by.user_id:
@@ -210,7 +210,9 @@ def _decide(
         is_admin=by.is_admin,
         today=subject.today,
     ):
-        raise NotYourApproval
+        if leave_reading.is_always_visible(before, by):
+            raise NotYourApproval
+        raise NotFound("leave request")
     override_reason = roles.checked_override(override_reason, user_id=before.user_id, by=by)
     if amendment is not None and before.amendment_id != amendment.id:
         ended = find_amendment(tx, amendment.id, by=by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, get_args
 
 from storage.base import fields
@@ -31,17 +31,21 @@ def get(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Leave
     )
     if request is None:
         raise NotFound("leave request")
-    check_visible(tx, request, by=by, now=now)
+    if not is_always_visible(request, by):
+        config = organisation_config.of_organisation(tx, by.organisation_id)
+        today = local_day(now, config.organisation.timezone)
+        check_visible(tx, request, by=by, today=today)
     return request
 
 
-def check_visible(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
+def is_always_visible(request: LeaveRequest, by: Caller) -> bool:
+    """Whether the caller sees the request without being one of its approvers."""
+    return by.is_admin or by.user_id in (request.user_id, request.decided_by)
+
+
+def check_visible(tx: Transaction, request: LeaveRequest, *, by: Caller, today: date) -> None:
     """Raises NotFound for a caller to whom ``get`` does not show the request."""
-    if by.is_admin or by.user_id in (request.user_id, request.decided_by):
-        return
-    config = organisation_config.of_organisation(tx, by.organisation_id)
-    today = local_day(now, config.organisation.timezone)
-    if not pending_approvals.may_decide(
+    if not is_always_visible(request, by) and not pending_approvals.may_decide(
         tx, by.organisation_id, request.id, by.user_id, is_admin=False, today=today
     ):
         raise NotFound("leave request")

@@ -7,7 +7,7 @@ checks of a new request in drafts.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -40,23 +40,27 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
         raise Unauthenticated
     assessment = drafts.assess(tx, subject.config, subject.user, draft, today=subject.today)
     leave_type = assessment.leave_type
-    recipients = request_steps.card_recipients(tx, subject) if leave_type.requires_approval else []
+    deciders: list[User] = []
+    unreachable: list[User] = []
+    if leave_type.requires_approval:
+        deciders, unreachable = approvers.with_unreachable(
+            tx, by.organisation_id, by.user_id, today=subject.today
+        )
     request = new_request(draft, assessment, by.user_id, now=now)
     request_steps.add(tx, request, subject, by=by, now=now)
-    needs_decision = leave_type.requires_approval and (
-        has_admin or bool(recipients or request_steps.approvers_of(tx, subject))
-    )
-    if not needs_decision:
+    if not deciders and not (leave_type.requires_approval and has_admin):
         approved = request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
         absence_notices.enqueue(tx, approved, subject, by=by, now=now)
         return approved
-    _look_for_approvers(tx, subject, recipients, now)
+    if subject.config.is_in_slack and unreachable:
+        # The approval chain skipped people whose Slack account is not known yet.
+        slack_syncs.request_soon(tx, by.organisation_id, now=now)
     notification_outbox.notify(
         tx,
         "leave_request.created",
         request,
         by=by,
-        approvers=recipients,
+        approvers=deciders,
         config=subject.config,
         now=now,
     )
@@ -179,19 +183,3 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
         request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
     return cancelling.cancel(tx, subject, before, by=by, now=now)
-
-
-def _look_for_approvers(
-    tx: Transaction, subject: request_steps.Subject, recipients: Sequence[User], now: datetime
-) -> None:
-    """Request a look-up in Slack if the approval chain skipped pending people."""
-    if not subject.config.is_in_slack or subject.user.manager_id in {
-        recipient.id for recipient in recipients
-    }:
-        return
-    organisation_id = subject.config.organisation.id
-    _, unreachable = approvers.with_unreachable(
-        tx, organisation_id, subject.user.id, today=subject.today
-    )
-    if unreachable:
-        slack_syncs.request_soon(tx, organisation_id, now=now)

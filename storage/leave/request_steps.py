@@ -272,6 +272,15 @@ def lock_request(
 
     ``is_counting`` also locks the organisation's working days and holidays.
     """
+    subject, request = lock_unchecked(tx, request_id, by=by, now=now, is_counting=is_counting)
+    leave_reading.check_visible(tx, request, by=by, today=subject.today)
+    return subject, request
+
+
+def lock_unchecked(
+    tx: Transaction, request_id: str, *, by: Caller, now: datetime, is_counting: bool
+) -> tuple[Subject, LeaveRequest]:
+    """As ``lock_request``; the caller checks who may see the request."""
     row = None
     if fields.is_id(request_id):
         row = tx.first(
@@ -282,9 +291,7 @@ def lock_request(
         )
     if row is None:
         raise NotFound("leave request")
-    request = _locked_request(row)
-    leave_reading.check_visible(tx, request, by=by, now=now)
-    return _subject(tx, by.organisation_id, row, now), request
+    return _subject(tx, by.organisation_id, row, now), _locked_request(row)
 
 
 def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> Subject:

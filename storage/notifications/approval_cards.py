@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-
-from peewee import Select
 
 from storage.base import fields
 from storage.base.clock import local_day
 from storage.base.errors import NotFound
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
-from storage.db import rows
-from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.db.tables import LeaveRequestRow
 from storage.directory import approval_rule, colleagues, pending_approvals, people_rows
+from storage.directory.approvers import MAX_APPROVERS
 from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import continued_leave, leave_reading, request_balances
+from storage.leave import continued_leave, leave_reading, leave_rows, request_balances
 from storage.leave.amendments import amendment_rows
 from storage.leave.changes import cancelling
 from storage.leave.cover import away
@@ -68,6 +65,7 @@ class ApprovalCard:
 
     request: LeaveRequest
     requester: User
+    viewer: User
     leave_type: LeaveType
     decided_by_name: str | None
     awaited_names: tuple[str, ...]
@@ -115,62 +113,100 @@ def card(
 
     The caller checks that the viewer may see it.
     """
-    row = (
-        tx.first(_request, organisation_id=organisation_id, request_id=request_id)
-        if fields.is_id(request_id)
-        else None
-    )
-    viewer = people_rows.find(tx, organisation_id, viewer_id)
-    if row is None or viewer is None:
-        return None
-    request = rows.leave_request(row)
-    requester = people_rows.find(tx, organisation_id, request.user_id)
-    if requester is None:
-        return None
     config = organisation_config.of_organisation(tx, organisation_id)
+    return cards(tx, config, request_id, viewer_ids=[viewer_id], now=now).get(viewer_id)
+
+
+def cards(
+    tx: Transaction,
+    config: OrganisationConfig,
+    request_id: str,
+    *,
+    viewer_ids: Collection[str],
+    now: datetime,
+) -> dict[str, ApprovalCard]:
+    """As ``card``, by viewer; what they share is read once."""
+    organisation_id = config.organisation.id
+    request = leave_rows.find(tx, organisation_id, request_id) if fields.is_id(request_id) else None
+    if request is None:
+        return {}
     today = local_day(now, config.organisation.timezone)
     pending_approvers = []
     if lifecycle.is_undecided(request):
         pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
-    amendment = card_amendments.newest(tx, config, requester, request)
+    newest = None
+    if request.status == "approved":
+        newest = amendment_rows.last_of(tx, organisation_id, request.id)
+    cancelled_by = leave_reading.cancelled_by(tx, organisation_id, request)
+    known_ids = (
+        request.user_id,
+        request.decided_by,
+        request.recorded_by,
+        request.cover_user_id,
+        cancelled_by,
+        None if newest is None else newest.decided_by,
+    )
+    people = people_rows.of_ids(tx, organisation_id, {*viewer_ids, *filter(None, known_ids)})
+    requester = people[request.user_id]
+
+    def name_of(user_id: str | None) -> str | None:
+        return people[user_id].name if user_id in people else None
+
+    amendment = card_amendments.shown(config, people, request, newest)
     shown = card_amendments.amended(request, amendment)
     off = colleagues.off_with(
         tx, organisation_id, requester, spans.of_request(shown), includes_pending=True
     )
-    cancelled_by = leave_reading.cancelled_by(tx, organisation_id, request)
-    is_own = viewer.id == requester.id
-    told = told_absences.load(tx, organisation_id, request, viewer, today)
+    is_reversible = (
+        not lifecycle.is_undecided(request)
+        and lifecycle.is_reversible(request, now)
+        # An amendment that was decided later makes the decision final.
+        and not (newest and amendment_rows.is_decided(tx, organisation_id, request))
+    )
     told_approvers: list[User] = []
-    if is_own and lifecycle.is_approved_at_once(request):
+    if requester.id in viewer_ids and lifecycle.is_approved_at_once(request):
         told_approvers = told_absences.told_approvers(tx, organisation_id, request, today)
-    return ApprovalCard(
+    shared = ApprovalCard(
         request=request,
         requester=requester,
+        viewer=requester,
         leave_type=config.leave_types[request.leave_type_id],
-        decided_by_name=_name_of(tx, organisation_id, request.decided_by),
+        decided_by_name=name_of(request.decided_by),
         awaited_names=tuple(approver.name for approver in pending_approvers),
-        may_decide=_may_decide(tx, organisation_id, request, viewer, today),
-        may_reverse=_may_reverse(tx, organisation_id, request, viewer, today=today, now=now),
+        may_decide=False,
+        may_reverse=False,
         balances=request_balances.of_request(
             tx, config, shown, requester, changed=request if shown is not request else None
         ),
         colleagues=tuple(off.named),
         colleagues_count=off.count,
-        timezone=viewer.timezone or config.organisation.timezone,
-        cancelled_by_name=_name_of(tx, organisation_id, cancelled_by),
+        timezone=config.organisation.timezone,
+        cancelled_by_name=name_of(cancelled_by),
         is_cancelled_by_requester=cancelled_by == request.user_id,
         cancelled_because=leave_reading.cancelled_because(tx, organisation_id, request),
-        recorded_by_name=_name_of(tx, organisation_id, request.recorded_by),
+        recorded_by_name=name_of(request.recorded_by),
         has_objected=objections.is_sent(tx, organisation_id, request),
         can_be_interrupted=offering.can_be_interrupted(config, request, today),
-        cancel_effect=_cancel_effect(tx, config, request, viewer, today),
-        cover=_cover(tx, config, shown),
+        cover=_cover(tx, config, shown, people.get(request.cover_user_id or "")),
         amendment=amendment,
-        told=told,
         told_names=tuple(approver.name for approver in told_approvers),
-        next_end=continued_leave.next_end(config, requester, request, today) if is_own else None,
         today=today,
     )
+    found: dict[str, ApprovalCard] = {}
+    for viewer in (people[viewer_id] for viewer_id in viewer_ids if viewer_id in people):
+        is_own = viewer.id == requester.id
+        found[viewer.id] = replace(
+            shared,
+            viewer=viewer,
+            may_decide=_may_decide(tx, organisation_id, request, viewer, pending_approvers, today),
+            may_reverse=is_reversible and _may_reverse(tx, organisation_id, request, viewer, today),
+            timezone=viewer.timezone or shared.timezone,
+            cancel_effect=_cancel_effect(tx, config, request, today) if is_own else None,
+            told=told_absences.load(tx, organisation_id, request, viewer, today),
+            told_names=shared.told_names if is_own else (),
+            next_end=continued_leave.next_end(config, viewer, request, today) if is_own else None,
+        )
+    return found
 
 
 def visible_card(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> ApprovalCard:
@@ -183,58 +219,49 @@ def visible_card(tx: Transaction, request_id: str, *, by: Caller, now: datetime)
 
 
 def _may_decide(
-    tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
+    tx: Transaction,
+    organisation_id: str,
+    request: LeaveRequest,
+    viewer: User,
+    pending_approvers: Collection[User],
+    today: date,
 ) -> bool:
     if not lifecycle.is_undecided(request) or viewer.id == request.user_id:
         return False
     if not approval_rule.is_reachable(viewer):
         return False
-    is_admin = viewer.role in ("admin", "owner")
+    if viewer.id in {approver.id for approver in pending_approvers}:
+        return True
+    if viewer.role not in ("admin", "owner") and len(pending_approvers) < MAX_APPROVERS:
+        return False
     return pending_approvals.may_decide(
-        tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
+        tx, organisation_id, request.id, viewer.id, is_admin=_is_admin(viewer), today=today
     )
 
 
 def _may_reverse(
-    tx: Transaction,
-    organisation_id: str,
-    request: LeaveRequest,
-    viewer: User,
-    *,
-    today: date,
-    now: datetime,
+    tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
 ) -> bool:
-    # Of leave with an open amendment, the reversal would end that.
-    if lifecycle.is_undecided(request) or not lifecycle.is_reversible(request, now):
-        return False
-    if amendment_rows.is_decided(tx, organisation_id, request):
-        return False
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
-    is_admin = viewer.role in ("admin", "owner")
     return pending_approvals.may_reverse(
-        tx, organisation_id, request, viewer.id, is_admin=is_admin, today=today
+        tx, organisation_id, request, viewer.id, is_admin=_is_admin(viewer), today=today
     )
 
 
+def _is_admin(viewer: User) -> bool:
+    return viewer.role in ("admin", "owner")
+
+
 def _cancel_effect(
-    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, viewer: User, today: date
+    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, today: date
 ) -> CancelEffect | None:
-    if viewer.id != request.user_id:
-        return None
-    return cancelling.offered(tx, config, [request], viewer.id, today).get(request.id)
+    return cancelling.offered(tx, config, [request], request.user_id, today).get(request.id)
 
 
-def _name_of(tx: Transaction, organisation_id: str, user_id: str | None) -> str | None:
-    user = None if user_id is None else people_rows.find(tx, organisation_id, user_id)
-    return None if user is None else user.name
-
-
-def _cover(tx: Transaction, config: OrganisationConfig, request: LeaveRequest) -> CardCover | None:
-    if request.cover_user_id is None:
-        return None
-    organisation_id = config.organisation.id
-    cover = people_rows.find(tx, organisation_id, request.cover_user_id)
+def _cover(
+    tx: Transaction, config: OrganisationConfig, request: LeaveRequest, cover: User | None
+) -> CardCover | None:
     if cover is None:
         return None
     days_off: list[date] = []
@@ -242,7 +269,7 @@ def _cover(tx: Transaction, config: OrganisationConfig, request: LeaveRequest) -
         worked = by_date.count(config, cover, spans.of_request(request))
         days_off = away.days_off(
             tx,
-            organisation_id,
+            config.organisation.id,
             cover,
             start_date=request.start_date,
             counted_halves=request.counted_halves,
@@ -250,10 +277,3 @@ def _cover(tx: Transaction, config: OrganisationConfig, request: LeaveRequest) -
             includes_pending=True,
         )
     return CardCover(name=cover.name, days_off=tuple(days_off))
-
-
-@compiled
-def _request(organisation_id: Param[str], request_id: Param[str]) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
-    )

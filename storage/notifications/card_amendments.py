@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from storage.base.values import Amendment, CountedAmendment, LeaveRequest, LeaveType, User
-from storage.db.database import Transaction
-from storage.directory import people_rows
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave.amendments import amendment_rows, counted_amendments
+from storage.leave.amendments import counted_amendments
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,26 +28,23 @@ class CardAmendment:
         return self.amendment.status == "open"
 
 
-def newest(
-    tx: Transaction, config: OrganisationConfig, requester: User, request: LeaveRequest
+def shown(
+    config: OrganisationConfig,
+    people: Mapping[str, User],
+    request: LeaveRequest,
+    newest: Amendment | None,
 ) -> CardAmendment | None:
-    """None for a request without one, and after a later change."""
-    if request.status != "approved":
+    """The newest amendment; None if the request was changed after it."""
+    if newest is None:
         return None
-    organisation_id = config.organisation.id
-    amendment = amendment_rows.last_of(tx, organisation_id, request.id)
-    if amendment is None:
+    is_open = newest.id == request.amendment_id
+    if not is_open and newest.decided_at != request.updated_at:
         return None
-    is_open = amendment.id == request.amendment_id
-    if not is_open and amendment.decided_at != request.updated_at:
-        return None
-    counted = counted_amendments.counted(config, requester, request, amendment)
-    ended_by = None
-    if amendment.decided_by is not None:
-        ended_by = people_rows.find(tx, organisation_id, amendment.decided_by)
+    counted = counted_amendments.counted(config, people[request.user_id], request, newest)
+    ended_by = people.get(newest.decided_by or "")
     return CardAmendment(
-        amendment=amendment,
-        leave_type=config.leave_types[amendment.leave_type_id],
+        amendment=newest,
+        leave_type=config.leave_types[newest.leave_type_id],
         counted_halves=counted.counted_halves,
         total_half_days=counted.total_half_days,
         ended_by_name=None if ended_by is None else ended_by.name,

@@ -1,7 +1,8 @@
-"""The data of a notification about a leave request, read when it is sent."""
+"""The data of notifications about a leave request, read when they are sent."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from storage.admin import recalculation_causes
 from storage.admin.recalculation_causes import TotalChange
 from storage.base.values import User
 from storage.db.database import Transaction
-from storage.directory import people_rows, slack_locales
+from storage.directory import slack_locales
 from storage.events import organisation_config
 from storage.notifications import approval_cards, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
@@ -35,44 +36,41 @@ class NotificationData:
     is_superseded: bool = False
 
 
-def load(tx: Transaction, notification: Notification, *, now: datetime) -> NotificationData | None:
-    """The data as it is now; None when the request or the person no longer exists."""
-    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
-    card = approval_cards.card(
-        tx,
-        notification.organisation_id,
-        notification.leave_request_id,
-        viewer_id=notification.user_id,
-        now=now,
-    )
-    if recipient is None or card is None:
-        return None
-    message = slack_messages.find(
-        tx, notification.organisation_id, notification.leave_request_id, notification.user_id
-    )
-    config = organisation_config.of_organisation(tx, notification.organisation_id)
-    total_change = None
-    if (notification.kind, notification.event_type) == (
-        "requester_notice",
-        "leave_request.recounted",
-    ):
-        total_change = recalculation_causes.total_change_at(
-            tx,
-            config,
-            card.requester,
-            notification.leave_request_id,
-            at=notification.created_at,
+def load(
+    tx: Transaction, batch: Sequence[Notification], *, now: datetime
+) -> dict[str, NotificationData]:
+    """The data of notifications about one request as it is now, by the notifications' ids.
+
+    Those whose request or recipient no longer exists are absent.
+    """
+    organisation_id, request_id = batch[0].organisation_id, batch[0].leave_request_id
+    user_ids = {notification.user_id for notification in batch}
+    config = organisation_config.of_organisation(tx, organisation_id)
+    cards = approval_cards.cards(tx, config, request_id, viewer_ids=user_ids, now=now)
+    if not cards:
+        return {}
+    messages = slack_messages.of_request(tx, organisation_id, request_id)
+    locales = slack_locales.of_people(tx, organisation_id, user_ids)
+    return {
+        notification.id: NotificationData(
+            team_id=config.organisation.slack_team_id,
+            recipient=cards[notification.user_id].viewer,
+            locale=locales.get(notification.user_id),
+            card=cards[notification.user_id],
+            message=messages.get(notification.user_id),
+            total_change=recalculation_causes.total_change_at(
+                tx,
+                config,
+                cards[notification.user_id].requester,
+                request_id,
+                at=notification.created_at,
+            )
+            if (notification.kind, notification.event_type)
+            == ("requester_notice", "leave_request.recounted")
+            else None,
+            is_superseded=notification.is_refresh
+            and notification_queue.has_another_pending(tx, notification),
         )
-    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
-    is_superseded = notification.is_refresh and notification_queue.has_another_pending(
-        tx, notification
-    )
-    return NotificationData(
-        team_id=config.organisation.slack_team_id,
-        recipient=recipient,
-        locale=locale,
-        card=card,
-        message=message,
-        total_change=total_change,
-        is_superseded=is_superseded,
-    )
+        for notification in batch
+        if notification.user_id in cards
+    }

@@ -44,6 +44,11 @@ class Notification:
     last_day: date | None = None
 
     @property
+    def subject(self) -> tuple[str, str]:
+        """Equal for the notifications about one request, which are read together."""
+        return self.organisation_id, self.leave_request_id or self.id
+
+    @property
     def is_refresh(self) -> bool:
         """Whether it only refreshes a card whose request has not changed."""
         return self.event_type == notification_outbox.CARD_REFRESH

@@ -5,14 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from peewee import Delete, Select, Tuple, Update
+import orjson
+from peewee import Delete, Select, Tuple, Update, fn
 
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
+from storage.db.compiled import (
+    Engine,
+    Param,
+    any_of_keys,
+    compiled,
+    compiled_per_engine,
+    json_of_keys,
+    json_table,
+    milliseconds,
+)
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
 from storage.events import notification_outbox
@@ -39,10 +49,14 @@ Verdict = Literal["delivered", "retry", "failed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentCard:
-    """The message of a card, and the version of the request that it shows."""
+    """The message of a card, and the version of the request that it shows.
+
+    ``is_stored``: the message was known before.
+    """
 
     message: PostedMessage
     version: int
+    is_stored: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,23 +89,15 @@ def expand(tx: Transaction, notification: Notification, *, now: datetime) -> Non
 
 
 def record_results(
-    tx: Transaction, outcomes: Iterable[tuple[Notification, Outcome]], *, now: datetime
+    tx: Transaction, outcomes: Sequence[tuple[Notification, Outcome]], *, now: datetime
 ) -> None:
     """Record the results of attempts: delivered, to be retried, or failed.
 
     The message of a card is recorded even when the claim no longer holds, because it was sent.
     """
+    changes = [_change(notification, outcome, now) for notification, outcome in outcomes]
+    tx.change(_record_results, changes=orjson.dumps(changes).decode())
     for notification, outcome in outcomes:
-        attempts = notification.attempts + 1
-        changes: dict[str, object] = {"attempts": attempts, "last_error": outcome.error}
-        if outcome.verdict == "retry" and now - notification.created_at < RETRIED_FOR:
-            changes["due_at"] = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
-        else:
-            status = "delivered" if outcome.verdict == "delivered" else "failed"
-            changes |= {"status": status, "settled_at": now}
-        notification_queue.QUEUE.release(
-            tx, (notification.organisation_id, notification.id), notification.claim_id, changes
-        )
         _save_message(tx, notification, outcome, now)
         if notification.event_type in _DECISION_EVENTS and notification.kind == "approval_card":
             is_amendment = notification.event_type == "leave_request.amendment_requested"
@@ -103,6 +109,7 @@ def record_results(
                 notification.user_id,
                 now=now,
             )
+    _render_outdated_again(tx, outcomes, now)
 
 
 def give_up(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
@@ -125,6 +132,25 @@ def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
     return tx.change(_prune, before=before, limit=limit)
 
 
+def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict[str, object]:
+    """The columns of an attempt's result, after its key; ``due_at`` None stays as it is."""
+    attempts = notification.attempts + 1
+    change: dict[str, object] = {
+        "organisation_id": notification.organisation_id,
+        "id": notification.id,
+        "claim_id": notification.claim_id,
+        "status": "delivered" if outcome.verdict == "delivered" else "failed",
+        "attempts": attempts,
+        "due_at": None,
+        "settled_at": milliseconds(now),
+        "last_error": outcome.error,
+    }
+    if outcome.verdict == "retry" and now - notification.created_at < RETRIED_FOR:
+        due_at = now + timedelta(seconds=retry_delay_seconds(attempts, outcome))
+        change |= {"status": "pending", "due_at": milliseconds(due_at), "settled_at": None}
+    return change
+
+
 def _save_message(
     tx: Transaction, notification: Notification, outcome: Outcome, now: datetime
 ) -> None:
@@ -133,23 +159,28 @@ def _save_message(
         slack_messages.delete(tx, *card, outcome.deleted_message)
     if outcome.reply_ts is not None:
         slack_messages.save_reply(tx, *card, outcome.reply_ts)
-    if outcome.sent_card is None:
+    if outcome.sent_card is not None and not outcome.sent_card.is_stored:
+        slack_messages.save(tx, *card, outcome.sent_card.message, now=now)
+
+
+def _render_outdated_again(
+    tx: Transaction, outcomes: Iterable[tuple[Notification, Outcome]], now: datetime
+) -> None:
+    """Queue the cards whose request changed while they were rendered: their buttons must go.
+
+    A requester gets a notification of every change.
+    """
+    shown = [
+        (notification, outcome.sent_card.version)
+        for notification, outcome in outcomes
+        if notification.kind == "approval_card" and outcome.sent_card is not None
+    ]
+    if not shown:
         return
-    slack_messages.save(tx, *card, outcome.sent_card.message, now=now)
-    request = tx.first(
-        _version,
-        organisation_id=notification.organisation_id,
-        request_id=notification.leave_request_id,
-    )
-    is_outdated = request is not None and request.version != outcome.sent_card.version
-    # A requester gets a notification of every change.
-    if (
-        notification.kind == "approval_card"
-        and is_outdated
-        and not notification_queue.has_another_pending(tx, notification)
-    ):
-        # The request changed while its card was rendered: its buttons must go.
-        row = notification_outbox.notification_row(
+    keys = {(each.organisation_id, each.leave_request_id) for each, _ in shown}
+    versions = {row.id: row.version for row in tx.all(_versions, keys=json_of_keys(keys))}
+    outdated = [
+        notification_outbox.notification_row(
             notification.organisation_id,
             notification.kind,
             notification.user_id,
@@ -157,14 +188,54 @@ def _save_message(
             "leave_request.updated",
             now,
         )
-        tx.insert(NotificationRow, **row)
+        for notification, version in shown
+        if versions.get(notification.leave_request_id, version) != version
+        and not notification_queue.has_another_pending(tx, notification)
+    ]
+    if outdated:
+        tx.insert_all(NotificationRow, outdated)
         tx.notify(notification_outbox.NOTIFICATIONS)
 
 
 @compiled
-def _version(organisation_id: Param[str], request_id: Param[str]) -> Select:
-    return LeaveRequestRow.select(LeaveRequestRow.version).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
+def _versions(keys: Param[str]) -> Select:
+    return LeaveRequestRow.select(LeaveRequestRow.id, LeaveRequestRow.version).where(
+        any_of_keys(LeaveRequestRow, keys)
+    )
+
+
+@compiled
+def _record_results(changes: Param[str]) -> Update:
+    """Only of notifications whose claims still hold."""
+    results = json_table(
+        changes,
+        "results",
+        {
+            "organisation_id": "uuid",
+            "id": "uuid",
+            "claim_id": "text",
+            "status": "text",
+            "attempts": "integer",
+            "due_at": "bigint",
+            "settled_at": "bigint",
+            "last_error": "text",
+        },
+    )
+    columns = {
+        name: results.column(name) for name in ("status", "attempts", "settled_at", "last_error")
+    }
+    return (
+        NotificationRow.update(
+            claim_id=None,
+            due_at=fn.COALESCE(results.column("due_at"), NotificationRow.due_at),
+            **columns,
+        )
+        .from_(results)
+        .where(
+            NotificationRow.organisation_id == results.column("organisation_id"),
+            NotificationRow.id == results.column("id"),
+            NotificationRow.claim_id == results.column("claim_id"),
+        )
     )
 
 

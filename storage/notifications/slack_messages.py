@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from peewee import Delete, Insert, Select, Update
 
 from storage.base.ids import new_id
+from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackMessageRow
@@ -37,15 +39,18 @@ def find(
     tx: Transaction, organisation_id: str, leave_request_id: str, user_id: str
 ) -> PostedMessage | None:
     """The message with the person's card of the request."""
-    row = tx.first(
-        _message,
-        organisation_id=organisation_id,
-        leave_request_id=leave_request_id,
-        user_id=user_id,
-    )
-    if row is None:
-        return None
-    return PostedMessage(channel=row.channel, ts=row.ts, reply_ts=row.reply_ts)
+    return of_request(tx, organisation_id, leave_request_id).get(user_id)
+
+
+def of_request(
+    tx: Transaction, organisation_id: str, leave_request_id: str
+) -> dict[str, PostedMessage]:
+    """The messages with the cards of a request, by person."""
+    messages = tx.all(_messages, organisation_id=organisation_id, leave_request_id=leave_request_id)
+    return {row.user_id: _posted(row) for row in messages}
+
+
+_posted: Final = rows.mapper(PostedMessage)
 
 
 def save(
@@ -114,15 +119,10 @@ def _delete_all_of(organisation_id: Param[str], user_id: Param[str]) -> Delete:
 
 
 @compiled
-def _message(
-    organisation_id: Param[str], leave_request_id: Param[str], user_id: Param[str]
-) -> Select:
-    return SlackMessageRow.select(
-        SlackMessageRow.channel, SlackMessageRow.ts, SlackMessageRow.reply_ts
-    ).where(
-        SlackMessageRow.organisation_id == organisation_id,
-        SlackMessageRow.leave_request_id == leave_request_id,
-        SlackMessageRow.user_id == user_id,
+def _messages(organisation_id: Param[str], leave_request_id: Param[str]) -> Select:
+    message = SlackMessageRow
+    return message.select(message.user_id, message.channel, message.ts, message.reply_ts).where(
+        message.organisation_id == organisation_id, message.leave_request_id == leave_request_id
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,7 +11,7 @@ from peewee import Insert, Select
 
 from storage.base.calendar_values import FeedScope
 from storage.base.values import Caller
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import Transaction
 from storage.db.tables import SlackHomeRow
 
@@ -64,9 +65,15 @@ def save(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) ->
     )
 
 
-def is_viewed(tx: Transaction, *, by: Caller, now: datetime) -> bool:
-    """Whether the caller opened Home recently, so that it has to be kept up to date."""
-    return find(tx, by=by, now=now) is not None
+def viewers(
+    tx: Transaction, people: Iterable[tuple[str, str]], *, now: datetime
+) -> set[tuple[str, str]]:
+    """Those who opened Home recently, so that it has to be kept up to date.
+
+    ``people`` are the ids of their organisation and their own.
+    """
+    since = now - VIEWED_FOR
+    return {*tx.all(_viewers, people=json_of_keys(people), since=since)}
 
 
 def find(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
@@ -100,4 +107,11 @@ def _opened_since(
         SlackHomeRow.organisation_id == organisation_id,
         SlackHomeRow.user_id == user_id,
         SlackHomeRow.opened_at > since,
+    )
+
+
+@compiled
+def _viewers(people: Param[str], since: Param[datetime]) -> Select:
+    return SlackHomeRow.select(SlackHomeRow.organisation_id, SlackHomeRow.user_id).where(
+        any_of_keys(SlackHomeRow, people, "user_id"), SlackHomeRow.opened_at > since
     )

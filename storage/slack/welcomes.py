@@ -26,6 +26,10 @@ class Welcome:
     organisation: Organisation
     locale: str | None
 
+    @property
+    def team_id(self) -> str | None:
+        return self.organisation.slack_team_id
+
 
 def enqueue(tx: Transaction, user: User, *, organisation_id: str, now: datetime) -> None:
     """Queue the message, in the transaction in which the person joins or installs the app."""

@@ -119,8 +119,8 @@ def test_uninstalling_and_recording_messages_do_not_deadlock(
 
     runs = crossing(
         world.database,
-        lambda tx: notifications.record_results(tx, [(last, refused)], now=now),
-        lambda tx: notifications.record_results(tx, [(first, refused)], now=now),
+        lambda tx: notifications.record_results(tx, [(last.notification, refused)], now=now),
+        lambda tx: notifications.record_results(tx, [(first.notification, refused)], now=now),
         lambda tx: slack_installations.uninstall(tx, "T1", at=now, now=now),
     )
 
@@ -352,8 +352,8 @@ def test_a_token_in_the_settings_replaces_an_installation_that_ended(world: Worl
     async def send_due() -> list[str]:
         async with by_token.running():
             return [
-                (await by_token.notifier.deliver(notification)).verdict
-                for notification in await by_token.notifier.claim(10)
+                (await by_token.notifier.deliver(claimed)).verdict
+                for claimed in await by_token.notifier.claim(10)
             ]
 
     assert asyncio.run(send_due()) == ["delivered"] * 3

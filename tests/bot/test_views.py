@@ -165,6 +165,7 @@ def approval_cards(draw: st.DrawFn) -> ApprovalCard:
     return ApprovalCard(
         request=request,
         requester=user(draw(name), draw(name)),
+        viewer=user("Grace", "Hopper"),
         leave_type=leave_type(draw(name)),
         decided_by_name=draw(st.none() | name),
         awaited_names=tuple(draw(st.lists(name, max_size=50))),
@@ -222,6 +223,7 @@ def test_the_longest_card_is_within_limits(status: Any) -> None:
     card = ApprovalCard(
         request=request,
         requester=user("&" * 200, "&" * 200),
+        viewer=user("Grace", "Hopper"),
         leave_type=leave_type("&" * 200),
         decided_by_name="&" * 400,
         awaited_names=("&" * 400,) * 50,

@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from bot.base import ids
 from bot.base.settings import SlackSettings
 from bot.interaction.listening import Listener
+from bot.messages.notifications import Claimed
 from bot.service import socket as slack_socket
 from bot.service.app import SlackApp, build_app
 from storage.base.event_values import AuditAction
@@ -31,7 +32,6 @@ from storage.events import audit_log, organisation_config
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
-from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
 from storage.slack import slack_workspaces
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
@@ -64,8 +64,8 @@ def to_decide(message: Message) -> list[str]:
     ]
 
 
-def _shown(attempted: Sequence[tuple[Notification, Outcome]]) -> int:
-    return sum(notification.kind != "cover_changed" for notification, _ in attempted)
+def _shown(attempted: Sequence[tuple[Claimed, Outcome]]) -> int:
+    return sum(claimed.notification.kind != "cover_changed" for claimed, _ in attempted)
 
 
 class Clock:
@@ -240,12 +240,9 @@ class World:
         self.settled()
         return len(self.run(self._attempted))
 
-    async def _attempted(self) -> list[tuple[Notification, Outcome]]:
+    async def _attempted(self) -> list[tuple[Claimed, Outcome]]:
         claimed = await self.app.notifier.claim(100)
-        return [
-            (notification, await self.app.notifier.deliver(notification))
-            for notification in claimed
-        ]
+        return [(each, await self.app.notifier.deliver(each)) for each in claimed]
 
     # What people do
 
