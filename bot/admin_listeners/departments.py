@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import departments as views
 from bot.base import ids
 from bot.base.block_kit import View
@@ -11,7 +13,6 @@ from bot.base.payloads import UnexpectedPayload
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from storage.admin import department_removal, departments
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
@@ -117,11 +118,10 @@ async def _departments(interaction: Interaction, by: Caller, cursor: str | None 
     return await interaction.services.database.read(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.DEPARTMENTS, act=list_departments),
-    Listener(kind="action", name=ids.DEPARTMENTS_MORE, act=more_departments),
-    Listener(kind="action", name=ids.DEPARTMENT_NEW, act=new_department),
-    Listener(kind="action", name=ids.DEPARTMENT_MENU, act=act_on_department),
-    *forms.listeners(ids.DEPARTMENT_FORM, save_department),
-    Listener(kind="view", name=ids.DEPARTMENT_DELETE_FORM, act=delete_department),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.DEPARTMENTS)(list_departments)
+    app.action(ids.DEPARTMENTS_MORE)(more_departments)
+    app.action(ids.DEPARTMENT_NEW)(new_department)
+    app.action(ids.DEPARTMENT_MENU)(act_on_department)
+    forms.register(app, ids.DEPARTMENT_FORM, save_department)
+    app.view(ids.DEPARTMENT_DELETE_FORM)(delete_department)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import digests as views
 from bot.base import ids
 from bot.base.block_kit import View
@@ -11,7 +13,6 @@ from bot.base.language import gettext, locale
 from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import channel_digests
 from storage.base.values import Caller, ChannelDigest
@@ -92,11 +93,10 @@ async def _digests(interaction: Interaction, by: Caller, cursor: str | None = No
     return await interaction.services.database.read(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.DIGESTS, act=list_digests),
-    Listener(kind="action", name=ids.DIGESTS_MORE, act=more_digests),
-    Listener(kind="action", name=ids.DIGEST_NEW, act=new_digest),
-    Listener(kind="action", name=ids.DIGEST_EDIT, act=edit_digest),
-    Listener(kind="view", name=ids.DIGEST_FORM, act=save_digest),
-    Listener(kind="action", name=ids.DIGEST_DELETE, act=delete_digest),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.DIGESTS)(list_digests)
+    app.action(ids.DIGESTS_MORE)(more_digests)
+    app.action(ids.DIGEST_NEW)(new_digest)
+    app.action(ids.DIGEST_EDIT)(edit_digest)
+    app.view(ids.DIGEST_FORM)(save_digest)
+    app.action(ids.DIGEST_DELETE)(delete_digest)

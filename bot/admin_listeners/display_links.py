@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views.people import department_select
 from bot.base import ids
 from bot.base.block_kit import Block, View
@@ -13,7 +15,6 @@ from bot.blocks import fields, layout, text
 from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from storage.access import display_links
 from storage.access.display_links import DisplayLink
 from storage.access.wallcharts import wallchart
@@ -146,10 +147,9 @@ def _form(departments: Iterable[Department]) -> View:
     )
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.DISPLAY_LINKS, act=list_links),
-    Listener(kind="action", name=ids.DISPLAY_LINKS_MORE, act=more_links),
-    Listener(kind="action", name=ids.DISPLAY_LINK_NEW, act=new_link),
-    Listener(kind="view", name=ids.DISPLAY_LINK_FORM, act=add_link),
-    Listener(kind="action", name=ids.DISPLAY_LINK_REMOVE, act=remove_link),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.DISPLAY_LINKS)(list_links)
+    app.action(ids.DISPLAY_LINKS_MORE)(more_links)
+    app.action(ids.DISPLAY_LINK_NEW)(new_link)
+    app.view(ids.DISPLAY_LINK_FORM)(add_link)
+    app.action(ids.DISPLAY_LINK_REMOVE)(remove_link)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final, Literal
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import holidays as views
 from bot.base import ids
 from bot.base.block_kit import View
@@ -13,7 +15,6 @@ from bot.base.payloads import UnexpectedPayload
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.admin.holidays import holiday_overrides, holiday_set_changes, holiday_set_removal
@@ -261,19 +262,18 @@ async def _overrides(
     return await interaction.services.database.read_long(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.HOLIDAYS, act=list_sets),
-    Listener(kind="action", name=ids.HOLIDAYS_MORE, act=more_sets),
-    Listener(kind="action", name=ids.HOLIDAYS_NEW, act=new_set),
-    Listener(kind="view", name=ids.HOLIDAYS_FORM, act=add_set),
-    Listener(kind="action", name=ids.HOLIDAYS_REMOVE, act=remove_set),
-    Listener(kind="action", name=ids.HOLIDAY_CATEGORIES, act=choose_categories),
-    *forms.listeners(ids.HOLIDAY_CATEGORIES_FORM, change_categories),
-    Listener(kind="action", name=ids.OVERRIDES, act=list_overrides),
-    Listener(kind="action", name=ids.OVERRIDES_MORE, act=more_overrides),
-    Listener(kind="action", name=ids.OVERRIDE_NEW, act=new_override),
-    Listener(kind="action", name=ids.OVERRIDE_OF_DAY, act=override_of_day),
-    *forms.listeners(ids.OVERRIDE_FORM, add_override),
-    Listener(kind="action", name=ids.OVERRIDE_REMOVE, act=ask_removal),
-    Listener(kind="view", name=ids.OVERRIDE_REMOVE_FORM, act=remove_override),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.HOLIDAYS)(list_sets)
+    app.action(ids.HOLIDAYS_MORE)(more_sets)
+    app.action(ids.HOLIDAYS_NEW)(new_set)
+    app.view(ids.HOLIDAYS_FORM)(add_set)
+    app.action(ids.HOLIDAYS_REMOVE)(remove_set)
+    app.action(ids.HOLIDAY_CATEGORIES)(choose_categories)
+    forms.register(app, ids.HOLIDAY_CATEGORIES_FORM, change_categories)
+    app.action(ids.OVERRIDES)(list_overrides)
+    app.action(ids.OVERRIDES_MORE)(more_overrides)
+    app.action(ids.OVERRIDE_NEW)(new_override)
+    app.action(ids.OVERRIDE_OF_DAY)(override_of_day)
+    forms.register(app, ids.OVERRIDE_FORM, add_override)
+    app.action(ids.OVERRIDE_REMOVE)(ask_removal)
+    app.view(ids.OVERRIDE_REMOVE_FORM)(remove_override)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import leave_types as views
 from bot.base import ids
 from bot.base.block_kit import View
@@ -11,7 +13,6 @@ from bot.base.payloads import UnexpectedPayload
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from storage.admin import leave_type_changes
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.values import Caller
@@ -126,11 +127,10 @@ async def _leave_types(interaction: Interaction, by: Caller, cursor: str | None 
     return views.leave_types(page)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.LEAVE_TYPES, act=list_leave_types),
-    Listener(kind="action", name=ids.LEAVE_TYPES_MORE, act=more_leave_types),
-    Listener(kind="action", name=ids.LEAVE_TYPE_NEW, act=new_leave_type),
-    Listener(kind="action", name=ids.LEAVE_TYPE_MENU, act=act_on_leave_type),
-    *forms.listeners(ids.LEAVE_TYPE_FORM, save_leave_type),
-    Listener(kind="view", name=ids.LEAVE_TYPE_ARCHIVE_FORM, act=archive_leave_type),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.LEAVE_TYPES)(list_leave_types)
+    app.action(ids.LEAVE_TYPES_MORE)(more_leave_types)
+    app.action(ids.LEAVE_TYPE_NEW)(new_leave_type)
+    app.action(ids.LEAVE_TYPE_MENU)(act_on_leave_type)
+    forms.register(app, ids.LEAVE_TYPE_FORM, save_leave_type)
+    app.view(ids.LEAVE_TYPE_ARCHIVE_FORM)(archive_leave_type)

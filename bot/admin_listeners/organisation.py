@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
 from zoneinfo import available_timezones
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.admin_views import countries
 from bot.admin_views import organisation as views
@@ -14,7 +15,6 @@ from bot.base.language import gettext_noop, locale
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from storage.admin import organisation_settings, organisations
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.errors import InvalidInput
@@ -92,9 +92,8 @@ async def offer_timezones(interaction: Interaction) -> None:
     await interaction.ack(options=views.timezone_options(timezones, typed))
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.ORGANISATION, act=organisation),
-    *forms.listeners(ids.ORGANISATION_FORM, save_organisation),
-    Listener(kind="options", name=ids.COUNTRY_SEARCH, act=offer_countries),
-    Listener(kind="options", name=ids.TIMEZONE_SEARCH, act=offer_timezones),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.ORGANISATION)(organisation)
+    forms.register(app, ids.ORGANISATION_FORM, save_organisation)
+    app.options(ids.COUNTRY_SEARCH)(offer_countries)
+    app.options(ids.TIMEZONE_SEARCH)(offer_timezones)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Final, Protocol
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import people as views
 from bot.admin_views import person_balance as balance_views
 from bot.admin_views.consequences import NamedEffects
@@ -17,7 +19,6 @@ from bot.client import slack_users
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.admin import people, people_status
 from storage.admin.effects_recorder import EffectsRecorder
@@ -360,22 +361,21 @@ async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
     return await interaction.services.database.read_long(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.PEOPLE, act=search),
-    Listener(kind="options", name=ids.PEOPLE_PICK, act=offer_people),
-    Listener(kind="options", name=ids.PERSON_SEARCH, act=offer_people),
-    Listener(kind="options", name=ids.DEPARTMENT_SEARCH, act=offer_departments),
-    Listener(kind="action", name=ids.PEOPLE_PICK, act=person),
-    Listener(kind="action", name=ids.PERSON_MENU, act=act_on_person),
-    Listener(kind="action", name=ids.PERSON_BALANCE, act=person_balance),
-    Listener(kind="view", name=ids.ADJUSTMENT_FORM, act=adjust),
-    *forms.listeners(ids.PERSON_FORM, save_person),
-    Listener(kind="action", name=ids.PERSON_NEW, act=new_person),
-    Listener(kind="view", name=ids.PERSON_NEW_FORM, act=add_person),
-    Listener(kind="action", name=ids.PERSON_DEACTIVATE, act=ask_deactivation),
-    Listener(kind="view", name=ids.PERSON_DEACTIVATE_FORM, act=deactivate),
-    Listener(kind="action", name=ids.PERSON_REACTIVATE, act=reactivate),
-    Listener(kind="action", name=ids.PERSON_UNLINK, act=unlink),
-    Listener(kind="action", name=ids.PERSON_ARCHIVE, act=ask_archiving),
-    Listener(kind="view", name=ids.PERSON_ARCHIVE_FORM, act=archive),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.PEOPLE)(search)
+    app.options(ids.PEOPLE_PICK)(offer_people)
+    app.options(ids.PERSON_SEARCH)(offer_people)
+    app.options(ids.DEPARTMENT_SEARCH)(offer_departments)
+    app.action(ids.PEOPLE_PICK)(person)
+    app.action(ids.PERSON_MENU)(act_on_person)
+    app.action(ids.PERSON_BALANCE)(person_balance)
+    app.view(ids.ADJUSTMENT_FORM)(adjust)
+    forms.register(app, ids.PERSON_FORM, save_person)
+    app.action(ids.PERSON_NEW)(new_person)
+    app.view(ids.PERSON_NEW_FORM)(add_person)
+    app.action(ids.PERSON_DEACTIVATE)(ask_deactivation)
+    app.view(ids.PERSON_DEACTIVATE_FORM)(deactivate)
+    app.action(ids.PERSON_REACTIVATE)(reactivate)
+    app.action(ids.PERSON_UNLINK)(unlink)
+    app.action(ids.PERSON_ARCHIVE)(ask_archiving)
+    app.view(ids.PERSON_ARCHIVE_FORM)(archive)

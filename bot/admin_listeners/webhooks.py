@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import webhooks as views
 from bot.base import ids
 from bot.base.block_kit import View
@@ -11,7 +13,6 @@ from bot.base.language import gettext
 from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.views import notice
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -175,17 +176,16 @@ async def _webhook(interaction: Interaction, by: Caller, webhook_id: str, notice
     return await interaction.services.database.read(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.WEBHOOKS, act=list_webhooks),
-    Listener(kind="action", name=ids.WEBHOOKS_MORE, act=more_webhooks),
-    Listener(kind="action", name=ids.WEBHOOK_NEW, act=new_webhook),
-    Listener(kind="view", name=ids.WEBHOOK_FORM, act=add_webhook),
-    Listener(kind="action", name=ids.WEBHOOK, act=open_webhook),
-    Listener(kind="action", name=ids.WEBHOOK_EDIT, act=edit_webhook),
-    Listener(kind="view", name=ids.WEBHOOK_EDIT_FORM, act=save_webhook),
-    Listener(kind="action", name=ids.WEBHOOK_TEST, act=test),
-    Listener(kind="action", name=ids.WEBHOOK_ROTATE, act=rotate),
-    Listener(kind="action", name=ids.WEBHOOK_ON, act=switch_on),
-    Listener(kind="action", name=ids.WEBHOOK_OFF, act=switch_off),
-    Listener(kind="action", name=ids.WEBHOOK_DELETE, act=delete),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.WEBHOOKS)(list_webhooks)
+    app.action(ids.WEBHOOKS_MORE)(more_webhooks)
+    app.action(ids.WEBHOOK_NEW)(new_webhook)
+    app.view(ids.WEBHOOK_FORM)(add_webhook)
+    app.action(ids.WEBHOOK)(open_webhook)
+    app.action(ids.WEBHOOK_EDIT)(edit_webhook)
+    app.view(ids.WEBHOOK_EDIT_FORM)(save_webhook)
+    app.action(ids.WEBHOOK_TEST)(test)
+    app.action(ids.WEBHOOK_ROTATE)(rotate)
+    app.action(ids.WEBHOOK_ON)(switch_on)
+    app.action(ids.WEBHOOK_OFF)(switch_off)
+    app.action(ids.WEBHOOK_DELETE)(delete)

@@ -216,8 +216,10 @@ class Verification(TypedDict):
 class Body(Common, total=False):
     """A payload of any kind, as a listener reads it. At run time it is a ``Payload``."""
 
+    type: str
     action_id: str
     actions: list[Action]
+    callback_id: str
     command: str
     container: Container
     event: Event

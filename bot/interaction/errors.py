@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
-import structlog
-from slack_bolt.response import BoltResponse
-
 from bot.base import ids
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import form_values, words
@@ -37,8 +34,6 @@ from storage.slack.join_policy import NotAMember
 from storage.slack.workspace_matching import NotLinked
 from storage.webhooks.requested_deliveries import WebhookDisabled
 from storage.webhooks.webhooks import TooManyWebhooks
-
-_log = structlog.stdlib.get_logger("hiatus.slack")
 
 BROKEN: Final = gettext_noop(
     "Something went wrong on our side, and nothing was changed. Please try again."
@@ -326,9 +321,3 @@ def _detail_of(detail: str, is_own: bool) -> str:
     if not is_own and detail in _DETAILS_OF_ANOTHER:
         return gettext(_DETAILS_OF_ANOTHER[detail])
     return domain_sentences.translated(detail)
-
-
-async def on_error(error: Exception) -> BoltResponse:
-    """Bolt's error handler: logs errors outside our listeners; 503 makes Slack resend events."""
-    _log.error("slack.failed_outside_listeners", reason=type(error).__name__, exc_info=error)
-    return BoltResponse(status=503, body="")

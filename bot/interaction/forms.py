@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final, Literal, TypeVar
 
 import orjson
+from slack_bolt.async_app import AsyncApp
 
 from bot.admin_views import consequences
 from bot.admin_views.consequences import NamedEffects
@@ -15,7 +16,7 @@ from bot.base.payloads import Answer, UnexpectedPayload, Values
 from bot.blocks import form_values, week
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Act, Listener
+from bot.interaction.listening import Act
 from storage.admin.effects_recorder import EffectsRecorder
 from storage.base.amounts import half_days_of
 from storage.base.errors import DomainError, NotFound
@@ -32,11 +33,10 @@ _STATES: Final[
 ] = ("value", "selected_date", "selected_conversation", "selected_user")
 
 
-def listeners(name: str, save: Act) -> tuple[Listener, Listener]:
-    """The listeners of a form with a confirmation: one function handles both."""
-    return Listener(kind="view", name=name, act=save), Listener(
-        kind="view", name=name + ids.CONFIRMED, act=save
-    )
+def register(app: AsyncApp, name: str, save: Act) -> None:
+    """Register a form with a confirmation: one function handles both."""
+    app.view(name)(save)
+    app.view(name + ids.CONFIRMED)(save)
 
 
 class Form:

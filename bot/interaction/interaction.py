@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
@@ -27,9 +28,6 @@ from storage.slack.join_policy import NotAMember
 
 # The key in Bolt's context under which ``authorize`` stores ``Interaction.workspace``.
 WORKSPACE: Final = "hiatus_workspace"
-
-# Slack's kinds; "action" is a click or a selection, "options" a search in a select menu.
-Kind = Literal["command", "shortcut", "action", "options", "view", "view_closed", "event"]
 
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
@@ -59,22 +57,21 @@ class Clicked:
 class Interaction:
     """One payload of one person, and the ways to respond to it."""
 
-    def __init__(
-        self, services: Services, kind: Kind, context: AsyncBoltContext, body: Body
-    ) -> None:
+    def __init__(self, services: Services, context: AsyncBoltContext, body: Body) -> None:
         self.services = services
-        self.kind = kind
         self.body = body
         self.now = services.clock()
         self.is_answered = False
+        self.acknowledgement: BoltResponse | None = None
+        # Acknowledges for a slow listener.
+        self.acknowledging: asyncio.Task[None] | None = None
         self.locale: str | None = None
         # Set once the person is authenticated.
         self.by: Caller | None = None
         # Bolt's value is also right for forms that were opened in another workspace.
         self.team_id: str = context.team_id or ""
         self._workspace = context.get(WORKSPACE)
-        # Events are acknowledged with their result.
-        self._ack: AsyncAck | None = None if kind == "event" else context.ack
+        self._ack: AsyncAck = context.ack
 
     @property
     def workspace(self) -> Workspace:
@@ -114,8 +111,27 @@ class Interaction:
         return str(user_id or "")
 
     @property
+    def name(self) -> str:
+        """The command, action id, callback id or event type, for the log."""
+        if "event" in self.body:
+            return self.event["type"]
+        if "actions" in self.body:
+            return self.body["actions"][0]["action_id"]
+        named = self.body.get("command") or self.body.get("action_id")
+        return named or (self.body.get("view") or self.body).get("callback_id") or ""
+
+    @property
+    def is_event(self) -> bool:
+        return self.body.get("type") == "event_callback"
+
+    @property
     def is_submission(self) -> bool:
-        return self.kind == "view"
+        return self.body.get("type") == "view_submission"
+
+    @property
+    def is_search(self) -> bool:
+        """A search in a select menu, which is answered with its options."""
+        return self.body.get("type") == "block_suggestion"
 
     @property
     def values(self) -> Values:
@@ -157,8 +173,7 @@ class Interaction:
         """Acknowledge; only the first call counts."""
         if not self.is_answered:
             self.is_answered = True
-            if self._ack is not None:
-                await self._ack(**response)
+            self.acknowledgement = await self._ack(**response)
 
     async def open(self, view: View) -> None:
         """Open a modal, on top of the current one. Raises the errors in ``slack_web.FAILURES``."""

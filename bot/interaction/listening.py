@@ -1,8 +1,8 @@
-"""Wraps every listener: it is acknowledged in time, and its errors are shown to the user.
+"""What happens around every listener: its interaction, its errors, and its acknowledgement in time.
 
-Slack shows "did not respond" after three seconds, and Bolt loses the acknowledgement of a listener
-that raises right after it. So no listener raises, and slow ones are acknowledged for them. Events
-are answered with 200 only after they were handled, so that Slack resends failed and slow ones.
+Slack shows "did not respond" after three seconds, so slow listeners are acknowledged for them.
+Events are answered with 200 only after they were handled, so that Slack resends failed and slow
+ones.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TypeVar
 
 import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.listener.async_listener_completion_handler import AsyncListenerCompletionHandler
+from slack_bolt.listener.async_listener_start_handler import AsyncListenerStartHandler
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.base import language
@@ -24,7 +26,7 @@ from bot.base.language import gettext
 from bot.base.payloads import Body, UnexpectedPayload, inputs
 from bot.client import slack_web
 from bot.interaction import errors, slack_errors
-from bot.interaction.interaction import Interaction, Kind
+from bot.interaction.interaction import Interaction
 from bot.interaction.services import Services
 from bot.views import notice
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
@@ -32,86 +34,72 @@ from storage.slack import slack_events
 from storage.slack.join_policy import NotAMember
 
 T = TypeVar("T")
+Act = Callable[[Interaction], Awaitable[None]]
 
-_ANY_NAME: Final = re.compile("")
+# The name in Bolt's context under which listeners get their ``Interaction`` as an argument.
+INTERACTION = "interaction"
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
-Act = Callable[[Interaction], Awaitable[None]]
-BoltListener = Callable[[AsyncBoltContext, Body], Awaitable[None]]
-BoltMiddleware = Callable[[AsyncBoltContext, Body], Awaitable[BoltResponse]]
-# Bolt's own decorators, which are untyped.
-Registrar = Callable[[str | re.Pattern[str]], Callable[[BoltListener], object]]
+def attach(app: AsyncApp, services: Services) -> None:
+    """Give each listener its ``interaction``, and answer for those that are slow or fail."""
+
+    async def give_interaction(
+        context: AsyncBoltContext, body: Body, next_: Callable[[], Awaitable[None]]
+    ) -> None:
+        context[INTERACTION] = Interaction(services, context, body)
+        await next_()
+
+    app.middleware(give_interaction)
+    app.error(_on_error)
+    app.listener_runner.listener_start_handler = _Started()
+    app.listener_runner.listener_completion_handler = _Completed()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listener:
-    """The function for Slack payloads of that ``kind`` and ``name``.
+class _Started(AsyncListenerStartHandler):
+    """Runs in the listener's task, before the listener."""
 
-    The name is a command, a callback id, an action id or an event's type; "" stands for any.
-    """
-
-    kind: Kind
-    name: str
-    act: Act
-
-
-def register(app: AsyncApp, services: Services, listeners: Sequence[Listener]) -> None:
-    """Register the wrapped listeners with Bolt, which calls the first that matches."""
-    for listener in listeners:
-        name = listener.name or _ANY_NAME
-        if listener.kind == "event":
-            # As middleware, because Bolt acknowledges events before it runs their listeners.
-            app.event(name, middleware=[_event_middleware(services, listener.act)])(_no_listener)
-        else:
-            _registrar(app, listener.kind)(name)(
-                bolt_listener(services, listener.act, listener.kind)
-            )
+    async def handle(self, request: AsyncBoltRequest, response: BoltResponse | None) -> None:
+        interaction: Interaction = request.context[INTERACTION]
+        task = asyncio.current_task()
+        assert task is not None
+        interaction.services.interactions.add(task)
+        interaction.acknowledging = asyncio.create_task(_acknowledge_when_slow(interaction))
 
 
-def _registrar(app: AsyncApp, kind: Kind) -> Registrar:
-    registrars: Mapping[Kind, Registrar] = {
-        "command": app.command,
-        "shortcut": app.shortcut,
-        "action": app.action,
-        "options": app.options,
-        "view": app.view_submission,
-        "view_closed": app.view_closed,
-    }
-    return registrars[kind]
+class _Completed(AsyncListenerCompletionHandler):
+    """Runs in the listener's task, after the listener and the error handler."""
+
+    async def handle(self, request: AsyncBoltRequest, response: BoltResponse | None) -> None:
+        interaction: Interaction = request.context[INTERACTION]
+        if interaction.acknowledging is not None:
+            interaction.acknowledging.cancel()
+        # Bolt forgets the acknowledgement of a listener that raised after it.
+        request.context.ack.response = interaction.acknowledgement
+        await _acknowledge(interaction)
+        task = asyncio.current_task()
+        assert task is not None
+        interaction.services.interactions.discard(task)
 
 
-def bolt_listener(services: Services, act: Act, kind: Kind) -> BoltListener:
-    """The Bolt listener that runs ``act``; it never raises."""
-
-    async def listener(context: AsyncBoltContext, body: Body) -> None:
-        interaction = Interaction(services, kind, context, body)
-        work = _start(services, _run(interaction, act))
-        await asyncio.wait({work}, timeout=services.answer_seconds)
-        if not interaction.is_answered:
-            await _acknowledge_slow(interaction)
-        await asyncio.wait({work})
-
-    return listener
-
-
-def _event_middleware(services: Services, act: Act) -> BoltMiddleware:
-    """The middleware that handles an event: 200 after it was handled, else 503.
+def on_event(app: AsyncApp, name: str | re.Pattern[str], act: Act) -> None:
+    """Register ``act`` for an event: 200 after it was handled, else 503.
 
     Slow handling continues after the 503, because it may still succeed: when Slack resends the
     event, it is answered with 200 and not handled again.
     """
 
-    async def middleware(context: AsyncBoltContext, body: Body) -> BoltResponse:
-        work = _start(services, _handle_once(Interaction(services, "event", context, body), act))
-        await asyncio.wait({work}, timeout=services.answer_seconds)
+    async def handle(interaction: Interaction) -> BoltResponse:
+        work = _start(interaction.services, _handle_once(interaction, act))
+        await asyncio.wait({work}, timeout=interaction.services.answer_seconds)
         is_handled = work.done() and work.result()
         if not work.done():
-            _log.warning("slack.event_slow", listener=act.__name__, reason="it takes too long")
+            _log.warning("slack.event_slow", listener=interaction.name, reason="it takes too long")
         return BoltResponse(status=200 if is_handled else 503, body="")
 
-    return middleware
+    # As middleware, because Bolt acknowledges events before it runs their listeners.
+    app.event(name, middleware=[handle])(_no_listener)
 
 
 async def _no_listener() -> None:
@@ -126,30 +114,40 @@ def _start(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task
     return task
 
 
-async def _run(interaction: Interaction, act: Act) -> None:
-    try:
-        await act(interaction)
-    except DomainError as refusal:
-        await _show_error(interaction, errors.sentence(refusal))
-    except OutcomeUnknown:
-        _log.exception("slack.outcome_unknown", listener=act.__name__)
-        await _show_error(interaction, gettext(errors.UNKNOWN_OUTCOME))
-    except DatabaseUnavailable as error:
-        _log_unavailable(act, error)
-        await _show_error(interaction, gettext(errors.BUSY))
-    except slack_web.FAILURES as failure:
-        await _record_failed_call(interaction, act, failure)
-        await _show_error(
-            interaction, slack_errors.sentence(failure, interaction.services.install_url)
-        )
-    except UnexpectedPayload as missing:
-        _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
-        await _show_error(interaction, gettext(notice.OUTDATED))
-    except Exception:  # noqa: BLE001  # show the user that any error occurred
-        _log.exception("slack.listener_failed", listener=act.__name__)
-        await _show_error(interaction, gettext(errors.BROKEN))
-    else:
-        await _acknowledge(interaction)
+async def _on_error(error: Exception, context: AsyncBoltContext) -> BoltResponse | None:
+    """Show the error to the person. Bolt calls it in the task that raised.
+
+    503 for what no listener raised, so that Slack resends events.
+    """
+    interaction: Interaction | None = context.get(INTERACTION)
+    if interaction is None or interaction.is_event:
+        _log.error("slack.failed_outside_listeners", reason=type(error).__name__, exc_info=error)
+        return BoltResponse(status=503, body="")
+    was_acknowledged = interaction.is_answered
+    await _show_error(interaction, await _sentence(interaction, error))
+    # Bolt takes no second response.
+    return None if was_acknowledged else interaction.acknowledgement
+
+
+async def _sentence(interaction: Interaction, error: Exception) -> str:
+    """What to tell the person; logs errors that are not theirs."""
+    name = interaction.name
+    if isinstance(error, DomainError):
+        return errors.sentence(error)
+    if isinstance(error, OutcomeUnknown):
+        _log.error("slack.outcome_unknown", listener=name, exc_info=error)
+        return gettext(errors.UNKNOWN_OUTCOME)
+    if isinstance(error, DatabaseUnavailable):
+        _log_unavailable(name, error)
+        return gettext(errors.BUSY)
+    if isinstance(error, slack_web.FAILURES):
+        await _record_failed_call(interaction, error)
+        return slack_errors.sentence(error, interaction.services.install_url)
+    if isinstance(error, UnexpectedPayload):
+        _log.warning("slack.payload_incomplete", listener=name, member=str(error))
+        return gettext(notice.OUTDATED)
+    _log.error("slack.listener_failed", listener=name, exc_info=error)
+    return gettext(errors.BROKEN)
 
 
 async def _handle_once(interaction: Interaction, act: Act) -> bool:
@@ -161,7 +159,7 @@ async def _handle_once(interaction: Interaction, act: Act) -> bool:
             # The process that is handling it may crash, so only a finished one counts.
             is_handled = await interaction.services.database.read(slack_events.is_handled, event_id)
             if not is_handled:
-                _log.warning("slack.event_in_progress", listener=act.__name__)
+                _log.warning("slack.event_in_progress", listener=interaction.name)
             return is_handled
         is_done = await _run_event(interaction, act)
         if event_id and is_done:
@@ -169,14 +167,14 @@ async def _handle_once(interaction: Interaction, act: Act) -> bool:
         elif event_id:
             await write(slack_events.release, event_id)
     except DatabaseUnavailable as error:
-        _log_unavailable(act, error)
+        _log_unavailable(interaction.name, error)
         return False
     return is_done
 
 
-def _log_unavailable(act: Act, error: DatabaseUnavailable) -> None:
+def _log_unavailable(listener: str, error: DatabaseUnavailable) -> None:
     _log.warning(
-        "slack.database_unavailable", listener=act.__name__, reason=str(error), kind=error.kind
+        "slack.database_unavailable", listener=listener, reason=str(error), kind=error.kind
     )
 
 
@@ -185,23 +183,23 @@ async def _run_event(interaction: Interaction, act: Act) -> bool:
     try:
         await act(interaction)
     except DomainError as refusal:
-        _log.info("slack.event_refused", listener=act.__name__, code=refusal.code)
+        _log.info("slack.event_refused", listener=interaction.name, code=refusal.code)
     except slack_web.FAILURES as failure:
-        await _record_failed_call(interaction, act, failure)
+        await _record_failed_call(interaction, failure)
         return not slack_web.is_temporary(failure)
     except UnexpectedPayload as missing:
-        _log.warning("slack.payload_incomplete", listener=act.__name__, member=str(missing))
+        _log.warning("slack.payload_incomplete", listener=interaction.name, member=str(missing))
     except DatabaseUnavailable:
         raise
     except Exception:  # noqa: BLE001  # Slack sends it again
-        _log.exception("slack.listener_failed", listener=act.__name__)
+        _log.exception("slack.listener_failed", listener=interaction.name)
         return False
     return True
 
 
-async def _record_failed_call(interaction: Interaction, act: Act, failure: Exception) -> None:
+async def _record_failed_call(interaction: Interaction, failure: Exception) -> None:
     # No traceback: the exception's message has Slack's response.
-    _log.warning("slack.call_failed", listener=act.__name__, reason=slack_web.summary(failure))
+    _log.warning("slack.call_failed", listener=interaction.name, reason=slack_web.summary(failure))
     if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
         # If this fails, the next refused call tries again.
         with contextlib.suppress(DatabaseUnavailable, NotAMember):
@@ -212,7 +210,7 @@ async def _show_error(interaction: Interaction, sentence: str) -> None:
     """Show it, inline if a form is open; acknowledge even if it cannot be shown."""
     try:
         block = _first_input(interaction)
-        if interaction.kind == "options":
+        if interaction.is_search:
             await interaction.ack(options=[])
         elif block is not None and not interaction.is_answered:
             await interaction.ack(response_action="errors", errors={block: sentence})
@@ -226,7 +224,8 @@ async def _show_error(interaction: Interaction, sentence: str) -> None:
     await _acknowledge(interaction)
 
 
-async def _acknowledge_slow(interaction: Interaction) -> None:
+async def _acknowledge_when_slow(interaction: Interaction) -> None:
+    await asyncio.sleep(interaction.services.answer_seconds)
     if interaction.is_submission:
         # The language was set in the listener's task, not in this one.
         with language.using_locale(interaction.locale):
@@ -237,7 +236,7 @@ async def _acknowledge_slow(interaction: Interaction) -> None:
 
 
 async def _acknowledge(interaction: Interaction) -> None:
-    if interaction.kind == "options":
+    if interaction.is_search:
         await interaction.ack(options=[])
     else:
         await interaction.ack()

@@ -1,10 +1,12 @@
 """The listeners: a module for each thing that people can do in Slack.
 
-A new listener goes into its module's ``LISTENERS``, a new module into ``registered``. Tests compare
-them with the manifest.
+A new listener goes into its module's ``register``, a new module into ``register`` below. Bolt calls
+the first listener that matches. Tests compare them with the manifest.
 """
 
 from __future__ import annotations
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.admin_listeners import (
     departments,
@@ -16,7 +18,6 @@ from bot.admin_listeners import (
     people,
     webhooks,
 )
-from bot.interaction.listening import Listener
 from bot.listeners import (
     amendments,
     api_keys,
@@ -30,35 +31,35 @@ from bot.listeners import (
     recorded_leave,
     request_form,
     shortcuts,
+    unknown,
 )
 from bot.listeners.overview import calendar, home
 from bot.listeners.typed import unknown_words
 
 
-def registered(command: str) -> tuple[Listener, ...]:
-    """Every listener except the fallbacks in ``unknown``; ``command`` is the configured one."""
-    return (
-        *commands.listeners(command),
-        *shortcuts.LISTENERS,
-        *unknown_words.LISTENERS,
-        *request_form.LISTENERS,
-        *own_leave.LISTENERS,
-        *interruption_form.LISTENERS,
-        *recorded_leave.LISTENERS,
-        *record_form.LISTENERS,
-        *decisions.LISTENERS,
-        *amendments.LISTENERS,
-        *home.LISTENERS,
-        *calendar.LISTENERS,
-        *api_keys.LISTENERS,
-        *calendar_feeds.LISTENERS,
-        *people.LISTENERS,
-        *departments.LISTENERS,
-        *leave_types.LISTENERS,
-        *organisation.LISTENERS,
-        *digests.LISTENERS,
-        *display_links.LISTENERS,
-        *holidays.LISTENERS,
-        *webhooks.LISTENERS,
-        *events.LISTENERS,
-    )
+def register(app: AsyncApp, command: str) -> None:
+    """Register every listener, the fallbacks last; ``command`` is the configured one."""
+    commands.register(app, command)
+    shortcuts.register(app)
+    unknown_words.register(app)
+    request_form.register(app)
+    own_leave.register(app)
+    interruption_form.register(app)
+    recorded_leave.register(app)
+    record_form.register(app)
+    decisions.register(app)
+    amendments.register(app)
+    home.register(app)
+    calendar.register(app)
+    api_keys.register(app)
+    calendar_feeds.register(app)
+    people.register(app)
+    departments.register(app)
+    leave_types.register(app)
+    organisation.register(app)
+    digests.register(app)
+    display_links.register(app)
+    holidays.register(app)
+    webhooks.register(app)
+    events.register(app)
+    unknown.register(app)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Clicked, Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import decisions as cards
 from bot.message_views import requester_messages
 from bot.messages import home_tab
@@ -179,13 +179,12 @@ def _card(tx: Transaction, amendment_id: str, *, by: Caller, now: datetime) -> A
     return approval_cards.visible_card(tx, amendment.leave_request_id, by=by, now=now)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.AMENDMENT_APPROVE, act=approve),
-    Listener(kind="action", name=ids.AMENDMENT_DECLINE, act=ask_reason),
-    Listener(kind="view", name=ids.AMENDMENT_DECLINE_FORM, act=decline_with_reason),
-    Listener(kind="action", name=ids.WITHDRAW, act=withdraw),
-    Listener(kind="action", name=ids.HOME_WITHDRAW, act=withdraw_on_home),
-    Listener(kind="action", name=ids.HOME_AMENDMENT_APPROVE, act=approve_on_home),
-    Listener(kind="action", name=ids.HOME_AMENDMENT_DECLINE, act=ask_reason_on_home),
-    Listener(kind="view", name=ids.HOME_AMENDMENT_DECLINE_FORM, act=decline_on_home),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.AMENDMENT_APPROVE)(approve)
+    app.action(ids.AMENDMENT_DECLINE)(ask_reason)
+    app.view(ids.AMENDMENT_DECLINE_FORM)(decline_with_reason)
+    app.action(ids.WITHDRAW)(withdraw)
+    app.action(ids.HOME_WITHDRAW)(withdraw_on_home)
+    app.action(ids.HOME_AMENDMENT_APPROVE)(approve_on_home)
+    app.action(ids.HOME_AMENDMENT_DECLINE)(ask_reason_on_home)
+    app.view(ids.HOME_AMENDMENT_DECLINE_FORM)(decline_on_home)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.interaction import identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.views import api_keys as views
 from storage.access import api_keys
 from storage.base.values import Caller
@@ -91,10 +92,9 @@ async def _keys(interaction: Interaction, by: Caller, cursor: str | None = None)
     return await interaction.services.database.read(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.KEYS, act=keys),
-    Listener(kind="action", name=ids.KEYS_MORE, act=more_keys),
-    Listener(kind="action", name=ids.KEY_NEW, act=ask_key),
-    Listener(kind="view", name=ids.KEY_FORM, act=create_key),
-    Listener(kind="action", name=ids.KEY_REVOKE, act=revoke_key),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.KEYS)(keys)
+    app.action(ids.KEYS_MORE)(more_keys)
+    app.action(ids.KEY_NEW)(ask_key)
+    app.view(ids.KEY_FORM)(create_key)
+    app.action(ids.KEY_REVOKE)(revoke_key)

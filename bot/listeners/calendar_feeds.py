@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.interaction import identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.views import calendar_feeds as views
 from storage.access import feeds
 from storage.base.values import Caller
@@ -87,11 +88,10 @@ async def _feeds(interaction: Interaction, by: Caller, cursor: str | None = None
     return await interaction.services.database.write(read)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.FEEDS, act=calendar_feeds),
-    Listener(kind="action", name=ids.FEEDS_MORE, act=more_feeds),
-    Listener(kind="action", name=ids.FEEDS_REGENERATE, act=regenerate),
-    Listener(kind="action", name=ids.FEED_NEW, act=ask_feed),
-    Listener(kind="view", name=ids.FEED_FORM, act=create_feed),
-    Listener(kind="action", name=ids.FEED_REMOVE, act=remove_feed),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.FEEDS)(calendar_feeds)
+    app.action(ids.FEEDS_MORE)(more_feeds)
+    app.action(ids.FEEDS_REGENERATE)(regenerate)
+    app.action(ids.FEED_NEW)(ask_feed)
+    app.view(ids.FEED_FORM)(create_feed)
+    app.action(ids.FEED_REMOVE)(remove_feed)

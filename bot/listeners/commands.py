@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids
 from bot.interaction import identity
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import own_leave, record_form, request_form
 from bot.listeners.overview import calendar
 from bot.listeners.typed import unknown_words, who_is_out
@@ -22,12 +23,6 @@ from storage.leave import ledgers
 
 # As long as a message in Slack may be; nothing that is understood is longer.
 _MAX_TYPED: Final = 3_000
-
-
-def listeners(command: str) -> tuple[Listener, ...]:
-    """The configured command, and ``/leave`` for workspaces in which Slack does not reserve it."""
-    names = dict.fromkeys((command, ids.LEAVE_COMMAND))
-    return tuple(Listener(kind="command", name=name, act=timeoff) for name in names)
 
 
 async def timeoff(interaction: Interaction) -> None:
@@ -108,3 +103,9 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
     "meine": own_leave.show,
     "stornieren": own_leave.show_to_cancel,
 }
+
+
+def register(app: AsyncApp, command: str) -> None:
+    """The configured command, and ``/leave`` for workspaces in which Slack does not reserve it."""
+    for name in dict.fromkeys((command, ids.LEAVE_COMMAND)):
+        app.command(name)(timeoff)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
 
 import structlog
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.payloads import UnexpectedPayload
 from bot.client import slack_web
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Clicked, Interaction
-from bot.interaction.listening import Listener
 from bot.message_views import card as cards
 from bot.message_views import reminders
 from bot.messages import home_tab
@@ -287,12 +286,11 @@ async def show_card(
         _log.warning("slack.card_not_refreshed", reason=slack_web.summary(failure))
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.APPROVE, act=approve),
-    Listener(kind="view", name=ids.APPROVE_ANYWAY_FORM, act=approve_anyway),
-    Listener(kind="action", name=ids.DECLINE, act=ask_reason),
-    Listener(kind="view", name=ids.DECLINE_FORM, act=decline_with_reason),
-    Listener(kind="action", name=ids.REVERSE, act=open_reversal),
-    Listener(kind="view", name=ids.REVERSE_TO_APPROVED_FORM, act=reverse_to_approved),
-    Listener(kind="view", name=ids.REVERSE_TO_DECLINED_FORM, act=reverse_to_declined),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.APPROVE)(approve)
+    app.view(ids.APPROVE_ANYWAY_FORM)(approve_anyway)
+    app.action(ids.DECLINE)(ask_reason)
+    app.view(ids.DECLINE_FORM)(decline_with_reason)
+    app.action(ids.REVERSE)(open_reversal)
+    app.view(ids.REVERSE_TO_APPROVED_FORM)(reverse_to_approved)
+    app.view(ids.REVERSE_TO_DECLINED_FORM)(reverse_to_declined)

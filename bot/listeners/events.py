@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
 
 import structlog
+from slack_bolt.async_app import AsyncApp
 
 from bot.client import slack_users
+from bot.interaction import listening
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
 from storage.slack import profile_sync, slack_installations, slack_workspaces
@@ -72,8 +72,7 @@ def _happened_at(interaction: Interaction) -> datetime:
     return datetime.fromtimestamp(seconds, UTC) + timedelta(milliseconds=999)
 
 
-LISTENERS: Final = (
-    Listener(kind="event", name="user_change", act=user_change),
-    Listener(kind="event", name="app_uninstalled", act=app_uninstalled),
-    Listener(kind="event", name="tokens_revoked", act=tokens_revoked),
-)
+def register(app: AsyncApp) -> None:
+    listening.on_event(app, "user_change", user_change)
+    listening.on_event(app, "app_uninstalled", app_uninstalled)
+    listening.on_event(app, "tokens_revoked", tokens_revoked)

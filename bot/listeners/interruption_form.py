@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.block_kit import View
 from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.messages import home_tab
 from bot.views import request_values
 from bot.views.changed_leave import interruption_form
@@ -129,7 +129,6 @@ def _within(draft: Draft, request: LeaveRequest) -> Draft:
     return draft
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.INTERRUPT, act=open_form),
-    Listener(kind="view", name=ids.INTERRUPTION_FORM, act=submitted),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.INTERRUPT)(open_form)
+    app.view(ids.INTERRUPTION_FORM)(submitted)

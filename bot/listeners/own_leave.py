@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.language import gettext
 from bot.blocks import words
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import request_form
 from bot.message_views import answers, requester_messages
 from bot.message_views.answers import OwnLeave
@@ -144,9 +144,8 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     )
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.CANCEL, act=cancel),
-    Listener(kind="action", name=ids.ASK_AGAIN, act=ask_again),
-    Listener(kind="action", name=ids.STILL_SICK, act=still_sick),
-    Listener(kind="action", name=ids.CANCEL_LISTED, act=cancel_listed),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.CANCEL)(cancel)
+    app.action(ids.ASK_AGAIN)(ask_again)
+    app.action(ids.STILL_SICK)(still_sick)
+    app.action(ids.CANCEL_LISTED)(cancel_listed)

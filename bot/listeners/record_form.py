@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.admin_views import people as people_views
 from bot.base import ids
 from bot.base.block_kit import Block, View
@@ -15,7 +17,6 @@ from bot.blocks import words
 from bot.client import slack_users
 from bot.interaction import errors, identity, modals, typed_context
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import form_refusals
 from bot.listeners import request_form as own_form
 from bot.typed import typed_leave, typed_people
@@ -381,12 +382,11 @@ def _types(leave_types: Iterable[LeaveType], by: Caller) -> list[LeaveType]:
     ]
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.HOME_RECORD, act=open_form),
-    Listener(kind="options", name=ids.RECORD_PERSON, act=offer_people),
-    Listener(kind="action", name=ids.RECORD_PERSON, act=recount),
-    Listener(kind="options", name=ids.RECORD_COVER, act=offer_covers),
-    Listener(kind="action", name=ids.RECORD_COVER, act=recount),
-    Listener(kind="action", name=ids.RECORD_RECOUNT, act=recount),
-    Listener(kind="view", name=ids.RECORD_FORM, act=submitted),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.HOME_RECORD)(open_form)
+    app.options(ids.RECORD_PERSON)(offer_people)
+    app.action(ids.RECORD_PERSON)(recount)
+    app.options(ids.RECORD_COVER)(offer_covers)
+    app.action(ids.RECORD_COVER)(recount)
+    app.action(ids.RECORD_RECOUNT)(recount)
+    app.view(ids.RECORD_FORM)(submitted)

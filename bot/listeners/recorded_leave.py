@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.language import gettext
 from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.message_views import recorded_leave, requester_messages
 from bot.views import notice
 from storage.base.errors import AlreadyObjected, InvalidTransition
@@ -58,7 +57,6 @@ async def _card(interaction: Interaction, by: Caller) -> ApprovalCard:
     )
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.OBJECT, act=object_to),
-    Listener(kind="action", name=ids.CANCEL_RECORDED, act=cancel),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.OBJECT)(object_to)
+    app.action(ids.CANCEL_RECORDED)(cancel)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids, payloads
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity, typed_context
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import form_refusals, interruption_form
 from bot.typed import typed_leave
 from bot.typed.typed_leave import ParsedLeave
@@ -420,12 +421,11 @@ def _edit(
     return leave_requests.edit(tx, request_id, changes, by=by, now=now)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.RECOUNT, act=recount),
-    Listener(kind="action", name=ids.COVER_SEARCH, act=recount),
-    Listener(kind="options", name=ids.COVER_SEARCH, act=offer_covers),
-    Listener(kind="action", name=ids.EDIT, act=open_edit),
-    Listener(kind="action", name=ids.OTHER_COVER, act=open_other_cover),
-    Listener(kind="view", name=ids.REQUEST_FORM, act=submitted),
-    Listener(kind="view", name=ids.EDIT_FORM, act=edited),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.RECOUNT)(recount)
+    app.action(ids.COVER_SEARCH)(recount)
+    app.options(ids.COVER_SEARCH)(offer_covers)
+    app.action(ids.EDIT)(open_edit)
+    app.action(ids.OTHER_COVER)(open_other_cover)
+    app.view(ids.REQUEST_FORM)(submitted)
+    app.view(ids.EDIT_FORM)(edited)

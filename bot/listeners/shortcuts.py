@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.interaction.listening import Listener
 from bot.listeners import request_form
 
-LISTENERS: Final = (
-    Listener(kind="shortcut", name=ids.REQUEST_SHORTCUT, act=request_form.open_form),
-)
+
+def register(app: AsyncApp) -> None:
+    app.shortcut(ids.REQUEST_SHORTCUT)(request_form.open_form)

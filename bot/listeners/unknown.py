@@ -5,14 +5,18 @@ Old buttons and forms may still be open after an upgrade.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base.language import gettext
-from bot.interaction import identity
+from bot.interaction import identity, listening
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.message_views import replies
 from bot.views import notice
+
+_ANY: Final = re.compile("")
 
 
 async def unknown_command(interaction: Interaction) -> None:
@@ -39,12 +43,11 @@ async def ignored(interaction: Interaction) -> None:
     """Only acknowledge."""
 
 
-LISTENERS: Final = (
-    Listener(kind="command", name="", act=unknown_command),
-    Listener(kind="action", name="", act=unknown_action),
-    Listener(kind="shortcut", name="", act=outdated),
-    Listener(kind="view", name="", act=outdated),
-    Listener(kind="view_closed", name="", act=ignored),
-    Listener(kind="options", name="", act=ignored),
-    Listener(kind="event", name="", act=ignored),
-)
+def register(app: AsyncApp) -> None:
+    app.command(_ANY)(unknown_command)
+    app.action(_ANY)(unknown_action)
+    app.shortcut(_ANY)(outdated)
+    app.view(_ANY)(outdated)
+    app.view_closed(_ANY)(ignored)
+    app.options(_ANY)(ignored)
+    listening.on_event(app, _ANY, ignored)

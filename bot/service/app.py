@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,17 +13,16 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.routing import Route
 
+from bot import listeners
 from bot.base.language import gettext_noop
 from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.client.installed_workspaces import InstalledWorkspaces
 from bot.client.one_workspace import OneWorkspace
 from bot.client.workspaces import Workspaces
-from bot.interaction import errors
+from bot.interaction import listening
 from bot.interaction.interaction import WORKSPACE
-from bot.interaction.listening import Listener, register
 from bot.interaction.services import CheckUrl, Services
-from bot.listeners import registered, unknown
 from bot.messages.digests import Digests
 from bot.messages.directory_sync import DirectorySync
 from bot.messages.home_tab import Homes
@@ -89,14 +88,14 @@ def build_app(
     settings: SlackSettings,
     database: Database,
     clock: Callable[[], datetime],
-    listeners: Sequence[Listener] | None = None,
+    register: Callable[[AsyncApp], None] | None = None,
     check_webhook_url: CheckUrl | None = None,
     support_contact: str = "",
 ) -> SlackApp:
     """Build the app for one configured workspace, or for those that install it; makes no calls.
 
-    ``clock`` returns aware UTC datetimes. ``listeners`` defaults to all of them. Without
-    ``check_webhook_url``, webhooks cannot be added in Slack.
+    ``clock`` returns aware UTC datetimes. ``register`` registers other listeners than Hiatus's.
+    Without ``check_webhook_url``, webhooks cannot be added in Slack.
     """
     slack = slack_web.new_client(settings, None)
     workspaces = _workspaces(settings, slack, database, clock)
@@ -114,8 +113,11 @@ def build_app(
     services.refresh_home = homes.enqueue
     welcomes = Welcomes(command=settings.command, support_contact=support_contact)
     bolt = _bolt(settings, workspaces)
-    register(bolt, services, registered(settings.command) if listeners is None else listeners)
-    register(bolt, services, unknown.LISTENERS)
+    listening.attach(bolt, services)
+    if register is None:
+        listeners.register(bolt, settings.command)
+    else:
+        register(bolt)
     return SlackApp(
         bolt=bolt,
         notifier=Notifier(database, workspaces, clock, homes, welcomes),
@@ -163,7 +165,7 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
             bot_token=workspace.client.token if workspace else None,
         )
 
-    bolt = AsyncApp(
+    return AsyncApp(
         # With an authorize function Bolt ignores the mode in environment variables; with a client
         # without a token it does not warn about two tokens.
         client=slack_web.new_client(settings, None),
@@ -173,5 +175,3 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
         logger=slack_web.LOGGER,
         name="hiatus",
     )
-    bolt.error(errors.on_error)
-    return bolt

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.base import ids
-from bot.interaction.listening import Listener
+from tests.bot.registrations import Listener
 from tests.fakes.slack import Answer, LoopbackSlack
 
 Payload = dict[str, Any]

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.interaction.services import ANSWER_SECONDS
 from storage.access import api_keys, authentication
 from storage.admin import people_status
@@ -24,6 +23,7 @@ from storage.directory import people_lists, people_rows, slack_locales
 from storage.events import audit_log
 from storage.slack import join_policy, profile_sync, slack_events, slack_installations
 from tests.bot.browser import Browser, by_oauth
+from tests.bot.registrations import Listener
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
 from tests.bot.world import ADA, EVE, World
 from tests.builders import NOW, a_person, a_slack_profile, an_organisation

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from bot.interaction import errors
-from bot.interaction.interaction import Interaction, Kind
-from bot.interaction.listening import Listener
+from bot.interaction.interaction import Interaction
 from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, send_all
+from tests.bot.registrations import Kind, Listener
 from tests.bot.world import ADA, UNHURRIED_SECONDS, World
 from tests.fakes.slack import LoopbackSlack
 

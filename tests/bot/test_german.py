@@ -16,7 +16,7 @@ import pytest
 
 from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
-from bot.listeners import commands, registered
+from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
 from storage.access import api_keys, display_links, feeds
@@ -31,6 +31,7 @@ from storage.leave.drafts import Draft
 from storage.leave.recorded import objections, recording
 from storage.webhooks import webhooks
 from tests import catalogues, slack_types
+from tests.bot.registrations import registered
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request
 from tests.fakes.slack import Answer, View
@@ -44,7 +45,7 @@ URL: Final = "https://93.184.215.14/hook"
 # Events that show nothing.
 SILENT: Final = {
     (listener.kind, listener.name)
-    for listener in registered("/timeoff")
+    for listener in registered()
     if listener.kind == "event" and listener.name != "app_home_opened"
 }
 # Actions that remove something come after all others.
@@ -490,7 +491,7 @@ def test_generated_secrets_are_not_taken_for_english(secret: str) -> None:
 def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path: Path) -> None:
     anna = Visitor(german)
 
-    for listener in registered("/timeoff"):
+    for listener in registered():
         if listener.kind == "command":
             # The same command under its other name needs no second round.
             typed = [*commands.SUBCOMMANDS, *TYPED] if listener.name == ids.COMMAND else [""]
@@ -535,6 +536,6 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     english = English()
     english_words = {text: english.words_in(text) for text in all_texts(anna)}
     assert {text: words for text, words in english_words.items() if words} == {}
-    every = {(listener.kind, listener.name) for listener in registered("/timeoff")}
+    every = {(listener.kind, listener.name) for listener in registered()}
     assert every - anna.reached == SILENT
     assert slack_types.problems_of(german.slack, tmp_path) == []

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from bot.listeners import registered
 from storage.db.database import Database
 from storage.db.tables import TABLES
 from storage.slack import slack_installations, slack_workspaces
 from tests.bot.anything import Subject, send_all
 from tests.bot.browser import Browser, by_oauth
+from tests.bot.registrations import registered
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack
@@ -29,7 +29,7 @@ from tests.fakes.slack import LoopbackSlack
 NOTE = "Only for my approvers"
 # In the other workspace; the second has the same id there as Grace has in Acme's.
 INTRUDERS = ("UMALLORY", GRACE)
-LISTENERS = {f"{listener.kind}:{listener.name}": listener for listener in registered("/timeoff")}
+LISTENERS = {f"{listener.kind}:{listener.name}": listener for listener in registered()}
 # Each of these removes the intruder or the app, which would hide defects of later listeners.
 ENDINGS = ("event:user_change", "event:app_uninstalled", "event:tokens_revoked")
 TRIED = {name: [name] for name in ENDINGS} | {

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from bot.base import ids
 from bot.base.settings import command_problem
-from bot.listeners import registered
 from bot.service import manifest, operator_commands
 from playground.loopback import web_api
+from tests.bot.registrations import registered
 from tests.bot.world import World
 
 ROOT = Path(__file__).parents[2]
 
-LISTENERS = registered("/timeoff")
+LISTENERS = registered()
 HTTP: Any = yaml.safe_load(manifest.render(manifest.EXAMPLE_URL))
 SOCKET: Any = yaml.safe_load(manifest.render(None, is_socket_mode=True))
 

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.base import ids
-from bot.interaction.listening import Listener
-from bot.listeners import registered, unknown
+from bot.listeners import unknown
 from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, payloads
 from tests.bot.conftest import Logged
+from tests.bot.registrations import Listener, registered
 from tests.bot.world import ADA, FIRST_DAY, GRACE, LAST_DAY, PATIENCE_SECONDS, World
 from tests.fakes.slack import LoopbackSlack
 
@@ -429,7 +429,7 @@ def test_an_odd_member_of_any_payload_causes_no_server_error(
         about = Subject(card.id, world.leave_type("annual"), message.channel, message.ts)
         usual = [
             (listener.kind, payload)
-            for listener in registered("/timeoff")
+            for listener in registered()
             for payload in payloads(slack, listener, GRACE, about)
         ]
 

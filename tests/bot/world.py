@@ -20,7 +20,6 @@ from starlette.applications import Starlette
 
 from bot.base import ids
 from bot.base.settings import SlackSettings
-from bot.interaction.listening import Listener
 from bot.messages.notifications import Claimed
 from bot.service import socket as slack_socket
 from bot.service.app import SlackApp, build_app
@@ -34,6 +33,7 @@ from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
 from storage.notifications.notifications import Outcome
 from storage.slack import slack_workspaces
+from tests.bot.registrations import Listener, only
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View
 
@@ -118,7 +118,7 @@ class World:
             ),
             app_database or database,
             self.clock,
-            listeners,
+            None if listeners is None else only(*listeners),
         )
         # Longer than Slack waits: a busy machine fails no test. Tests of a limit set their own.
         self.app.services.answer_seconds = self.app.services.open_seconds = UNHURRIED_SECONDS

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids
 from bot.blocks import calendar
 from bot.blocks.calendar_pages import CalendarPage, CalendarScope
 from bot.interaction import identity, modals, typed_context
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.message_views import calendar as messages
 from bot.typed import typed_weeks
 from bot.views import calendar as views
@@ -185,11 +186,10 @@ def _today(tx: Transaction, *, by: Caller, now: datetime) -> date:
     return local_day(now, user.timezone or config.organisation.timezone)
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.CALENDAR, act=open_modal),
-    Listener(kind="action", name=ids.CALENDAR_BACK, act=turn),
-    Listener(kind="action", name=ids.CALENDAR_FORTH, act=turn),
-    Listener(kind="action", name=ids.CALENDAR_SCOPE, act=turn),
-    Listener(kind="action", name=ids.CALENDAR_FIRST, act=turn),
-    Listener(kind="action", name=ids.CALENDAR_NEXT, act=turn),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.CALENDAR)(open_modal)
+    app.action(ids.CALENDAR_BACK)(turn)
+    app.action(ids.CALENDAR_FORTH)(turn)
+    app.action(ids.CALENDAR_SCOPE)(turn)
+    app.action(ids.CALENDAR_FIRST)(turn)
+    app.action(ids.CALENDAR_NEXT)(turn)

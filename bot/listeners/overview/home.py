@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.admin_listeners import digests, leave_types, organisation, people
 from bot.base import ids
-from bot.interaction import errors, identity, modals
+from bot.interaction import errors, identity, listening, modals
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import calendar_feeds, request_form
 from bot.listeners.decisions import card_to_decide, not_enough
 from bot.messages import home_tab
@@ -156,16 +156,15 @@ async def _act(interaction: Interaction, act: Callable[[Transaction, Caller], ob
     await home_tab.show_again(interaction, by)
 
 
-LISTENERS: Final = (
-    Listener(kind="event", name="app_home_opened", act=opened),
-    Listener(kind="action", name=ids.HOME_REQUEST, act=request_leave),
-    Listener(kind="action", name=ids.HOME_NEXT, act=paginate),
-    Listener(kind="action", name=ids.HOME_FIRST, act=paginate),
-    Listener(kind="action", name=ids.HOME_SCOPE, act=paginate),
-    Listener(kind="action", name=ids.CHECKLIST_STEP, act=open_step),
-    Listener(kind="action", name=ids.CHECKLIST_HIDE, act=hide_checklist),
-    Listener(kind="action", name=ids.HOME_CANCEL, act=cancel),
-    Listener(kind="action", name=ids.HOME_APPROVE, act=approve),
-    Listener(kind="action", name=ids.HOME_DECLINE, act=ask_reason),
-    Listener(kind="view", name=ids.HOME_DECLINE_FORM, act=decline_with_reason),
-)
+def register(app: AsyncApp) -> None:
+    listening.on_event(app, "app_home_opened", opened)
+    app.action(ids.HOME_REQUEST)(request_leave)
+    app.action(ids.HOME_NEXT)(paginate)
+    app.action(ids.HOME_FIRST)(paginate)
+    app.action(ids.HOME_SCOPE)(paginate)
+    app.action(ids.CHECKLIST_STEP)(open_step)
+    app.action(ids.CHECKLIST_HIDE)(hide_checklist)
+    app.action(ids.HOME_CANCEL)(cancel)
+    app.action(ids.HOME_APPROVE)(approve)
+    app.action(ids.HOME_DECLINE)(ask_reason)
+    app.view(ids.HOME_DECLINE_FORM)(decline_with_reason)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+
+from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
-from bot.interaction.listening import Listener
 from bot.listeners import record_form, request_form
 from bot.typed import typed_leave, typed_types
 from bot.typed.typed_leave import ParsedLeave
@@ -121,7 +121,6 @@ async def open_recording(interaction: Interaction) -> None:
     await record_form.open_filled_in(interaction, user_id, request_values.unpacked(packed))
 
 
-LISTENERS: Final = (
-    Listener(kind="action", name=ids.OPEN_UNDERSTOOD, act=open_own),
-    Listener(kind="action", name=ids.RECORD_UNDERSTOOD, act=open_recording),
-)
+def register(app: AsyncApp) -> None:
+    app.action(ids.OPEN_UNDERSTOOD)(open_own)
+    app.action(ids.RECORD_UNDERSTOOD)(open_recording)
