@@ -34,6 +34,7 @@ _TITLES: Final = {
     428: "Precondition required",
     429: "Too many requests",
     500: "Internal server error",
+    501: "Not implemented",
     503: "Service unavailable",
 }
 

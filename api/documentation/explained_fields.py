@@ -43,6 +43,10 @@ OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
         "Hiatus failed. The error was logged with the request's id.",
         "Try again. If it happens again, send the `request_id` to the operator.",
     ),
+    "pictures_unavailable": (
+        "PNG pictures of wallcharts need packages that this server does not have.",
+        "Use `.svg` instead of `.png`, or ask the operator to install the extra `pictures`.",
+    ),
     "unavailable": (
         "The database cannot be reached right now. Nothing was changed.",
         "Wait for the seconds in `Retry-After` and send the same request again.",

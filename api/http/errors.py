@@ -100,6 +100,12 @@ HTTP_PROBLEMS: Final[Mapping[int, tuple[str, str, str]]] = {
         "Something went wrong on our side.",
         "If it happens again, send the request_id to the operator.",
     ),
+    501: (
+        "pictures_unavailable",
+        "This server draws no PNG pictures.",
+        "Use the SVG: .svg instead of .png in the address. The operator can install the extra "
+        "`pictures`.",
+    ),
     503: ("unavailable", "The database is unavailable.", "Nothing was changed. Try again soon."),
 }
 # A 503 after which something may have changed.

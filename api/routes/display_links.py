@@ -17,9 +17,8 @@ from api.http.operations import operation
 from api.schemas.bodies import DisplayLinkChanges, NewDisplayLink
 from api.schemas.feed_records import Url
 from api.schemas.lists import Listing, listing
-from storage.access import display_links
+from storage.access import display_links, wallchart
 from storage.access.display_links import DisplayLink
-from storage.access.wallcharts import wallchart
 from storage.base.records import Id
 from storage.db.database import Transaction
 from storage.directory import people_changes

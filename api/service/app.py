@@ -43,7 +43,7 @@ from api.routes import (
 from api.routes import metrics as metrics_route
 from api.service.request_middleware import RequestMiddleware
 from api.service.tracing_middleware import TracingMiddleware
-from api.wallchart import wallchart_endpoint, wallchart_openapi
+from api.wallchart import wallchart_endpoint, wallchart_requests
 from api.website import welcome
 from api.website.welcome import Website
 from storage.base.monitoring import tracing
@@ -75,7 +75,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
 # Paths without a key and without an Operation.
 OTHER_PATHS: Final[Mapping[str, Mapping[str, object]]] = {
     **feed_endpoint.PATHS,
-    **wallchart_openapi.PATHS,
+    **wallchart_requests.PATHS,
     **health.PATHS,
     **metrics_route.PATHS,
 }

@@ -11,9 +11,11 @@ import re
 import subprocess
 import sys
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from typing import Final
 
 SECONDS: Final = 30
+_PACKAGES: Final = ("resvg_py", "ttf_opensans")
 # Open Sans has Latin, Greek, Cyrillic and punctuation.
 _OTHER_SCRIPTS: Final = re.compile("[\u0530-\u1dff\u2123-\U0010ffff]")
 
@@ -24,6 +26,11 @@ _ENVIRONMENT: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LD_LIBRARY_P
 
 class NotDrawn(Exception):
     """The process failed or took too long."""
+
+
+def is_installed() -> bool:
+    """Whether this deployment has the extra ``pictures``."""
+    return all(find_spec(name) is not None for name in _PACKAGES)
 
 
 def png(svg: bytes) -> bytes:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Awaitable
-from contextlib import suppress
-from functools import partial
-from typing import Final, TypeVar
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final, Literal
 
 import structlog
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -24,9 +26,7 @@ from api.feeds.feed_endpoint import opened_by
 from api.http.conditions import tags_in
 from api.http.context import Services
 from api.http.errors import RateLimited
-from api.wallchart import rasteriser
-from api.wallchart.turns import Turns
-from api.wallchart.wallchart_cache import Format, Rendered, Subject, Version, WallchartCache
+from api.wallchart import rasteriser, rendering
 from api.wallchart.wallchart_requests import (
     DisplayRequest,
     WallchartRequest,
@@ -36,13 +36,15 @@ from api.wallchart.wallchart_requests import (
 )
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
-from storage.access import display_links, feed_owners
+from storage.access import display_links, feed_owners, wallchart
 from storage.access.display_links import Display
 from storage.access.feed_owners import FeedOwner
-from storage.access.wallcharts import wallchart
+from storage.base.caches import LRUCache
 from storage.base.clock import local_day
 from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
 from storage.db.database import Transaction
+
+Format = Literal["html", "svg", "png"]
 
 _MEDIA_TYPES: Final[dict[Format, str]] = {
     "html": "text/html; charset=utf-8",
@@ -63,14 +65,17 @@ _PAGE_POLICY: Final = (
 )
 _PICTURE_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 
-T = TypeVar("T")
-
 # How often the page of a display link reloads itself, and how soon when the database is away.
 RELOAD_SECONDS: Final = 600
 SOON_SECONDS: Final = 60
 
-# The client has gone, so it gets no response: nginx's status for the log.
-_DISCONNECTED: Final = 499
+MAX_AT_ONCE: Final = 2
+# Drawn within half the time that proxies wait for a response, even if each takes a second.
+MAX_WAITING: Final = 14
+RETRY_AFTER_SECONDS: Final = 5
+
+_MAX_RENDERED_BYTES: Final = 8_000_000
+_MAX_DRAWN_BYTES: Final = 4_000_000
 
 _log = structlog.stdlib.get_logger("hiatus.wallchart")
 
@@ -82,15 +87,38 @@ def routes(services: Services) -> list[Route]:
     ]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Subject:
+    """Everything that a chart depends on: ``owner`` has the versions of the data."""
+
+    owner: FeedOwner | Display
+    token: str
+    request: WallchartRequest | DisplayRequest
+    is_picture: bool
+    language: str
+    today: date
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Rendered:
+    """A chart's page or SVG. ``policy`` is its Content-Security-Policy."""
+
+    content: bytes
+    version: str
+    policy: str
+
+
 class WallchartEndpoint:
     """One query finds the owner and says whether the chart may have changed.
 
-    Only if it has, the chart is read and rendered, on a thread.
+    Only if it has, the chart is read and rendered, on a thread. The caches never decide whether a
+    chart is current: charts of equal owners on the same day are equal.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._cache = WallchartCache()
+        self._rendered: LRUCache[_Subject, _Rendered] = LRUCache(_MAX_RENDERED_BYTES)
+        self._drawn: LRUCache[str, bytes] = LRUCache(_MAX_DRAWN_BYTES)
         self._turns = Turns()
 
     async def respond(self, request: Request) -> Response:
@@ -98,8 +126,6 @@ class WallchartEndpoint:
         language = preferred(request.headers.get("accept-language", ""), (*TEXTS,))
         try:
             return await self._respond(request, language)
-        except ClientDisconnect:
-            return Response(status_code=_DISCONNECTED)
         except (NotFound, RateLimited, InvalidInput, DatabaseUnavailable) as error:
             # Screens without a keyboard need a page that reloads itself.
             is_display = request.path_params["token"].startswith(display_links.PREFIX)
@@ -110,41 +136,41 @@ class WallchartEndpoint:
 
     async def _respond(self, request: Request, language: str) -> Response:
         token, format_ = _token_and_format(request.path_params["token"])
-        subject = await self._subject(request, token, format_, language)
+        subject = await self._subject(
+            request, token, is_picture=format_ != "html", language=language
+        )
+        if format_ == "png" and not rasteriser.is_installed():
+            raise HTTPException(501)
+        rendered = self._rendered.get(subject)
+        if rendered is None:
+            rendered = await self._services.database.read_long(_load_and_render, subject)
+            self._rendered.put(subject, rendered, len(rendered.content))
         is_compressed = format_ != "png" and prefers_gzip(
             request.headers.get("accept-encoding", "")
         )
-        rendered = None
-        version = self._cache.version(subject, is_compressed=is_compressed)
-        if version is None:
-            rendered = await self._services.database.read_long(_load_and_render, subject)
-            version = self._cache.add_version(subject, rendered, is_compressed=is_compressed)
+        # Each coding is a representation with its own entity tag (RFC 9110, 8.8.3.3).
+        tag = f'"{rendered.version}-{format_}{"-gzip" if is_compressed else ""}"'
         headers = _HEADERS | {
             "Content-Language": TEXTS[language]["lang"],
-            "Content-Security-Policy": version.policy,
-            "ETag": version.tag,
+            "Content-Security-Policy": rendered.policy,
+            "ETag": tag,
         }
         if isinstance(subject.owner, Display) and format_ == "html":
             headers["Refresh"] = str(RELOAD_SECONDS)
         tags = tags_in(request.headers.raw, b"if-none-match")
-        if tags is not None and tags.match_weakly(version.tag.encode()):
+        if tags is not None and tags.match_weakly(tag.encode()):
             return Response(status_code=304, headers=headers)
-        contents = self._cache.contents(version)
-        if contents is None:
-            if rendered is None:
-                rendered = await self._services.database.read_long(_load_and_render, subject)
-            if format_ == "png":
-                contents = await _while_connected(request, self._drawn(subject, version, rendered))
-            else:
-                contents = await _encoded(rendered, is_compressed=is_compressed)
-                self._cache.add_contents(version, contents)
-        if is_compressed:
+        contents = rendered.content
+        if format_ == "png":
+            contents = await self._png(rendered, subject.owner.organisation_id)
+        elif is_compressed:
             headers["Content-Encoding"] = "gzip"
+            contents = await run_in_threadpool(gzip.compress, contents, 5, mtime=0)
         return Response(contents, 200, headers, _MEDIA_TYPES[format_])
 
     async def _subject(
-        self, request: Request, token: str, format_: Format, language: str
-    ) -> Subject:
+        self, request: Request, token: str, *, is_picture: bool, language: str
+    ) -> _Subject:
         """Raises NotFound, RateLimited and InvalidInput."""
         query, now = request.query_params, self._services.clock()
         owner: FeedOwner | Display
@@ -166,62 +192,66 @@ class WallchartEndpoint:
             )
             today = local_day(now, owner.timezone)
             asked = wallchart_request(query, today)
-        return Subject(
+        return _Subject(
             owner=owner,
             token=token,
             request=asked,
-            format=format_,
+            is_picture=is_picture,
             language=language,
             today=today,
         )
 
-    async def _drawn(self, subject: Subject, version: Version, rendered: Rendered) -> bytes:
-        """The PNG, also cached. Raises RateLimited."""
-        async with self._turns.turn(subject.owner.organisation_id):
+    async def _png(self, rendered: _Rendered, organisation_id: str) -> bytes:
+        """The picture, also cached. Raises RateLimited."""
+        async with self._turns.turn(organisation_id):
             # Many screens may wait for the same picture.
-            drawn = self._cache.contents(version)
+            drawn = self._drawn.get(rendered.version)
             if drawn is None:
-                drawn = await _rasterised(rendered.content)
-                self._cache.add_contents(version, drawn)
+                try:
+                    drawn = await run_in_threadpool(rasteriser.png, rendered.content)
+                except rasteriser.NotDrawn as error:
+                    _log.warning("wallchart.not_drawn", reason=str(error))
+                    raise HTTPException(503) from error
+                self._drawn.put(rendered.version, drawn, len(drawn))
             return drawn
 
 
-async def _while_connected(request: Request, work: Awaitable[T]) -> T:
-    """Cancels the work if the client disconnects first. Raises ClientDisconnect."""
-    task, disconnected = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait((task, disconnected), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientDisconnect
-        return await task
-    finally:
-        task.cancel()
-        disconnected.cancel()
+@dataclass(kw_only=True, slots=True)
+class _Queue:
+    requests: int = 0
+    at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
 
 
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+class Turns:
+    """Turns at drawing, one at a time: each picture takes one processor and much memory.
 
+    First come, first served, with at most two pictures of an organisation: the one that is drawn
+    and the next. Its others wait until one of these is done, so another organisation waits for two
+    pictures at most, and not for all of them.
+    """
 
-async def _rasterised(svg: bytes) -> bytes:
-    drawing = asyncio.ensure_future(run_in_threadpool(rasteriser.png, svg))
-    try:
-        return await asyncio.shield(drawing)
-    except asyncio.CancelledError:
-        # The process does not end with the request: the turn lasts until it does.
-        with suppress(rasteriser.NotDrawn):
-            await drawing
-        raise
-    except rasteriser.NotDrawn as error:
-        _log.warning("wallchart.not_drawn", reason=str(error))
-        raise HTTPException(503) from error
+    def __init__(self) -> None:
+        self._drawing = asyncio.Semaphore(1)
+        self._queues: dict[str, _Queue] = {}
 
-
-async def _encoded(rendered: Rendered, *, is_compressed: bool) -> bytes:
-    if is_compressed:
-        return await run_in_threadpool(partial(gzip.compress, rendered.content, 5, mtime=0))
-    return rendered.content
+    @asynccontextmanager
+    async def turn(self, organisation_id: str) -> AsyncIterator[None]:
+        """Raises RateLimited if too many of the organisation's pictures wait."""
+        queue = self._queues.setdefault(organisation_id, _Queue())
+        if queue.requests >= MAX_AT_ONCE + MAX_WAITING:
+            raise RateLimited(
+                "Too many pictures of this organisation are being drawn; try again in "
+                f"{RETRY_AFTER_SECONDS} seconds.",
+                RETRY_AFTER_SECONDS,
+            )
+        queue.requests += 1
+        try:
+            async with queue.at_once, self._drawing:
+                yield
+        finally:
+            queue.requests -= 1
+            if not queue.requests:
+                del self._queues[organisation_id]
 
 
 def _token_and_format(name: str) -> tuple[str, Format]:
@@ -232,11 +262,8 @@ def _token_and_format(name: str) -> tuple[str, Format]:
     return name, "html"
 
 
-def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
+def _load_and_render(tx: Transaction, subject: _Subject) -> _Rendered:
     """Raises InvalidInput for an unknown department."""
-    # Jinja2 takes memory, and many deployments have no wallchart.
-    from api.wallchart import rendering
-
     owner, request = subject.owner, subject.request
     scope = "org" if isinstance(request, DisplayRequest) else request.scope
     is_display = isinstance(owner, Display)
@@ -251,19 +278,22 @@ def _load_and_render(tx: Transaction, subject: Subject) -> Rendered:
         day_count=(request.last_day - request.first_day).days + 1,
         page=request.page,
         # What is embedded or hung up is read by others.
-        hides_own=scope == "org" or subject.format != "html",
+        hides_own=scope == "org" or subject.is_picture,
     )
     if request.department_id is not None and request.department_id not in chart.config.departments:
         # A display link is revoked with its department, which happened just now.
         raise NotFound("wallchart") if is_display else unknown_department()
     language, today = subject.language, subject.today
-    if subject.format != "html":
-        picture = rendering.svg(chart, request, language=language, today=today)
-        return Rendered(content=picture, policy=_PICTURE_POLICY)
-    page = rendering.page(
-        chart, request, language=language, today=today, token=subject.token, style=_style()
-    )
-    return Rendered(content=page.html, policy=_PAGE_POLICY.format(f"'sha256-{page.style_hash}'"))
+    if subject.is_picture:
+        content = rendering.svg(chart, request, language=language, today=today)
+        policy = _PICTURE_POLICY
+    else:
+        page = rendering.page(
+            chart, request, language=language, today=today, token=subject.token, style=_style()
+        )
+        content, policy = page.html, _PAGE_POLICY.format(f"'sha256-{page.style_hash}'")
+    version = hashlib.sha256(content).hexdigest()[:32]
+    return _Rendered(content=content, version=version, policy=policy)
 
 
 def _error_page(
@@ -271,8 +301,6 @@ def _error_page(
     language: str,
     is_display: bool,
 ) -> Response:
-    from api.wallchart import rendering
-
     status, name, headers = 422, "bad_query", {}
     if isinstance(error, NotFound):
         status, name = 404, "bad_link"

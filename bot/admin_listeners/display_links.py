@@ -15,9 +15,8 @@ from bot.blocks import fields, layout, text
 from bot.interaction import modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from storage.access import display_links
+from storage.access import display_links, wallchart
 from storage.access.display_links import DisplayLink
-from storage.access.wallcharts import wallchart
 from storage.base.values import Caller, Department
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf

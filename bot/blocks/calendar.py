@@ -16,7 +16,7 @@ from slack_sdk.models.blocks import TableBlock
 from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.blocks import text, words
-from storage.access.wallcharts.chart_values import Day, Off, PersonDays, ShownType, Wallchart
+from storage.access.wallchart import Day, Off, PersonDays, ShownType, Wallchart
 from storage.base.values import HalfDay
 from storage.rules import working_week
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING

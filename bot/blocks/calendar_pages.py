@@ -10,7 +10,7 @@ from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, text
-from storage.access.wallcharts.chart_values import Wallchart
+from storage.access.wallchart import Wallchart
 
 CalendarScope = Literal["team", "department", "everyone"]
 

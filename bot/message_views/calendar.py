@@ -8,7 +8,7 @@ from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, ngettext
 from bot.blocks import calendar, calendar_pages, text, words
 from bot.blocks.calendar_pages import CalendarPage
-from storage.access.wallcharts.chart_values import Wallchart
+from storage.access.wallchart import Wallchart
 
 # For the number of lines that are left out.
 _ROOM_FOR_MORE: Final = 40

@@ -11,7 +11,7 @@ from bot.base.language import gettext
 from bot.blocks import calendar, calendar_pages, layout, text, words
 from bot.blocks.calendar_pages import CalendarPage
 from bot.message_views.calendar import title
-from storage.access.wallcharts.chart_values import Day, PersonDays, Wallchart
+from storage.access.wallchart import Day, PersonDays, Wallchart
 
 # So long that the lines of a day, at most one holiday and one leave a person, fit in a section.
 _MAX_HOLIDAY: Final = 80

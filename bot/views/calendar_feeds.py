@@ -8,7 +8,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.blocks import fields, layout, text, words
-from storage.access.wallcharts import wallchart
+from storage.access import wallchart
 from storage.base.calendar_values import CalendarFeed
 from storage.db.pages import Page
 

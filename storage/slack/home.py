@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 
-from storage.access import absences
-from storage.access.wallcharts import wallchart
-from storage.access.wallcharts.chart_values import Wallchart
+from storage.access import absences, wallchart
+from storage.access.wallchart import Wallchart
 from storage.base.calendar_values import Absence
 from storage.base.clock import local_day
 from storage.base.errors import NotFound, UnusableCursor

@@ -20,10 +20,9 @@ import pytest
 from api.base.settings import ApiSettings
 from api.service import app
 from api.wallchart import rasteriser
-from api.wallchart.cells import ink_on
-from storage.access import feeds
-from storage.access.wallcharts import wallchart
-from storage.access.wallcharts.chart_values import MAX_PEOPLE
+from api.wallchart.chart import ink_on
+from storage.access import feeds, wallchart
+from storage.access.wallchart import MAX_PEOPLE
 from storage.admin import people, people_status
 from storage.base.monitoring.measurements import FAMILIES, Timings
 from storage.base.values import User
@@ -492,6 +491,20 @@ def test_unknown_and_revoked_tokens_are_the_same_404(office: Office) -> None:
     ]
     assert {answer.status_code for answer in answers} == {404}
     assert {answer.json()["detail"] for answer in answers} == {"There is no such wallchart."}
+
+
+def test_a_server_without_the_packages_for_pictures_says_so(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+
+    refused = office.client.get(f"/wallchart/{office.token}.png?month=2026-08")
+    drawn = office.client.get(f"/wallchart/{office.token}.svg?month=2026-08")
+
+    assert (refused.status_code, refused.json()["code"]) == (501, "pictures_unavailable")
+    assert ".svg instead of .png" in refused.json()["detail"]
+    assert drawn.status_code == 200
+    assert (".svg" in office.get().text, ".png" in office.get().text) == (True, False)
 
 
 def test_the_limit_of_a_feed_counts(office: Office) -> None:

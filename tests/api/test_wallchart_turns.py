@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp
 
 from api.http.errors import RateLimited
-from api.service.request_middleware import for_server
-from api.wallchart.turns import MAX_AT_ONCE, MAX_WAITING, RETRY_AFTER_SECONDS, Turns
+from api.wallchart.wallchart_endpoint import (
+    MAX_AT_ONCE,
+    MAX_WAITING,
+    RETRY_AFTER_SECONDS,
+    Turns,
+)
 from storage.db.database import Database
 from tests.api.conftest import SETTINGS, application
 from tests.builders import NOW, an_organisation, personal_token
@@ -92,29 +95,6 @@ def test_the_pictures_that_wait_are_bounded_for_each_organisation() -> None:
     run(story())
 
 
-def test_a_cancelled_request_frees_its_place() -> None:
-    async def story() -> None:
-        drawing = Drawing()
-        waiting = drawing.ask("acme", MAX_AT_ONCE + MAX_WAITING)
-        await settled()
-        # One that is drawn, the next, and one that waits for these two.
-        for gone in waiting[:3]:
-            gone.cancel()
-        await settled()
-
-        more = drawing.ask("acme", 3)
-        await settled()
-        for _ in range(len(waiting)):
-            await drawing.end_one()
-
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*waiting[:3])
-        await asyncio.gather(*waiting[3:], *more)
-        assert len(drawing.begun) == len(waiting) + 1
-
-    run(story())
-
-
 @pytest.fixture
 def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The program that draws waits until this file exists."""
@@ -157,49 +137,7 @@ def test_more_pictures_than_may_wait_are_429(database: Database, gate: Path) -> 
     run(story())
 
 
-def test_a_client_that_disconnects_leaves_the_queue(database: Database, gate: Path) -> None:
-    acme = an_organisation(database)
-    token = database.write_now(personal_token, by=acme.caller, now=NOW)
-    hiatus = for_server(application(database))
-    sent: list[Message] = []
-
-    async def story() -> None:
-        async with browser(hiatus) as http:
-            first = asyncio.create_task(http.get(f"/wallchart/{token}.png?month=2026-01"))
-            # While the first is drawn, clients ask for others and leave, more than may wait.
-            for month in months(MAX_AT_ONCE + MAX_WAITING + 2)[1:]:
-                await hiatus(request(token, month), disconnected, keep)
-            statuses = {each["status"] for each in sent if "status" in each}
-            assert statuses == {499}
-            assert not first.done()
-            gate.touch()
-            assert (await first).status_code == 200
-
-    async def disconnected() -> Message:
-        return {"type": "http.disconnect"}
-
-    async def keep(message: Message) -> None:
-        sent.append(message)
-
-    run(story())
-
-
 def browser(hiatus: ASGIApp) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(hiatus), base_url=SETTINGS.base_url, timeout=None
     )
-
-
-def request(token: str, month: str) -> dict[str, Any]:
-    return {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "https",
-        "path": f"/wallchart/{token}.png",
-        "raw_path": f"/wallchart/{token}.png".encode(),
-        "query_string": f"month={month}".encode(),
-        "headers": [(b"host", b"hiatus.test")],
-        "client": ("192.0.2.1", 1),
-        "server": ("hiatus.test", 443),
-    }

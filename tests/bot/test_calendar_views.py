@@ -16,7 +16,7 @@ from bot.blocks.calendar_pages import CalendarPage, CalendarScope
 from bot.message_views import calendar as messages
 from bot.views import calendar as views
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
-from storage.access.wallcharts.chart_values import AWAY, Day, Off, PersonDays, ShownType, Wallchart
+from storage.access.wallchart import AWAY, Day, Off, PersonDays, ShownType, Wallchart
 from storage.base.values import Organisation, field_names
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from storage.access import absences, feed_owners
-from storage.access.wallcharts import wallchart
+from storage.access import absences, feed_owners, wallchart
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
 from storage.base.values import User

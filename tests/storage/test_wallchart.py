@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from storage.access.wallcharts import type_letters, wallchart
-from storage.access.wallcharts.chart_values import AWAY, Off, PersonDays, Wallchart
+from storage.access import wallchart
+from storage.access.wallchart import AWAY, Off, PersonDays, Wallchart
 from storage.admin import people, people_status, restoring
 from storage.admin.holidays import holiday_overrides
 from storage.admin.holidays.holiday_overrides import NewOverride
@@ -275,11 +275,11 @@ def test_letters_are_unique_and_reveal_nothing_of_private_types(database: Databa
     study = a_leave_type(database, acme, name="Annual study")
 
     types = database.read_now(organisation_config.of_organisation, acme.id).leave_types
-    letters = type_letters.letters(types.values())
+    letters = wallchart.type_letters(types.values())
 
     assert len({*letters.values()}) == len(letters)
-    assert type_letters.HIDDEN not in letters.values()
-    without_private = type_letters.letters([*public.values(), study])
+    assert wallchart.HIDDEN_LETTER not in letters.values()
+    without_private = wallchart.type_letters([*public.values(), study])
     assert {key: letters[key] for key in without_private} == dict(without_private)
     assert secret.id in letters
 

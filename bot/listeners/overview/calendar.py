@@ -16,9 +16,8 @@ from bot.interaction.interaction import Interaction
 from bot.message_views import calendar as messages
 from bot.typed import typed_weeks
 from bot.views import calendar as views
-from storage.access import feeds
-from storage.access.wallcharts import wallchart
-from storage.access.wallcharts.chart_values import Wallchart
+from storage.access import feeds, wallchart
+from storage.access.wallchart import Wallchart
 from storage.base.clock import end_of_week, local_day
 from storage.base.values import Caller
 from storage.db.database import Transaction

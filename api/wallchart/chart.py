@@ -1,0 +1,232 @@
+"""What the page and the picture of a wallchart have in common, in words and cells.
+
+A cell shows one state, or one for each half of the day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import groupby
+from typing import Final, Literal
+
+from babel.dates import format_date, format_interval, format_skeleton, get_day_names
+
+from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
+from api.wallchart.wallchart_texts import TEXTS
+from storage.access.wallchart import Day, Off, PersonDays, ShownType, Wallchart
+from storage.rules import holiday_calendar, working_week
+from storage.rules.halves import AFTERNOON, MORNING
+
+Kind = Literal["work", "off", "holiday", "leave", "pending"]
+
+# Leave that is "Away" has no colour of its own.
+AWAY_COLOUR: Final = "#5f6f70"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Half:
+    """One half of a day, or both if they are the same. ``text`` is for screen readers."""
+
+    kind: Kind
+    text: str = ""
+    letter: str = ""
+    colour: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """``halves`` are one for the whole day or two."""
+
+    halves: tuple[Half, ...]
+    is_today: bool
+
+    @property
+    def text(self) -> str:
+        return ", ".join(half.text for half in self.halves if half.text)
+
+
+class Cells:
+    """Makes the cells of one chart; days that look alike share one."""
+
+    def __init__(self, texts: Mapping[str, str], language: str, today: date) -> None:
+        self._texts = texts
+        self._language = language
+        self._today = today
+        self._made: dict[object, Cell] = {}
+
+    def of(self, person: PersonDays) -> list[Cell]:
+        return [self._cell(day) for day in person.days]
+
+    def _cell(self, day: Day) -> Cell:
+        key = (
+            day.worked,
+            day.holiday,
+            day.holiday_name,
+            # The same name may have different translations, and on another day none.
+            day.holiday_name and (day.holiday_country, day.date),
+            _look(day.morning),
+            _look(day.afternoon),
+            day.date == self._today,
+        )
+        cell = self._made.get(key)
+        if cell is None:
+            cell = self._made[key] = self._new(day)
+        return cell
+
+    def _new(self, day: Day) -> Cell:
+        morning = self._half(day, MORNING, day.morning)
+        afternoon = self._half(day, AFTERNOON, day.afternoon)
+        halves: tuple[Half, ...] = (morning,)
+        if morning != afternoon:
+            halves = (self._named(morning, "morning"), self._named(afternoon, "afternoon"))
+        return Cell(halves=halves, is_today=day.date == self._today)
+
+    def _half(self, day: Day, half: int, off: Off | None) -> Half:
+        if off is not None:
+            name = type_name(off.leave_type, self._texts)
+            return Half(
+                kind="pending" if off.is_pending else "leave",
+                text=f"{name} ({self._texts['pending']})" if off.is_pending else name,
+                letter=off.leave_type.letter,
+                colour=off.leave_type.colour or AWAY_COLOUR,
+            )
+        if day.holiday & half:
+            name = holiday_calendar.translated(
+                day.holiday_name or "", day.holiday_country, day.date, self._language
+            )
+            return Half(kind="holiday", text=f"{self._texts['public_holiday']}: {name}")
+        return Half(kind="work" if day.worked & half else "off")
+
+    def _named(self, half: Half, when: str) -> Half:
+        return replace(half, text=f"{half.text}, {self._texts[when]}" if half.text else "")
+
+
+def _look(off: Off | None) -> tuple[str, bool] | None:
+    return None if off is None else (off.leave_type.letter, off.is_pending)
+
+
+def type_name(leave_type: ShownType, texts: Mapping[str, str]) -> str:
+    return leave_type.name or texts["away"]
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is easier to read on ``#rrggbb``. Source: WCAG 2.2."""
+    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
+
+
+def _linear(channel: float) -> float:
+    if channel <= 0.04045:
+        return channel / 12.92
+    linear: float = ((channel + 0.055) / 1.055) ** 2.4
+    return linear
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownDay:
+    """``text`` is for screen readers; ``is_off``: the organisation does not work on that day."""
+
+    number: int
+    letter: str
+    text: str
+    is_off: bool
+    is_today: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownMonth:
+    """The part of a month that a chart of several months has; without a name if it is too short."""
+
+    name: str
+    day_count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownPerson:
+    name: str
+    is_viewer: bool
+    cells: list[Cell]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LegendItem:
+    name: str
+    letter: str
+    colour: str
+
+
+class ShownChart:
+    def __init__(
+        self,
+        chart: Wallchart,
+        request: WallchartRequest | DisplayRequest,
+        language: str,
+        today: date,
+    ) -> None:
+        self.texts = TEXTS[language]
+        locale = self.texts["lang"].replace("-", "_")
+        self.is_display = isinstance(request, DisplayRequest)
+        if self.is_display:
+            when = format_interval(chart.first_day, chart.last_day, "yMMMd", locale=locale)
+        else:
+            when = format_skeleton("yMMMM", chart.first_day, locale=locale)
+        department = chart.config.departments.get(request.department_id or "")
+        scope = "org" if isinstance(request, DisplayRequest) else request.scope
+        people = self.texts[scope] if department is None else department.name
+        self.caption = f"{people}, {when}"
+        cells = Cells(self.texts, language, today)
+        self.people = [
+            ShownPerson(name=person.name, is_viewer=person.is_viewer, cells=cells.of(person))
+            for person in chart.people
+        ]
+        week = working_week.working_week(chart.config.organisation.working_days)
+        days = [
+            chart.first_day + timedelta(days=number)
+            for number in range((chart.last_day - chart.first_day).days + 1)
+        ]
+        names = get_day_names("short", locale=locale)
+        self.days = [
+            ShownDay(
+                number=day.day,
+                letter=names[day.weekday()],
+                text=self._text(day, locale, today),
+                is_off=not week[day.weekday()],
+                is_today=day == today,
+            )
+            for day in days
+        ]
+        self.months = _months(days, locale) if self.is_display else []
+        self.legend = [
+            LegendItem(
+                name=type_name(leave_type, self.texts),
+                letter=leave_type.letter,
+                colour=leave_type.colour or AWAY_COLOUR,
+            )
+            for leave_type in chart.leave_types
+        ]
+        # Only the viewer's own pending leave is shown.
+        self.shows_pending = any(
+            half.kind == "pending"
+            for person in self.people
+            if person.is_viewer
+            for cell in person.cells
+            for half in cell.halves
+        )
+
+    def _text(self, day: date, locale: str, today: date) -> str:
+        text = format_date(day, "full" if self.is_display else "EEEE d", locale=locale)
+        return f"{text}, {self.texts['today']}" if day == today else text
+
+
+def _months(days: list[date], locale: str) -> list[ShownMonth]:
+    months = [[*each] for _, each in groupby(days, key=lambda day: (day.year, day.month))]
+    return [
+        ShownMonth(
+            name=format_date(each[0], "LLLL", locale=locale) if len(each) > 2 else "",
+            day_count=len(each),
+        )
+        for each in months
+    ]
