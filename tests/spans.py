@@ -8,12 +8,12 @@ from typing import Final
 from hypothesis import strategies as st
 
 from storage.base.values import HalfDay
-from storage.rules import working_week
+from storage.rules import counted_days
 from storage.rules.spans import Span
 
 MONDAY, WEDNESDAY, FRIDAY = date(2026, 3, 2), date(2026, 3, 4), date(2026, 3, 6)
 SATURDAY, SUNDAY = date(2026, 3, 7), date(2026, 3, 8)
-FIVE_DAYS: Final = working_week.working_week(
+FIVE_DAYS: Final = counted_days.working_week(
     ("monday", "tuesday", "wednesday", "thursday", "friday")
 )
 

@@ -19,7 +19,7 @@ from storage.db.database import Transaction
 from storage.directory import public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules.halves import AFTERNOON, MORNING
+from storage.rules.counted_days import AFTERNOON, MORNING
 
 # Feeds show twelve months back and twenty-four ahead.
 _DAYS_BACK: Final = timedelta(days=366)

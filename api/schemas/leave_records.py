@@ -12,7 +12,7 @@ from api.schemas.lists import PaginationRecord
 from storage.base.amounts import days_of
 from storage.base.records import Days, Id, LeaveRequestRecord
 from storage.base.values import LeaveRequest, LeaveStatus
-from storage.rules import halves
+from storage.rules import counted_days
 
 
 class PendingApprovalRecord(LeaveRequestRecord):
@@ -81,8 +81,8 @@ def leave(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
         "leave_type": leave_type_code,
         "start_date": request.start_date,
         "end_date": request.end_date,
-        "half_day_start": halves.begins_at_midday(request.counted_halves),
-        "half_day_end": halves.ends_at_midday(request.counted_halves),
+        "half_day_start": counted_days.begins_at_midday(request.counted_halves),
+        "half_day_end": counted_days.ends_at_midday(request.counted_halves),
         "days": days_of(request.total_half_days),
         "status": request.status,
         # The interface calls it a string, and marks what may be null.

@@ -20,8 +20,8 @@ from storage.base.values import HalfDay, LeaveStatus, User
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
-from storage.rules.day_lines import DayLine, HalfCount, LineReason
-from storage.rules.days_off.bridges import Bridge
+from storage.rules.counted_days import DayLine, HalfCount, LineReason
+from storage.rules.free_days import Bridge
 
 
 class DayLineRecord(TypedDict):

@@ -16,8 +16,8 @@ from babel.dates import format_date, format_interval, format_skeleton, get_day_n
 from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
 from storage.access.wallchart import Day, Off, PersonDays, ShownType, Wallchart
-from storage.rules import holiday_calendar, working_week
-from storage.rules.halves import AFTERNOON, MORNING
+from storage.rules import counted_days, holiday_calendar
+from storage.rules.counted_days import AFTERNOON, MORNING
 
 Kind = Literal["work", "off", "holiday", "leave", "pending"]
 
@@ -182,7 +182,7 @@ class ShownChart:
             ShownPerson(name=person.name, is_viewer=person.is_viewer, cells=cells.of(person))
             for person in chart.people
         ]
-        week = working_week.working_week(chart.config.organisation.working_days)
+        week = counted_days.working_week(chart.config.organisation.working_days)
         days = [
             chart.first_day + timedelta(days=number)
             for number in range((chart.last_day - chart.first_day).days + 1)

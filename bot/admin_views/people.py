@@ -16,7 +16,7 @@ from bot.blocks import fields, layout, text, week, words
 from bot.blocks.fields import Option
 from storage.base.values import ROLES, Department, User
 from storage.leave.people_facts import People, PersonFacts
-from storage.rules.employment import records
+from storage.rules import employment_terms
 
 _STATUSES: Final[Mapping[str, str]] = {
     "pending": gettext_noop("Hasn't used Hiatus yet"),
@@ -163,7 +163,7 @@ def _planned(user: User, today: date) -> list[Block]:
     """The days on which changes are planned."""
     days = [
         record.valid_from
-        for record in records.of_user(user)
+        for record in employment_terms.records_of(user)
         if record.valid_from is not None and record.valid_from > today
     ]
     if not days:

@@ -18,8 +18,8 @@ from bot.base.language import gettext
 from bot.blocks import text, words
 from storage.access.wallchart import Day, Off, PersonDays, ShownType, Wallchart
 from storage.base.values import HalfDay
-from storage.rules import working_week
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING
+from storage.rules import counted_days
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
 
 # Two weeks: ten columns where people work on five days a week, at most 14 of Slack's 20.
 DAY_COUNT: Final = 14
@@ -46,7 +46,7 @@ class Leave:
 
 def columns(chart: Wallchart) -> list[date]:
     """The days on which the organisation works."""
-    week = working_week.working_week(chart.config.organisation.working_days)
+    week = counted_days.working_week(chart.config.organisation.working_days)
     days = (day.date for day in chart.people[0].days) if chart.people else ()
     return [day for day in days if week[day.weekday()] != NOTHING]
 

@@ -10,7 +10,7 @@ from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.blocks import fields, text, words
 from bot.blocks.fields import Option
-from storage.rules.working_week import WEEKDAYS
+from storage.rules.counted_days import WEEKDAYS
 
 # The names of the fields, from Monday.
 FIELDS: Final = tuple(f"working_days/{day}" for day in WEEKDAYS)

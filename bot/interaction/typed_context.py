@@ -18,7 +18,7 @@ from storage.directory import people_rows, people_search, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.suggestions import form_defaults
-from storage.rules import working_week
+from storage.rules import counted_days
 
 # Public holidays that move may be more than a year apart.
 _MAX_DAYS_TO_HOLIDAY: Final = 400
@@ -37,7 +37,7 @@ def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") ->
 def of_person(tx: Transaction, user: User, *, by: Caller, now: datetime) -> ParsingContext:
     """The context of leave of that person."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    week = working_week.working_week(user.working_days or config.organisation.working_days)
+    week = counted_days.working_week(user.working_days or config.organisation.working_days)
     today = local_day(now, user.timezone or config.organisation.timezone)
     main_type = form_defaults.main_type(config.leave_types.values())
     return ParsingContext(

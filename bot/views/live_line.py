@@ -9,8 +9,8 @@ from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.blocks import colleagues, layout, text, words
 from storage.leave.previews import Preview
-from storage.rules.day_lines import DayLine
-from storage.rules.days_off.bridges import Bridge
+from storage.rules.counted_days import DayLine
+from storage.rules.free_days import Bridge
 
 
 def blocks(

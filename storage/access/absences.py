@@ -58,7 +58,7 @@ _ABSENCE: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CountedLeave:
-    """Leave with the halves that count on each of its dates (``storage/rules/halves.py``).
+    """Leave with the halves that count on each of its dates (``storage/rules/counted_days.py``).
 
     ``leave_type_id`` is None where the viewer may not know it.
     """

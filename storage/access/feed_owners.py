@@ -18,7 +18,7 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.events import audit_log, feed_changes
-from storage.rules.employment import records
+from storage.rules import employment_terms
 
 # Calendar programs fetch every few minutes; the hour is precise enough for the feed's owner.
 FETCH_INTERVAL: Final = timedelta(hours=1)
@@ -112,7 +112,7 @@ def _holiday_countries(row: Row) -> tuple[tuple[date, str], ...]:
         return ((date.min, row.public_holiday_country_code or default),)
     in_force = (employment.valid_from or date.min, row.public_holiday_country_code or default)
     others = (
-        (records.begin(record), record.public_holiday_country_code or default)
+        (employment_terms.begin(record), record.public_holiday_country_code or default)
         for record in employment.others
     )
     return tuple(sorted((in_force, *others)))

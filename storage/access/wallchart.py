@@ -22,9 +22,8 @@ from storage.directory import colleagues, public_holidays
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import days, working_week
-from storage.rules.employment import periods, records
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING
+from storage.rules import counted_days, employment_terms
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
 from storage.rules.spans import Span
 
 Scope = Literal["team", "org"]
@@ -63,7 +62,7 @@ class Off:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Day:
-    """A person's day. ``worked`` and ``holiday`` are masks of halves (``storage/rules/halves.py``).
+    """A person's day. ``worked`` and ``holiday`` are masks (``storage/rules/counted_days.py``).
 
     Before and after their employment, people work on no day. ``morning`` and ``afternoon`` are the
     leave that counts; both are the same where it is a whole day. ``holiday_country`` is the country
@@ -302,8 +301,8 @@ class _PlainDays:
         """``shows_end``: days after the person's last day are not worked."""
         plain = [
             day
-            for period in records.periods(
-                records.of_user(user), self._span.start_date, self._span.end_date
+            for period in employment_terms.periods(
+                employment_terms.records_of(user), self._span.start_date, self._span.end_date
             )
             for day in self._between(
                 by_date.working_days(self._config, period.record),
@@ -312,11 +311,11 @@ class _PlainDays:
                 period.last_day,
             )
         ]
-        employed = periods.of_user(user if shows_end else replace(user, end_date=None))
-        if all(periods.includes(employed[-1:], day) for day in self._ends):
+        employed = employment_terms.periods_of(user if shows_end else replace(user, end_date=None))
+        if all(employment_terms.includes(employed[-1:], day) for day in self._ends):
             return plain
         return [
-            day if periods.includes(employed, day.date) else replace(day, worked=NOTHING)
+            day if employment_terms.includes(employed, day.date) else replace(day, worked=NOTHING)
             for day in plain
         ]
 
@@ -325,9 +324,9 @@ class _PlainDays:
     ) -> list[Day]:
         key = working_days, country_code
         if key not in self._made:
-            counts = days.count_days(
+            counts = counted_days.count_days(
                 self._span,
-                working_week.working_week(working_days),
+                counted_days.working_week(working_days),
                 public_holidays.holidays_between(
                     self._config, country_code, self._span.start_date, self._span.end_date
                 ),

@@ -20,8 +20,7 @@ from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.directory import department_rows, people_changes, people_rows
 from storage.events import organisation_config
-from storage.rules import roles
-from storage.rules.employment import records
+from storage.rules import employment_terms, roles
 
 
 def delete(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
@@ -64,15 +63,17 @@ def _belongs_from(user: User, department_id: str, today: date) -> bool:
     """Whether the person belongs to the department on that day or a later one."""
     return user.status != "archived" and any(
         period.record.department_id == department_id
-        for period in records.periods(records.of_user(user), today, date.max)
+        for period in employment_terms.periods(employment_terms.records_of(user), today, date.max)
     )
 
 
 def _without(user: User, department: Department) -> User:
     """The person without the department, and with its allowance where they had it from there."""
-    changed = tuple(_record_without(record, department) for record in records.of_user(user))
-    in_force = next(record for record in changed if record.id == records.in_force_id(user))
-    return records.with_in_force(user, changed, in_force)
+    changed = tuple(
+        _record_without(record, department) for record in employment_terms.records_of(user)
+    )
+    in_force = next(record for record in changed if record.id == employment_terms.in_force_id(user))
+    return employment_terms.with_in_force(user, changed, in_force)
 
 
 def _record_without(record: EmploymentRecord, department: Department) -> EmploymentRecord:

@@ -26,8 +26,7 @@ from storage.directory import department_rows, managers, people_changes, people_
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
-from storage.rules import roles
-from storage.rules.employment import records
+from storage.rules import employment_terms, roles
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
@@ -147,7 +146,7 @@ def _members_with_its_allowance(
         for user in members
         if any(
             record.department_id == after.id and record.leave_allowance_half_days is None
-            for record in records.of_user(user)
+            for record in employment_terms.records_of(user)
         )
     ]
 

@@ -13,8 +13,7 @@ from storage.db.database import Transaction
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, bookings
 from storage.leave.bookings import Bookings
-from storage.rules import year_balances
-from storage.rules.employment import records
+from storage.rules import employment_terms, year_balances
 from storage.rules.leave_years import LeaveYear
 
 # How many people's leave is in memory at a time.
@@ -102,7 +101,10 @@ class _Before:
 
 def _changed_days(before: User, after: User) -> list[date]:
     """The days on which something else begins to count for the person, or ends."""
-    records_before, records_after = records.of_user(before), records.of_user(after)
+    records_before, records_after = (
+        employment_terms.records_of(before),
+        employment_terms.records_of(after),
+    )
     changed = [
         *(record for record in records_before if record not in records_after),
         *(record for record in records_after if record not in records_before),

@@ -20,8 +20,7 @@ from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_rows
 from storage.leave.cover import cover_notices
 from storage.leave.request_steps import notify_approvers
-from storage.rules import halves
-from storage.rules.employment import periods
+from storage.rules import counted_days, employment_terms
 
 Reason = Literal["user_archived", "employment_ends", "employment_starts"]
 
@@ -76,7 +75,7 @@ def end_leave_before(
 
     As ``end_leave_after``. Leave of an earlier employment stays.
     """
-    ended_on = periods.last_ended_on(user) or date.min
+    ended_on = employment_terms.last_ended_on(user) or date.min
     standing = leave_rows.standing_before(tx, config.organisation.id, user.id, first_day)
     ended = [
         (before, _started_later(before, first_day, now))
@@ -166,7 +165,7 @@ def _cancelled(before: LeaveRequest, now: datetime) -> LeaveRequest:
 def _shortened(before: LeaveRequest, last_day: date, now: datetime) -> LeaveRequest:
     """The request up to a day; cancelled if nothing counts until then."""
     halves_until = before.counted_halves[: max((last_day - before.start_date).days + 1, 0)]
-    half_days = halves.total_half_days(halves_until)
+    half_days = counted_days.total_half_days(halves_until)
     if half_days == 0:
         return _cancelled(before, now)
     # On a single day "am" alone would mean the morning only, and the whole day was leave.
@@ -186,7 +185,7 @@ def _shortened(before: LeaveRequest, last_day: date, now: datetime) -> LeaveRequ
 def _started_later(before: LeaveRequest, first_day: date, now: datetime) -> LeaveRequest:
     """The request from a day on; cancelled if nothing counts from then on."""
     halves_from = before.counted_halves[(first_day - before.start_date).days :]
-    half_days = halves.total_half_days(halves_from)
+    half_days = counted_days.total_half_days(halves_from)
     if half_days == 0:
         return _cancelled(before, now)
     # On a single day "pm" alone would mean the afternoon only, and the last day was whole.

@@ -26,14 +26,14 @@ from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_changes, people_rows
 from storage.events import audit, digest_queue, feed_changes, organisation_config
 from storage.leave import card_refreshes
-from storage.rules import holiday_calendar, roles, working_week
+from storage.rules import counted_days, holiday_calendar, roles
 from storage.rules.leave_years import check_leave_year_start
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
     "country_code": holiday_calendar.check_country,
     "timezone": fields.timezone,
-    "working_days": working_week.check_working_days,
+    "working_days": counted_days.check_working_days,
     "leave_year_type": fields.one_of(*get_args(LeaveYearType), code="unknown_leave_year_type"),
     "leave_year_start_month": fields.whole_number(1, 12),
     "leave_year_start_day": fields.whole_number(1, 31),

@@ -21,7 +21,7 @@ from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import holiday_sets
 from storage.events import organisation_config
 from storage.leave import leave_types
-from storage.rules import working_week
+from storage.rules import counted_days
 
 MAX_SLUG_LENGTH: Final = 48
 # Of all organisations of a deployment, for its operator.
@@ -75,7 +75,7 @@ def create(
         slug=slug,
         domain=new.domain,
         logo_url=None,
-        working_days=working_week.WEEKDAYS[:5],
+        working_days=counted_days.WEEKDAYS[:5],
         leave_year_type="calendar",
         leave_year_start_month=1,
         leave_year_start_day=1,

@@ -20,7 +20,7 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import holiday_calendar, roles, working_week
+from storage.rules import counted_days, holiday_calendar, roles
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "first_name": texts.name,
@@ -31,7 +31,7 @@ _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {
     "job_title": fields.optional(texts.name),
     "start_date": fields.unchecked,
     "end_date": fields.unchecked,
-    "working_days": fields.optional(working_week.check_working_days),
+    "working_days": fields.optional(counted_days.check_working_days),
     "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
     "leave_allowance_half_days": fields.optional(check_half_days),
     "avatar_url": fields.unchecked,

@@ -25,7 +25,7 @@ from storage.directory import people_changes, public_holidays
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
-from storage.rules.employment import records
+from storage.rules import employment_terms
 
 # The fields that affect the balance and the colleagues on cards of a person's own requests.
 _ON_CARDS: Final = (
@@ -116,11 +116,14 @@ def _recalculate(
     now: datetime,
 ) -> list[LeaveEffect]:
     """Recalculate the leave on the days whose working days or public holidays differ."""
-    before_records, after_records = records.of_user(user), records.of_user(after)
-    other_weeks = records.differing_periods(
+    before_records, after_records = (
+        employment_terms.records_of(user),
+        employment_terms.records_of(after),
+    )
+    other_weeks = employment_terms.differing_periods(
         before_records, after_records, lambda record: by_date.working_days(config, record)
     )
-    other_countries = records.differing_periods(
+    other_countries = employment_terms.differing_periods(
         before_records,
         after_records,
         lambda record: public_holidays.country_code_of(config, record),

@@ -28,7 +28,7 @@ from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_rows
 from storage.leave.amendments import counted_amendments
-from storage.rules import days, halves, spans
+from storage.rules import counted_days, spans
 
 _STANDING: Final = ("pending", "approved")
 
@@ -108,7 +108,7 @@ def plan_periods(
             after = replace(
                 before,
                 counted_halves=counted_halves,
-                total_half_days=halves.total_half_days(counted_halves),
+                total_half_days=counted_days.total_half_days(counted_halves),
                 updated_at=now,
                 version=before.version + 1,
             )
@@ -171,7 +171,9 @@ def _counted(
     periods: Iterable[tuple[date, date]],
 ) -> str:
     """The halves that count by the current rules in the periods; other days as before."""
-    now_counted = days.counted_halves(by_date.count(config, user, spans.of_request(request)))
+    now_counted = counted_days.counted_halves(
+        by_date.count(config, user, spans.of_request(request))
+    )
     counted = request.counted_halves
     for first_day, last_day in periods:
         begin = max((first_day - request.start_date).days, 0)

@@ -15,7 +15,7 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows, public_holidays
 from storage.events import audit_log, organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules.employment import records
+from storage.rules import employment_terms
 
 # Bounds the row of a person, where the periods are.
 MAX_EARLIER_PERIODS: Final = 20
@@ -47,7 +47,7 @@ def restore(
         raise EmailTaken(user.email)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
-    restored = records.with_records(user, records.of_user(user), today)
+    restored = employment_terms.with_records(user, employment_terms.records_of(user), today)
     restored = replace(restored, status="pending")
     if start_date is not None:
         restored = _hired_again(tx, config, restored, start_date, by=by)

@@ -16,7 +16,7 @@ from storage.base.amounts import half_days_of
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
 from storage.base.values import ROLES
-from storage.rules import holiday_calendar, working_week
+from storage.rules import counted_days, holiday_calendar
 
 # Ten times the largest customer that is expected.
 MAX_LINES: Final = 100_000
@@ -108,7 +108,7 @@ def _day(text: str, field: str) -> date:
 
 
 def _working_days(text: str, field: str) -> tuple[str, ...]:
-    return working_week.check_working_days(re.findall(r"[^\s,;|]+", text.lower()), field)
+    return counted_days.check_working_days(re.findall(r"[^\s,;|]+", text.lower()), field)
 
 
 def _allowance(text: str, field: str) -> int:

@@ -23,7 +23,7 @@ from storage.db.database import Transaction
 from storage.directory import managers, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules.employment import records
+from storage.rules import employment_terms
 
 _MAX_OWNERS: Final = 10_000
 _MAX_PEOPLE_OF_CYCLE_NAMED: Final = 10
@@ -61,7 +61,7 @@ class PlannedPerson:
         day = values.pop("effective_from", None)
         before = self.user
         if day is not None:
-            before = records.with_records(before, records.of_user(before), day)
+            before = employment_terms.with_records(before, employment_terms.records_of(before), day)
         return replace(before, **values) != before
 
 

@@ -19,7 +19,7 @@ from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
 from storage.directory import people_rows
 from storage.events import audit, feed_changes
-from storage.rules.employment import periods, records
+from storage.rules import employment_terms
 
 # What other people's calendars and wallcharts show of a person, and the person's team.
 _IN_CALENDARS: Final = (
@@ -175,13 +175,13 @@ def audited(user: User) -> dict[str, object]:
         shown["employment"] = [
             {
                 "id": record.id,
-                "valid_from": record.valid_from or periods.first_day(user),
+                "valid_from": record.valid_from or employment_terms.first_day(user),
                 "working_days": record.working_days,
                 "leave_allowance": days_or_none(record.leave_allowance_half_days),
                 "public_holiday_country_code": record.public_holiday_country_code,
                 "department_id": record.department_id,
             }
-            for record in records.of_user(user)
+            for record in employment_terms.records_of(user)
         ]
     return shown
 
@@ -203,7 +203,7 @@ def _columns(user: User) -> dict[str, object]:
         "leave_allowance_half_days": user.leave_allowance_half_days,
         "employment": None if user.employment is None else rows.json_text(user.employment),
         "earlier_periods": rows.json_text(user.earlier_periods) if user.earlier_periods else None,
-        "employment_due_on": _iso_or_none(records.due_on(user)),
+        "employment_due_on": _iso_or_none(employment_terms.due_on(user)),
         "avatar_url": user.avatar_url,
         "timezone": user.timezone,
         "slack_user_id": user.slack_user_id,

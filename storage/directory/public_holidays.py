@@ -12,8 +12,7 @@ from storage.base.errors import InvalidInput
 from storage.base.values import EmploymentRecord, HalfDay, User
 from storage.events.organisation_config import OrganisationConfig, Override
 from storage.rules import holiday_calendar
-from storage.rules.days import Holiday
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday
 
 # Lunar calendars are computed for these years only.
 EARLIEST_YEAR: Final = 1900

@@ -13,8 +13,7 @@ from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
 from storage.leave.bookings import BookedAdjustment, BookedLeave
-from storage.rules import leave_years, year_balances
-from storage.rules.employment import periods
+from storage.rules import employment_terms, leave_years, year_balances
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction
 
@@ -87,7 +86,7 @@ def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
     if organisation.carry_over_half_days == 0:
         return None
     recorded_from = local_day(user.created_at, organisation.timezone)
-    first_day = periods.first_day(user)
+    first_day = employment_terms.first_day(user)
     if first_day is not None:
         recorded_from = max(recorded_from, first_day)
     return CarryOver(

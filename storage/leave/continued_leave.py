@@ -13,7 +13,7 @@ from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_requests, request_steps
-from storage.rules.halves import NOTHING
+from storage.rules.counted_days import NOTHING
 from storage.rules.spans import Span
 
 # Later, people book new leave.

@@ -23,7 +23,7 @@ from storage.directory import pending_approvals
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
 from storage.leave.amendments import amendment_rows
 from storage.leave.changes import amendment_decisions
-from storage.rules import halves, lifecycle, roles, spans
+from storage.rules import counted_days, lifecycle, roles, spans
 
 Decision = Literal["approved", "declined"]
 
@@ -175,7 +175,7 @@ def change_decision(
         after = replace(
             after,
             counted_halves=counted_halves,
-            total_half_days=halves.total_half_days(counted_halves),
+            total_half_days=counted_days.total_half_days(counted_halves),
         )
     if to_status == "declined":
         leave_rows.note_reversed_approval(tx, before.id, by=by, now=now)

@@ -19,13 +19,12 @@ from storage.leave.bookings import BookedLeave
 from storage.leave.cover import choice
 from storage.rules import (
     changed_leave,
-    days,
-    halves,
+    counted_days,
+    employment_terms,
     request_rules,
     spans,
     year_balances,
 )
-from storage.rules.employment import periods
 from storage.rules.year_balances import Account, Deduction
 
 # With the longest names and letters of four bytes an event still stays under 20 kB.
@@ -55,7 +54,7 @@ class Assessment:
 
     span: spans.Span
     leave_type: LeaveType
-    day_counts: list[days.DayCount]
+    day_counts: list[counted_days.DayCount]
     counted_halves: str
     note: str | None
     inputs: BalanceInputs
@@ -190,7 +189,7 @@ def _check_rules(
     """``run`` calls each rule; their order decides which error ``assess`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     if replaces is None or not spans.lies_within(span, spans.of_request(replaces)):
-        run(periods.check_employed, span, periods.of_user(user))
+        run(employment_terms.check_employed, span, employment_terms.periods_of(user))
     day_counts = by_date.count(config, user, span)
     adds_leave = True
     if replaces is not None:
@@ -210,7 +209,7 @@ def _check_rules(
             is_override=is_override,
         )
     else:
-        counted_halves = days.counted_halves(day_counts)
+        counted_halves = counted_days.counted_halves(day_counts)
         run(request_rules.check_working_time, counted_halves)
         run(
             request_rules.check_type_rules,
@@ -266,7 +265,7 @@ def changed_request(
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
-        total_half_days=halves.total_half_days(counted_halves),
+        total_half_days=counted_days.total_half_days(counted_halves),
         counted_halves=counted_halves,
         note=note,
         cover_user_id=draft.cover_user_id,
@@ -281,9 +280,9 @@ def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: Le
     InsufficientAllowance.
     """
     span = spans.of_request(request)
-    periods.check_employed(span, periods.of_user(user))
+    employment_terms.check_employed(span, employment_terms.periods_of(user))
     day_counts = by_date.count(config, user, span)
-    counted_halves = days.counted_halves(day_counts)
+    counted_halves = counted_days.counted_halves(day_counts)
     check_other_leave(
         tx,
         config,

@@ -24,7 +24,7 @@ from storage.events import notification_outbox
 from storage.leave import absence_notices, drafts, leave_reading, request_steps
 from storage.leave.changes import approved_leave, cancelling
 from storage.leave.drafts import Assessment, Draft
-from storage.rules import halves, roles
+from storage.rules import counted_days, roles
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
@@ -81,7 +81,7 @@ def new_request(
         end_date=draft.end_date,
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
-        total_half_days=halves.total_half_days(assessment.counted_halves),
+        total_half_days=counted_days.total_half_days(assessment.counted_halves),
         counted_halves=assessment.counted_halves,
         note=assessment.note,
         decided_by=None,

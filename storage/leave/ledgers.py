@@ -26,7 +26,7 @@ from storage.leave import balances
 from storage.leave.balances import BalanceInputs
 from storage.leave.bookings import BookedLeave
 from storage.rules import leave_years, year_balances
-from storage.rules.employment.allowances import StepKind
+from storage.rules.employment_terms import StepKind
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import LeaveYearBalance
 

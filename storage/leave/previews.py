@@ -33,18 +33,16 @@ from storage.leave.recorded import permissions
 from storage.leave.request_steps import AutoApprovalReason
 from storage.rules import (
     changed_leave,
-    day_lines,
-    days,
-    halves,
+    counted_days,
+    free_days,
     lifecycle,
     request_rules,
     roles,
     spans,
     year_balances,
 )
-from storage.rules.day_lines import DayLine
-from storage.rules.days_off import bridges
-from storage.rules.days_off.bridges import Bridge
+from storage.rules.counted_days import DayLine
+from storage.rules.free_days import Bridge
 from storage.rules.leave_years import LeaveYear
 from storage.rules.year_balances import Deduction
 
@@ -209,8 +207,8 @@ def preview(
     return Preview(
         user=user,
         leave_type=assessment.leave_type,
-        lines=day_lines.stored_lines(assessment.day_counts, assessment.counted_halves),
-        total_half_days=halves.total_half_days(assessment.counted_halves),
+        lines=counted_days.stored_lines(assessment.day_counts, assessment.counted_halves),
+        total_half_days=counted_days.total_half_days(assessment.counted_halves),
         years=_years(config, assessment, replaces),
         approvers=deciders,
         approved_because=reason,
@@ -245,7 +243,7 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     config = organisation_config.of_organisation(tx, by.organisation_id)
     counts = by_date.count(config, user, spans.of_request(request))
     return ExplainedRequest(
-        request=request, lines=day_lines.stored_lines(counts, request.counted_halves)
+        request=request, lines=counted_days.stored_lines(counts, request.counted_halves)
     )
 
 
@@ -261,7 +259,7 @@ def _bridge(
     """The bridge beside leave from the allowance, which people plan; not beside sick leave."""
     if not assessment.leave_type.deducts_allowance:
         return None
-    window = bridges.window(assessment.span)
+    window = free_days.window(assessment.span)
     counts = by_date.count(config, user, window)
     if not any(count.holiday_name for count in counts):
         return None
@@ -270,7 +268,7 @@ def _bridge(
         tx, config.organisation.id, user.id, window.start_date, window.end_date
     )
     others = [leave.span for leave in booked.leave if leave.id != replaces]
-    return bridges.bridge_of(counts, assessment.span, others, not_before=today)
+    return free_days.bridge_of(counts, assessment.span, others, not_before=today)
 
 
 def _cover_warnings(
@@ -286,7 +284,7 @@ def _cover_warnings(
         cover,
         start_date=span.start_date,
         counted_halves=assessment.counted_halves,
-        worked_halves=days.counted_halves(by_date.count(config, cover, span)),
+        worked_halves=counted_days.counted_halves(by_date.count(config, cover, span)),
     )
     return [away.warning(cover, days_off)] if days_off else []
 

@@ -28,7 +28,7 @@ from storage.leave.request_balances import YearBalance
 from storage.notifications import card_amendments, told_absences
 from storage.notifications.card_amendments import CardAmendment
 from storage.notifications.told_absences import ToldAbsence
-from storage.rules import days, lifecycle, spans
+from storage.rules import counted_days, lifecycle, spans
 from storage.rules.changed_leave import CancelEffect
 
 
@@ -273,7 +273,7 @@ def _cover(
             cover,
             start_date=request.start_date,
             counted_halves=request.counted_halves,
-            worked_halves=days.counted_halves(worked),
+            worked_halves=counted_days.counted_halves(worked),
             includes_pending=True,
         )
     return CardCover(name=cover.name, days_off=tuple(days_off))

@@ -16,7 +16,7 @@ from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
 from storage.directory import public_holidays
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import working_week, worktime
+from storage.rules import counted_days, worktime
 from storage.rules.worktime import Hours, Worktime
 
 _MAX_ABSENCES: Final = 2_000
@@ -38,7 +38,7 @@ def of_people(
     for user in users:
         country_code = public_holidays.country_code_of(config, user)
         worktimes[user.id] = Worktime(
-            week=working_week.working_week(user.working_days or organisation.working_days),
+            week=counted_days.working_week(user.working_days or organisation.working_days),
             holidays=public_holidays.holidays_between(config, country_code, first, last),
             away=away[user.id],
             hours=Hours(

@@ -11,9 +11,8 @@ from typing import Final, Literal
 
 from storage.base.errors import InvalidInput
 from storage.base.values import LeaveRequest, LeaveType
-from storage.rules import days, spans
-from storage.rules.days import DayCount
-from storage.rules.halves import NOTHING
+from storage.rules import counted_days, spans
+from storage.rules.counted_days import NOTHING, DayCount
 
 # What a change does to approved leave: nothing, it applies at once, or an approver decides on it.
 Effect = Literal["nothing", "at_once", "amendment"]
@@ -114,7 +113,7 @@ def counted_halves(before: LeaveRequest, counts: Iterable[DayCount]) -> str:
     def counted(count: DayCount) -> int:
         is_kept = (
             count.date in stored
-            and days.requested_halves(span_before, count.date) == count.requested
+            and counted_days.requested_halves(span_before, count.date) == count.requested
         )
         return stored[count.date] if is_kept else count.counted
 

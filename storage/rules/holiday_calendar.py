@@ -22,8 +22,7 @@ from holidays.registry import COUNTRIES
 from storage.base import texts
 from storage.base.calendar_values import Country, Region
 from storage.base.errors import FieldError, InvalidInput, Sentence
-from storage.rules.days import Holiday
-from storage.rules.halves import AFTERNOON, NOTHING, WHOLE_DAY
+from storage.rules.counted_days import AFTERNOON, NOTHING, WHOLE_DAY, Holiday
 
 # In the registry the alpha-2 code follows the class name; later ones are aliases (GBR, UK).
 _CODES: Final = frozenset(entry[1] for entry in COUNTRIES.values())

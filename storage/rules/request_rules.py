@@ -16,7 +16,7 @@ from storage.base.errors import (
     Sentence,
 )
 from storage.base.values import LeaveRequest, LeaveType
-from storage.rules.days import DayCount
+from storage.rules.counted_days import DayCount
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
 

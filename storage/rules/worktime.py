@@ -8,9 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from storage.rules.days import Holiday
-from storage.rules.halves import MORNING, NOTHING
-from storage.rules.working_week import WorkingWeek
+from storage.rules.counted_days import MORNING, NOTHING, Holiday, WorkingWeek
 
 # Searches end after so many days, for people who work on none of them.
 MAX_DAYS: Final = 400

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from storage.rules import halves, leave_years
-from storage.rules.employment import allowances
-from storage.rules.employment.allowances import Entitlement, YearAllowance
+from storage.rules import counted_days, employment_terms, leave_years
+from storage.rules.employment_terms import Entitlement, YearAllowance
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.request_rules import YearDemand
 
@@ -75,10 +74,10 @@ class Deduction:
     def half_days_in(self, first_day: date, last_day: date) -> int:
         """The half-days between two days, both included."""
         if first_day <= self.start_date and self.end_date <= last_day:
-            return halves.total_half_days(self.counted_halves)
+            return counted_days.total_half_days(self.counted_halves)
         if self.start_date > last_day or self.end_date < first_day:
             return 0
-        return halves.half_days_in(self.counted_halves, self.start_date, first_day, last_day)
+        return counted_days.half_days_in(self.counted_halves, self.start_date, first_day, last_day)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,7 +143,7 @@ def of_years(
     """
     rule, carry_over = account.rule, account.carry_over
     begin = accrual_start(rule, carry_over, first_day)
-    employments = allowances.by_period(account.entitlement)
+    employments = employment_terms.by_period(account.entitlement)
     balances: list[LeaveYearBalance] = []
     for year in leave_years.leave_years_touched(rule, begin, last_day):
         adjustments = [
@@ -277,7 +276,7 @@ def _balance_of(
         first_day=part.first_day,
         last_day=part.last_day,
         employment=employment,
-        allowance=allowances.of_year(employment, year),
+        allowance=employment_terms.of_year(employment, year),
         carried_half_days=carried_half_days,
         adjustments=adjustments,
         taken_half_days=sum([leave.half_days_in_year(part) for leave in deductions]),

@@ -19,8 +19,7 @@ from playground.loopback.limits import is_too_large, problems_of_message, proble
 from storage.access.wallchart import AWAY, Day, Off, PersonDays, ShownType, Wallchart
 from storage.base.values import Organisation, field_names
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
-from storage.rules.working_week import WEEKDAYS
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WEEKDAYS, WHOLE_DAY
 from tests.bot.test_views import text
 
 FIRST_DAY = date(2026, 6, 1)

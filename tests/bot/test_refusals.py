@@ -24,8 +24,8 @@ from storage.base.errors import (
     OverlappingLeave,
 )
 from storage.base.values import LEAVE_STATUSES, LeaveType
-from storage.rules import holiday_calendar, leave_years, request_rules, spans, working_week
-from storage.rules.days import DayCount
+from storage.rules import counted_days, holiday_calendar, leave_years, request_rules, spans
+from storage.rules.counted_days import DayCount
 from storage.rules.spans import Span
 from storage.webhooks import webhook_fields
 from tests import catalogues
@@ -83,8 +83,8 @@ def with_figures() -> list[DomainError]:
             lambda: spans.requested_span(end, start),
             lambda: spans.requested_span(start, date(2028, 8, 7)),
             lambda: spans.requested_span(start, start, "pm", "am"),
-            lambda: working_week.check_working_days([]),
-            lambda: working_week.check_working_days(["sunday", "funday", "sunday"]),
+            lambda: counted_days.check_working_days([]),
+            lambda: counted_days.check_working_days(["sunday", "funday", "sunday"]),
             lambda: amounts.half_days_of(0.3, "days"),
             lambda: amounts.adjustment_half_days_of(0, "days"),
             lambda: texts.name("x" * 1_001, "name"),

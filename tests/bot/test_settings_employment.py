@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.base import ids
 from storage.admin import people
-from storage.rules.employment import records
+from storage.rules import employment_terms
 from tests.bot.test_consequences import confirm, confirmation_of
 from tests.bot.test_settings_admin import admin, form_of, person, week_of
 from tests.bot.world import ADA, ADMIN, GRACE, World
@@ -27,7 +27,7 @@ def day_in(form: View, name: str) -> str | None:
 
 
 def begins(world: World) -> list[date | None]:
-    return [record.valid_from for record in records.of_user(person(world, ADA))]
+    return [record.valid_from for record in employment_terms.records_of(person(world, ADA))]
 
 
 def test_changes_count_from_today_unless_another_day_is_chosen(world: World) -> None:
@@ -60,7 +60,7 @@ def test_other_fields_of_a_planned_record_stay_as_planned(world: World) -> None:
     moved = {"department_id": sales.id, "effective_from": "2026-08-01"}
     assert world.slack.submit(ADMIN, form_of(world), moved).errors == {}
 
-    last = records.of_user(person(world, ADA))[-1]
+    last = employment_terms.records_of(person(world, ADA))[-1]
     assert (last.valid_from, last.department_id) == (date(2026, 8, 1), sales.id)
     assert last.working_days == tuple(THREE)
 

@@ -54,8 +54,8 @@ from storage.db.pages import Page
 from storage.leave.ledgers import Balance, Line
 from storage.leave.people_facts import MAX_LISTED, People, PersonFacts
 from storage.rules import holiday_calendar
+from storage.rules.counted_days import WEEKDAYS
 from storage.rules.leave_years import LeaveYear
-from storage.rules.working_week import WEEKDAYS
 from tests.bot.test_views import NOW, REQUEST_ID, leave_type, text, user
 
 CURSOR = "c" * 400

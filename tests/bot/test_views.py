@@ -43,8 +43,8 @@ from storage.leave.previews import Preview, YearChange
 from storage.leave.request_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.card_amendments import CardAmendment
-from storage.rules.day_lines import DayLine
-from storage.rules.days_off.bridges import Bridge
+from storage.rules.counted_days import DayLine
+from storage.rules.free_days import Bridge
 from storage.rules.leave_years import LeaveYear
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)

@@ -25,8 +25,7 @@ from storage.leave.bookings import BookedLeave
 from storage.leave.drafts import Draft
 from storage.leave.ledgers import Balance
 from storage.leave.lists import filtered_leave
-from storage.rules import days, halves, spans
-from storage.rules.employment import records
+from storage.rules import counted_days, employment_terms, spans
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
 from tests.builders import NOW
@@ -87,7 +86,7 @@ class Snapshot:
         employment = [
             (
                 person.user.end_date,
-                [replace(record, id="") for record in records.of_user(person.user)],
+                [replace(record, id="") for record in employment_terms.records_of(person.user)],
             )
             for person in self.people
         ]
@@ -180,8 +179,8 @@ def _check_leave(snapshot: Snapshot, person: PersonSnapshot) -> None:
         assert not spans.overlaps(spans.of_request(one), spans.of_request(other))
     for request in person.leave:
         counts = by_date.count(snapshot.config, person.user, spans.of_request(request))
-        assert request.counted_halves == days.counted_halves(counts)
-        assert request.total_half_days == halves.total_half_days(request.counted_halves)
+        assert request.counted_halves == counted_days.counted_halves(counts)
+        assert request.total_half_days == counted_days.total_half_days(request.counted_halves)
         assert request.end_date <= (person.user.end_date or date.max)
         assert request.amendment_id is None or request.status == "approved"
         assert (request.amendment_id is None) == (request.id not in snapshot.amendments)
@@ -278,7 +277,7 @@ def _facts(request: LeaveRequest) -> tuple[Any, ...]:
 def _half_days_until(day: date, leave: LeaveRequest | BookedLeave, year: LeaveYear) -> int:
     """The half-days of leave in a leave year until a day, which is included."""
     return sum(
-        halves.total_half_days(digit)
+        counted_days.total_half_days(digit)
         for number, digit in enumerate(leave.counted_halves)
         if year.first_day <= leave.start_date + number * _DAY <= min(day, year.last_day)
     )
@@ -291,12 +290,12 @@ def _sum(balance: Balance, *types: str) -> int:
 @lru_cache(maxsize=64)
 def _allowance(user: User, default_half_days: int, year: LeaveYear) -> int:
     """The allowance of a leave year, of which each day of employment grants a part."""
-    all_records = records.of_user(user)
+    all_records = employment_terms.records_of(user)
     half_days_by_days, length = 0, 0
     for day in _days_of(year):
         length += 1
         if day <= (user.end_date or date.max):
-            own = records.on(all_records, day).leave_allowance_half_days
+            own = employment_terms.on(all_records, day).leave_allowance_half_days
             half_days_by_days += default_half_days if own is None else own
     return -(-half_days_by_days // length)
 

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.rules import days
-from storage.rules.days import Holiday
-from storage.rules.days_off import bridges
-from storage.rules.days_off.bridges import Bridge
-from storage.rules.halves import WHOLE_DAY
+from storage.rules import counted_days, free_days
+from storage.rules.counted_days import WHOLE_DAY, Holiday
+from storage.rules.free_days import Bridge
 from storage.rules.spans import Span
 from tests.spans import FIVE_DAYS
 
@@ -30,8 +28,8 @@ def bridge(
     not_before: date = LONG_AGO,
     week: tuple[int, ...] = FIVE_DAYS,
 ) -> Bridge | None:
-    counts = days.count_days(bridges.window(span), week, holidays)
-    return bridges.bridge_of(counts, span, booked, not_before=not_before)
+    counts = counted_days.count_days(free_days.window(span), week, holidays)
+    return free_days.bridge_of(counts, span, booked, not_before=not_before)
 
 
 def whole(first: date, last: date | None = None) -> Span:

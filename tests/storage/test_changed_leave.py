@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storage.base.errors import InvalidInput
 from storage.base.values import HalfDay, LeaveRequest, LeaveType
-from storage.rules import changed_leave, days, halves, spans, working_week
+from storage.rules import changed_leave, counted_days, spans
 from storage.rules.changed_leave import Effect
 from storage.rules.spans import Span
 from tests.values import ANNUAL
@@ -21,7 +21,7 @@ from tests.values import ANNUAL
 TODAY = date(2026, 8, 12)
 SICK = replace(ANNUAL, id="sick", name="Sick leave", requires_approval=False)
 STRICT = replace(ANNUAL, id="strict", changes_need_approval=True)
-WEEK = working_week.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
+WEEK = counted_days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
 
 
 def leave(
@@ -40,7 +40,7 @@ def leave(
         start_half_day=start_half_day,
         end_half_day=end_half_day,
     )
-    counted_halves = days.counted_halves(days.count_days(span, WEEK, {}))
+    counted_halves = counted_days.counted_halves(counted_days.count_days(span, WEEK, {}))
     at = datetime(2026, 6, 1, tzinfo=UTC)
     return LeaveRequest(
         id="request",
@@ -51,7 +51,7 @@ def leave(
         end_date=span.end_date,
         start_half_day=start_half_day,
         end_half_day=end_half_day,
-        total_half_days=halves.total_half_days(counted_halves),
+        total_half_days=counted_days.total_half_days(counted_halves),
         counted_halves=counted_halves,
         note=note,
         decided_by="grace",
@@ -168,7 +168,7 @@ def test_days_that_stay_as_they_are_keep_their_count() -> None:
     stored = replace(PAST, counted_halves="03333")
     span = replace(spans.of_request(PAST), end_date=date(2026, 8, 11))
 
-    counted = changed_leave.counted_halves(stored, days.count_days(span, WEEK, {}))
+    counted = changed_leave.counted_halves(stored, counted_days.count_days(span, WEEK, {}))
 
     assert counted == "033330033"
 

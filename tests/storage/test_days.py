@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.values import HalfDay
-from storage.rules import days, halves, spans, working_week
-from storage.rules.days import Holiday
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules import counted_days, spans
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, WorkingWeek
 from storage.rules.spans import Span
-from storage.rules.working_week import WorkingWeek
 from tests.spans import FIVE_DAYS, FRIDAY, MONDAY, SATURDAY, SUNDAY, WEDNESDAY, any_span
 
 NO_HOLIDAYS: Mapping[date, Holiday] = {}
@@ -30,7 +28,7 @@ calendars = st.dictionaries(
 
 
 def stored(span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]) -> str:
-    return days.counted_halves(days.count_days(span, week, holidays))
+    return counted_days.counted_halves(counted_days.count_days(span, week, holidays))
 
 
 # Every combination of half days, for a request of one day and of several.
@@ -68,7 +66,7 @@ def test_half_days_select_the_requested_halves(
 def test_366_days_are_still_one_request() -> None:
     span = spans.requested_span(MONDAY, MONDAY + timedelta(days=365))
 
-    assert len(days.count_days(span, FIVE_DAYS, NO_HOLIDAYS)) == 366
+    assert len(counted_days.count_days(span, FIVE_DAYS, NO_HOLIDAYS)) == 366
 
 
 @pytest.mark.parametrize(
@@ -102,9 +100,9 @@ def test_a_date_counts_requested_working_halves_without_holidays(
 ) -> None:
     holidays = {} if holiday is None else {MONDAY: Holiday(name="Feast", halves=holiday)}
 
-    [day] = days.count_days(
+    [day] = counted_days.count_days(
         spans.requested_span(MONDAY, MONDAY, *requested),
-        working_week.working_week((week_entry,)),
+        counted_days.working_week((week_entry,)),
         holidays,
     )
 
@@ -124,7 +122,7 @@ def test_every_date_is_counted_in_order() -> None:
 
     assert [
         (day.date, day.requested, day.worked, day.holiday, day.counted, day.uncounted_reason)
-        for day in days.count_days(span, FIVE_DAYS, holidays)
+        for day in counted_days.count_days(span, FIVE_DAYS, holidays)
     ] == [
         (FRIDAY, AFTERNOON, WHOLE_DAY, NOTHING, AFTERNOON, None),
         (SATURDAY, WHOLE_DAY, NOTHING, NOTHING, NOTHING, "not_worked"),
@@ -137,17 +135,21 @@ def test_every_date_is_counted_in_order() -> None:
 def test_a_count_never_exceeds_the_requested_or_working_halves(
     span: Span, week: WorkingWeek, holidays: Mapping[date, Holiday]
 ) -> None:
-    counted = days.count_days(span, week, holidays)
+    counted = counted_days.count_days(span, week, holidays)
 
     assert [day.date for day in counted] == [
         span.start_date + timedelta(days=n)
         for n in range((span.end_date - span.start_date).days + 1)
     ]
-    assert all(day.requested == days.requested_halves(span, day.date) != NOTHING for day in counted)
+    assert all(
+        day.requested == counted_days.requested_halves(span, day.date) != NOTHING for day in counted
+    )
     assert all(day.worked == week[day.date.weekday()] for day in counted)
     assert all(day.counted == day.requested & day.worked & (3 - day.holiday) for day in counted)
     assert all((day.uncounted_reason is None) == (day.counted == day.requested) for day in counted)
-    assert halves.total_half_days(days.counted_halves(counted)) == sum(d.half_days for d in counted)
+    assert counted_days.total_half_days(counted_days.counted_halves(counted)) == sum(
+        d.half_days for d in counted
+    )
 
 
 @given(any_span(), weeks, calendars, st.data())
@@ -159,7 +161,7 @@ def test_splitting_a_span_never_changes_the_total(
     after = _span_of_slots(cut + 1, span.last_slot)
 
     parts = [stored(part, week, holidays) for part in (before, after) if part]
-    assert sum(map(halves.total_half_days, parts)) == halves.total_half_days(
+    assert sum(map(counted_days.total_half_days, parts)) == counted_days.total_half_days(
         stored(span, week, holidays)
     )
 

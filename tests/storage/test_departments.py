@@ -17,7 +17,7 @@ from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, people_rows
 from storage.events import audit_log, organisation_config
 from storage.leave import ledgers
-from storage.rules.employment import records
+from storage.rules import employment_terms
 from tests.builders import (
     NOW,
     a_department,
@@ -224,7 +224,9 @@ def test_former_members_keep_the_allowance_of_a_deleted_department(database: Dat
     assert remaining_half_days() == 53
     database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
 
-    first, second = records.of_user(database.read_now(people_rows.get, ada.id, by=acme.caller))
+    first, second = employment_terms.records_of(
+        database.read_now(people_rows.get, ada.id, by=acme.caller)
+    )
     assert (first.department_id, first.leave_allowance_half_days) == (None, 60)
     assert (second.department_id, second.leave_allowance_half_days) == (None, None)
     assert remaining_half_days() == 53

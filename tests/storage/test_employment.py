@@ -32,8 +32,7 @@ from storage.events import organisation_config
 from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft
 from storage.leave.recorded import recording
-from storage.rules import days, halves, spans
-from storage.rules.employment import records
+from storage.rules import counted_days, employment_terms, spans
 from tests import outside
 from tests.builders import (
     NOW,
@@ -69,7 +68,7 @@ def changed(database: Database, acme: Acme, user: User, **changes: Any) -> User:
 
 
 def begins(user: User) -> list[date | None]:
-    return [record.valid_from for record in records.of_user(user)]
+    return [record.valid_from for record in employment_terms.records_of(user)]
 
 
 def person(database: Database, acme: Acme, user: User) -> User:
@@ -628,9 +627,9 @@ def test_a_department_of_a_later_record_cannot_be_deleted(database: Database) ->
 
     database.write_now(people_status.archive, ada.id, by=acme.caller, now=LATER)
     delete()
-    assert {record.department_id for record in records.of_user(person(database, acme, ada))} == {
-        None
-    }
+    assert {
+        record.department_id for record in employment_terms.records_of(person(database, acme, ada))
+    } == {None}
 
 
 def test_a_holiday_set_of_another_record_cannot_be_deleted(database: Database) -> None:
@@ -706,7 +705,7 @@ def test_after_any_changes_leave_and_balance_follow_the_records(
 
 
 def carry_out(database: Database, acme: Acme, ada: User, step: tuple[Any, ...]) -> None:
-    by, all_records = acme.caller, records.of_user(ada)
+    by, all_records = acme.caller, employment_terms.records_of(ada)
     match step:
         case ("leave", start, length):
             a_request(database, acme, ada, start_date=start, end_date=start + timedelta(length))
@@ -735,18 +734,20 @@ def check_leave_and_balance(database: Database, acme: Acme, ada: User) -> None:
     standing = database.read_now(leave_rows.current_of, acme.id, ada.id, date(2026, 1, 1))
     for request in standing:
         counts = by_date.count(config, ada, spans.of_request(request))
-        assert request.counted_halves == days.counted_halves(counts)
+        assert request.counted_halves == counted_days.counted_halves(counts)
         assert request.total_half_days == sum(count.half_days for count in counts)
         assert ada.end_date is None or request.end_date <= ada.end_date
         assert ada.start_date is None or request.start_date >= ada.start_date
     days_of_year = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
     granted = sum(
-        by_date.granted_half_days(config, records.on(records.of_user(ada), day))[0]
+        by_date.granted_half_days(
+            config, employment_terms.on(employment_terms.records_of(ada), day)
+        )[0]
         for day in days_of_year
         if (ada.start_date or day) <= day <= (ada.end_date or day)
     )
     taken = sum(
-        halves.total_half_days(digit)
+        counted_days.total_half_days(digit)
         for request in standing
         for number, digit in enumerate(request.counted_halves)
         if request.start_date + timedelta(days=number) <= days_of_year[-1]

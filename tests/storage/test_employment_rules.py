@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from storage.base.values import EmploymentRecord, Organisation, User
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import days
-from storage.rules.employment import allowances, records
-from storage.rules.employment.allowances import Entitlement, Grant, Step
+from storage.rules import counted_days, employment_terms
+from storage.rules.employment_terms import Entitlement, Grant, Step
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
 from tests.spans import any_span
@@ -100,7 +99,7 @@ def granted(half_days: int, first_day: date = date.min) -> Grant:
 
 def prorated(*grants: Grant, start: date | None = None, end: date | None = None) -> int:
     entitlement = Entitlement(grants=grants, start_date=start, end_date=end)
-    return allowances.of_year(entitlement, YEAR_2026).prorated_half_days
+    return employment_terms.of_year(entitlement, YEAR_2026).prorated_half_days
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,7 @@ def test_a_prorated_amount_never_exceeds_the_allowance_and_falls_with_every_day(
 
 def test_a_year_with_two_allowances_is_rounded_once() -> None:
     # 151 days of 25 and 214 days of 15: 10.34 + 8.79 = 19.14 days. Rounded each, it would be 20.
-    year = allowances.of_year(Entitlement(grants=(granted(50), granted(30, JUNE))), YEAR_2026)
+    year = employment_terms.of_year(Entitlement(grants=(granted(50), granted(30, JUNE))), YEAR_2026)
 
     assert (year.granted_half_days, year.prorated_half_days) == (50, 39)
     assert year.steps == (Step(kind="change", day=JUNE, half_days=-11),)
@@ -163,7 +162,7 @@ def test_a_year_explains_its_start_change_and_end_in_order() -> None:
         end_date=end,
     )
 
-    year = allowances.of_year(entitlement, YEAR_2026)
+    year = employment_terms.of_year(entitlement, YEAR_2026)
 
     # 120 days of 50 and 122 days of 30.
     assert year.prorated_half_days == ceil((120 * 50 + 122 * 30) / 365)
@@ -190,8 +189,10 @@ def test_cutting_a_grant_in_two_equal_ones_changes_nothing(
     halves = granted(earlier[-1].half_days, cut)
     entitlement = Entitlement(grants=grants, start_date=start, end_date=end)
 
-    whole = allowances.of_year(entitlement, YEAR_2026)
-    in_two = allowances.of_year(replace(entitlement, grants=(*earlier, halves, *later)), YEAR_2026)
+    whole = employment_terms.of_year(entitlement, YEAR_2026)
+    in_two = employment_terms.of_year(
+        replace(entitlement, grants=(*earlier, halves, *later)), YEAR_2026
+    )
 
     if halves.first_day not in {grant.first_day for grant in later}:
         assert in_two == whole
@@ -214,7 +215,7 @@ countries = st.sampled_from((None, "GB-SCT", "DE-BY"))
 
 
 @st.composite
-def some_records(draw: st.DrawFn) -> records.Records:
+def some_records(draw: st.DrawFn) -> employment_terms.Records:
     days_of_change = draw(
         st.lists(st.dates(date(2025, 12, 1), date(2026, 4, 1)), max_size=3, unique=True)
     )
@@ -232,30 +233,32 @@ def some_records(draw: st.DrawFn) -> records.Records:
     return (first, *later)
 
 
-def counted(person: records.Records, span: Span, today: date = JUNE) -> list[days.DayCount]:
-    return by_date.count(CONFIG, records.with_records(ADA, person, today), span)
+def counted(
+    person: employment_terms.Records, span: Span, today: date = JUNE
+) -> list[counted_days.DayCount]:
+    return by_date.count(CONFIG, employment_terms.with_records(ADA, person, today), span)
 
 
 @given(some_records(), any_span(), st.dates(date(2025, 12, 1), date(2026, 4, 1)))
 def test_cutting_a_record_in_two_equal_ones_counts_the_same(
-    person: records.Records, span: Span, cut: date
+    person: employment_terms.Records, span: Span, cut: date
 ) -> None:
     if any(record.valid_from == cut for record in person):
         return
-    equal = replace(records.on(person, cut), id="cut", valid_from=cut)
+    equal = replace(employment_terms.on(person, cut), id="cut", valid_from=cut)
 
-    assert counted(records.with_added(person, equal), span) == counted(person, span)
+    assert counted(employment_terms.with_added(person, equal), span) == counted(person, span)
 
 
 @given(some_records(), any_span(), st.dates(date(2025, 12, 1), date(2026, 4, 1)))
 def test_every_date_counts_as_if_its_record_were_the_only_one(
-    person: records.Records, span: Span, today: date
+    person: employment_terms.Records, span: Span, today: date
 ) -> None:
     by_day = {
         count.date: count
         for record in person
         for count in counted((replace(record, id="first", valid_from=None),), span)
-        if records.on(person, count.date) is record
+        if employment_terms.on(person, count.date) is record
     }
 
     assert counted(person, span, today) == [by_day[day] for day in sorted(by_day)]
@@ -263,12 +266,12 @@ def test_every_date_counts_as_if_its_record_were_the_only_one(
 
 @given(some_records(), st.dates(date(2025, 11, 1), date(2026, 5, 1)))
 def test_records_are_the_same_whichever_of_them_is_todays(
-    person: records.Records, today: date
+    person: employment_terms.Records, today: date
 ) -> None:
-    user = records.with_records(ADA, person, today)
+    user = employment_terms.with_records(ADA, person, today)
 
-    assert records.of_user(user) == person
-    assert user.working_days == records.on(person, today).working_days
+    assert employment_terms.records_of(user) == person
+    assert user.working_days == employment_terms.on(person, today).working_days
 
 
 def test_leave_across_a_change_to_three_days_counts_each_week_by_its_own() -> None:
@@ -276,16 +279,16 @@ def test_leave_across_a_change_to_three_days_counts_each_week_by_its_own() -> No
     # Monday 25 May, a bank holiday, to Friday 5 June; the afternoon of the first day only.
     span = Span(start_date=date(2026, 5, 26), end_date=date(2026, 6, 5), start_half_day="pm")
 
-    assert days.counted_halves(counted((FIRST, part_time), span)) == "23330033300"
+    assert counted_days.counted_halves(counted((FIRST, part_time), span)) == "23330033300"
 
 
 def changed(
-    person: records.Records, day: date | None, **changes: Any
+    person: employment_terms.Records, day: date | None, **changes: Any
 ) -> list[tuple[date | None, tuple[str, ...] | None, str | None]]:
     """When each record begins, its working days and its country."""
     return [
         (record.valid_from, record.working_days, record.public_holiday_country_code)
-        for record in records.changed_from(person, day, changes, "new")
+        for record in employment_terms.changed_from(person, day, changes, "new")
     ]
 
 
@@ -341,7 +344,7 @@ def test_only_the_days_whose_value_differs_are_recalculated() -> None:
     before = (FIRST, IN_AUGUST)
     in_july = replace(FIRST, id="july", valid_from=JULY, working_days=("friday",))
 
-    periods = records.differing_periods(
+    periods = employment_terms.differing_periods(
         before, (FIRST, in_july, IN_AUGUST), lambda record: record.working_days
     )
 
@@ -360,6 +363,6 @@ def test_only_the_days_whose_value_differs_are_recalculated() -> None:
 def test_a_person_is_due_when_a_record_begins_or_after_the_last_day(
     today: date, end_date: date | None, due: date | None
 ) -> None:
-    user = records.with_records(replace(ADA, end_date=end_date), (FIRST, IN_AUGUST), today)
+    user = employment_terms.with_records(replace(ADA, end_date=end_date), (FIRST, IN_AUGUST), today)
 
-    assert records.due_on(user) == due
+    assert employment_terms.due_on(user) == due

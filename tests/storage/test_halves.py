@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.rules import halves
+from storage.rules import counted_days
 from tests.spans import FRIDAY, MONDAY, SATURDAY, WEDNESDAY
 
 dates = st.dates(date(2024, 1, 1), date(2028, 12, 31))
@@ -29,8 +29,8 @@ dates = st.dates(date(2024, 1, 1), date(2028, 12, 31))
     ],
 )
 def test_midday_edges_follow_the_counted_days(counted: str, begins: bool, ends: bool) -> None:
-    assert halves.begins_at_midday(counted) is begins
-    assert halves.ends_at_midday(counted) is ends
+    assert counted_days.begins_at_midday(counted) is begins
+    assert counted_days.ends_at_midday(counted) is ends
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_midday_edges_follow_the_counted_days(counted: str, begins: bool, ends: 
 def test_half_days_are_counted_between_two_dates(
     first_day: date, last_day: date, half_days: int
 ) -> None:
-    assert halves.half_days_in("30123", MONDAY, first_day, last_day) == half_days
+    assert counted_days.half_days_in("30123", MONDAY, first_day, last_day) == half_days
 
 
 @given(st.text("0123", max_size=40), dates, dates, dates)
@@ -60,8 +60,10 @@ def test_half_days_of_a_partition_add_up(
     first_cut, last_cut = sorted((one_cut, other_cut))
     after_first, after_last = first_cut + timedelta(days=1), last_cut + timedelta(days=1)
 
-    assert halves.half_days_in(counted, start_date, date.min, first_cut) + halves.half_days_in(
+    assert counted_days.half_days_in(
+        counted, start_date, date.min, first_cut
+    ) + counted_days.half_days_in(
         counted, start_date, after_first, last_cut
-    ) + halves.half_days_in(counted, start_date, after_last, date.max) == halves.total_half_days(
-        counted
-    )
+    ) + counted_days.half_days_in(
+        counted, start_date, after_last, date.max
+    ) == counted_days.total_half_days(counted)

@@ -12,8 +12,7 @@ from babel import Locale
 
 from storage.base.errors import InvalidInput
 from storage.rules import holiday_calendar
-from storage.rules.days import Holiday
-from storage.rules.halves import AFTERNOON, WHOLE_DAY
+from storage.rules.counted_days import AFTERNOON, WHOLE_DAY, Holiday
 
 AUGUST_BANK_HOLIDAY = date(2026, 8, 31)
 

@@ -18,8 +18,7 @@ from storage.db.tables import HolidayOverrideRow
 from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
-from storage.rules.days import Holiday
-from storage.rules.halves import AFTERNOON, MORNING, WHOLE_DAY
+from storage.rules.counted_days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
 from tests.builders import (
     NOW,
     Acme,

@@ -32,8 +32,7 @@ from storage.leave.changes import amendment_steps
 from storage.leave.drafts import Draft
 from storage.leave.interruptions import interrupting
 from storage.leave.recorded import recording
-from storage.rules import lifecycle, spans
-from storage.rules.employment import records
+from storage.rules import employment_terms, lifecycle, spans
 from storage.rules.spans import Span
 from tests.builders import NOW
 from tests.storage import snapshots
@@ -271,7 +270,7 @@ class Sequence(RuleBasedStateMachine):
         self, who: int, which: int, changes: dict[str, object], day: date | None
     ) -> None:
         """Or remove it, if nothing is to be corrected."""
-        all_records = records.of_user(self.snapshot.people[who].user)
+        all_records = employment_terms.records_of(self.snapshot.people[who].user)
         record_id = all_records[which % len(all_records)].id
         if day is not None:
             changes = {**changes, "valid_from": day}

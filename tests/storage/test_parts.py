@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.values import HalfDay
-from storage.leave.interruptions import parts
-from storage.leave.interruptions.parts import Part
-from storage.rules import days, spans
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules import counted_days, leave_parts, spans
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
+from storage.rules.leave_parts import Part
 from storage.rules.spans import Span
 from tests.spans import FIVE_DAYS, FRIDAY, MONDAY, SUNDAY, WEDNESDAY, any_span
 
@@ -21,8 +20,8 @@ TUESDAY, THURSDAY = WEDNESDAY - timedelta(days=1), WEDNESDAY + timedelta(days=1)
 
 
 def leave(span: Span) -> Part:
-    counts = days.count_days(span, FIVE_DAYS, {})
-    return Part(span=span, counted_halves=days.counted_halves(counts))
+    counts = counted_days.count_days(span, FIVE_DAYS, {})
+    return Part(span=span, counted_halves=counted_days.counted_halves(counts))
 
 
 def shown(part: Part | None) -> str | None:
@@ -86,7 +85,7 @@ def test_leave_is_cut_to_the_half_day(
         end_half_day=end_half_day,
     )
 
-    assert tuple(map(shown, parts.cut(leave(WEEK), span))) == expected
+    assert tuple(map(shown, leave_parts.cut(leave(WEEK), span))) == expected
 
 
 @st.composite
@@ -95,7 +94,7 @@ def leave_and_inner_span(draw: st.DrawFn) -> tuple[Part, Span]:
     span = draw(any_span())
     counted = [
         draw(st.sampled_from((NOTHING, MORNING, AFTERNOON, WHOLE_DAY)))
-        & days.requested_halves(span, span.start_date + timedelta(days=number))
+        & counted_days.requested_halves(span, span.start_date + timedelta(days=number))
         for number in range((span.end_date - span.start_date).days + 1)
     ]
     first_slot = draw(st.integers(span.first_slot, span.last_slot))
@@ -120,7 +119,7 @@ def slots(part: Part | None) -> list[int]:
 def test_cutting_loses_and_doubles_no_half(cut: tuple[Part, Span]) -> None:
     whole, span = cut
 
-    before, within, after = parts.cut(whole, span)
+    before, within, after = leave_parts.cut(whole, span)
 
     assert slots(before) + slots(within) + slots(after) == slots(whole)
     assert all(span.first_slot <= slot <= span.last_slot for slot in slots(within))
@@ -133,13 +132,13 @@ def test_cutting_loses_and_doubles_no_half(cut: tuple[Part, Span]) -> None:
 @given(leave_and_inner_span())
 def test_parts_that_adjoin_are_joined_to_the_same_halves(cut: tuple[Part, Span]) -> None:
     whole, span = cut
-    before, within, after = parts.cut(whole, span)
+    before, within, after = leave_parts.cut(whole, span)
 
     for first, second in ((before, within), (within, after)):
         if first is not None and second is not None:
-            assert parts.adjoin(first.span, second.span)
-            joined = parts.join(second, first)
-            assert joined == parts.join(first, second)
+            assert leave_parts.adjoin(first.span, second.span)
+            joined = leave_parts.join(second, first)
+            assert joined == leave_parts.join(first, second)
             assert slots(joined) == slots(first) + slots(second)
     if before is not None and after is not None:
-        assert not parts.adjoin(before.span, after.span)
+        assert not leave_parts.adjoin(before.span, after.span)

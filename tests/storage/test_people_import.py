@@ -21,7 +21,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, people_lists, people_rows
-from storage.rules.employment import records
+from storage.rules import employment_terms
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, audit_entries
 from tests.refusals import crossing
 from tests.storage.test_commands import ACME, Shell
@@ -383,7 +383,7 @@ def test_changes_have_dates_and_people_a_last_day(database: Database) -> None:
     ada, bo = users["ada@x.ie"], users["bo@x.ie"]
     assert (first.people_created, first.people_updated, again.people_unchanged) == (1, 1, 2)
     assert (ada.working_days, ada.department_id, ada.end_date) == (None, None, date(2026, 12, 31))
-    planned = records.of_user(ada)[1]
+    planned = employment_terms.records_of(ada)[1]
     assert (planned.valid_from, planned.working_days) == (
         date(2026, 9, 1),
         ("monday", "tuesday"),

@@ -14,9 +14,8 @@ from storage.base.errors import InsufficientAllowance
 from storage.base.values import EmploymentPeriod, User
 from storage.db.database import Database
 from storage.leave import adjustments, ledgers
-from storage.rules import year_balances
-from storage.rules.employment import periods
-from storage.rules.employment.allowances import Entitlement, Grant
+from storage.rules import employment_terms, year_balances
+from storage.rules.employment_terms import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.spans import Span
 from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction
@@ -59,11 +58,13 @@ def test_leave_lies_in_one_employment(
 ) -> None:
     span = Span(start_date=date(*first), end_date=date(*last))
 
-    found = errors_of(lambda: periods.check_employed(span, (SPRING, AUTUMN))) if errors else []
+    found = (
+        errors_of(lambda: employment_terms.check_employed(span, (SPRING, AUTUMN))) if errors else []
+    )
 
     assert [code for _, code in found] == errors
     if not errors:
-        periods.check_employed(span, (SPRING, AUTUMN))
+        employment_terms.check_employed(span, (SPRING, AUTUMN))
 
 
 FIRST_DAY = date(2025, 1, 1)

@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.leave import adjustments, decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview, YearChange
-from storage.rules import halves, working_week
+from storage.rules import counted_days
 from tests.builders import (
     NOW,
     Acme,
@@ -325,7 +325,7 @@ class Case:
     is_edit: bool
 
 
-ENTRIES = [f"{day}{half}" for day in working_week.WEEKDAYS for half in ("", ":am", ":pm")]
+ENTRIES = [f"{day}{half}" for day in counted_days.WEEKDAYS for half in ("", ":am", ":pm")]
 patterns = st.lists(
     st.sampled_from(ENTRIES), min_size=1, max_size=7, unique_by=lambda entry: entry.split(":")[0]
 )
@@ -466,7 +466,7 @@ def test_a_preview_equals_the_submitted_request(database: Database, case: Case) 
     assert (request.status == "approved") == (preview.approved_because is not None)
     assert request.total_half_days == preview.total_half_days
     assert [line.half_days for line in preview.lines] == [
-        halves.total_half_days(half) for half in request.counted_halves
+        counted_days.total_half_days(half) for half in request.counted_halves
     ]
     after = remaining(database, acme, ada, on)
     assert after == [change.after_half_days for change in preview.years]

@@ -10,21 +10,21 @@ from storage.base.errors import (
     InvalidInput,
 )
 from storage.base.values import LeaveType
-from storage.rules import days, request_rules, working_week
-from storage.rules.days import DayCount
+from storage.rules import counted_days, request_rules
+from storage.rules.counted_days import DayCount
 from storage.rules.leave_years import LeaveYear
 from storage.rules.request_rules import YearDemand
 from storage.rules.spans import Span
 from tests.values import ANNUAL
 
 TODAY = date(2026, 3, 2)  # A Monday.
-FIVE_DAYS = working_week.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
+FIVE_DAYS = counted_days.working_week(("monday", "tuesday", "wednesday", "thursday", "friday"))
 YEAR_2026 = LeaveYear(first_day=date(2026, 1, 1), last_day=date(2026, 12, 31))
 YEAR_2027 = LeaveYear(first_day=date(2027, 1, 1), last_day=date(2027, 12, 31))
 
 
 def counted(span: Span) -> list[DayCount]:
-    return days.count_days(span, FIVE_DAYS, {})
+    return counted_days.count_days(span, FIVE_DAYS, {})
 
 
 def from_today(first: int, last: int) -> Span:
@@ -78,7 +78,7 @@ def test_dates_more_than_two_years_away_are_refused(
 
 def test_a_weekend_has_no_working_time() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        request_rules.check_working_time(days.counted_halves(counted(from_today(5, 6))))
+        request_rules.check_working_time(counted_days.counted_halves(counted(from_today(5, 6))))
 
     assert refusal.value.code == "no_working_time"
 
@@ -86,7 +86,7 @@ def test_a_weekend_has_no_working_time() -> None:
 def test_half_a_day_is_working_time() -> None:
     morning = Span(start_date=TODAY, end_date=TODAY, start_half_day=None, end_half_day="am")
 
-    request_rules.check_working_time(days.counted_halves(counted(morning)))
+    request_rules.check_working_time(counted_days.counted_halves(counted(morning)))
 
 
 def test_an_archived_type_is_refused_before_anything_else() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from storage.base.errors import InvalidInput
 from storage.base.values import HalfDay
-from storage.rules import days, spans
-from storage.rules.halves import AFTERNOON, MORNING
+from storage.rules import counted_days, spans
+from storage.rules.counted_days import AFTERNOON, MORNING
 from storage.rules.spans import Span
 from tests.spans import FRIDAY, MONDAY, SATURDAY, SUNDAY, WEDNESDAY, any_span
 
@@ -22,7 +22,7 @@ def slots(span: Span) -> set[int]:
         2 * ordinal + half
         for ordinal in reach
         for half, mask in ((0, MORNING), (1, AFTERNOON))
-        if days.requested_halves(span, date.fromordinal(ordinal)) & mask
+        if counted_days.requested_halves(span, date.fromordinal(ordinal)) & mask
     }
 
 

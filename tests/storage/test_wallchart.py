@@ -17,7 +17,7 @@ from storage.db.database import Database
 from storage.directory import holiday_sets
 from storage.events import organisation_config
 from storage.leave import decisions
-from storage.rules.halves import AFTERNOON, NOTHING, WHOLE_DAY
+from storage.rules.counted_days import AFTERNOON, NOTHING, WHOLE_DAY
 from tests.builders import (
     NOW,
     Acme,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from storage.base.errors import InvalidInput
-from storage.rules import working_week
+from storage.rules import counted_days
 
 
 @pytest.mark.parametrize(
@@ -14,12 +14,12 @@ from storage.rules import working_week
         pytest.param(["friday", "monday"], ("monday", "friday"), id="week order"),
         pytest.param(["friday:pm"], ("friday:pm",), id="one half"),
         pytest.param(["friday:pm", "friday:am"], ("friday",), id="two halves are the day"),
-        pytest.param(list(reversed(working_week.WEEKDAYS)), working_week.WEEKDAYS, id="all seven"),
+        pytest.param(list(reversed(counted_days.WEEKDAYS)), counted_days.WEEKDAYS, id="all seven"),
     ],
 )
 def test_working_days_are_normalised(given_days: list[str], normal: tuple[str, ...]) -> None:
-    assert working_week.check_working_days(given_days) == normal
-    assert working_week.working_week(given_days) == working_week.working_week(normal)
+    assert counted_days.check_working_days(given_days) == normal
+    assert counted_days.working_week(given_days) == counted_days.working_week(normal)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_wrong_working_days_are_refused_at_their_index(
     given_days: list[str], errors: list[tuple[str, str]]
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        working_week.check_working_days(given_days)
+        counted_days.check_working_days(given_days)
 
     assert [(error.pointer, error.code) for error in refusal.value.errors] == errors
 
 
 def test_wrong_working_days_are_refused_at_the_given_field() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        working_week.check_working_days(["never"], field="settings/days")
+        counted_days.check_working_days(["never"], field="settings/days")
 
     assert refusal.value.errors[0].pointer == "/settings/days/0"
 
 
 def test_a_working_week_has_a_mask_for_each_weekday() -> None:
-    assert working_week.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)
+    assert counted_days.working_week(("monday", "friday:am", "sunday:pm")) == (3, 0, 0, 0, 1, 0, 2)

@@ -9,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.notifications.reminder_schedule import plan
-from storage.rules.days import Holiday
-from storage.rules.halves import AFTERNOON, MORNING, NOTHING, WHOLE_DAY
-from storage.rules.working_week import working_week
+from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WHOLE_DAY, Holiday, working_week
 from storage.rules.worktime import MAX_DAYS, Hours, Worktime, next_work_start, nth_working_day_after
 
 MONDAY_TO_FRIDAY = ("monday", "tuesday", "wednesday", "thursday", "friday")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.rules import halves, leave_years, year_balances
-from storage.rules.employment.allowances import Entitlement, Grant
+from storage.rules import counted_days, leave_years, year_balances
+from storage.rules.employment_terms import Entitlement, Grant
 from storage.rules.leave_years import LeaveYearRule
 from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction, LeaveYearBalance
 
@@ -266,8 +266,8 @@ def test_splitting_leave_never_changes_a_balance(
     assert everything(account, [*leave_taken, *parts]) == everything(
         account, [*leave_taken, deduction]
     )
-    total = halves.total_half_days(deduction.counted_halves)
-    assert sum(halves.total_half_days(part.counted_halves) for part in parts) == total
+    total = counted_days.total_half_days(deduction.counted_halves)
+    assert sum(counted_days.total_half_days(part.counted_halves) for part in parts) == total
 
 
 @given(accounts, st.lists(deductions, max_size=5), deductions)
@@ -276,7 +276,7 @@ def test_a_request_needs_what_it_deducts_from_each_year(
 ) -> None:
     demands = year_balances.demands(account, leave_taken, requested)
 
-    total = halves.total_half_days(requested.counted_halves)
+    total = counted_days.total_half_days(requested.counted_halves)
     assert sum(demand.needed_half_days for demand in demands) == total
     after = year_balances.of_years(
         account, [*leave_taken, requested], requested.start_date, requested.end_date

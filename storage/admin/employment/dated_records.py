@@ -20,13 +20,12 @@ from storage.base.values import Caller, EmploymentRecord, User
 from storage.db.database import Transaction
 from storage.events import organisation_config
 from storage.leave import ledgers
-from storage.rules import holiday_calendar, working_week
-from storage.rules.employment import periods, records
-from storage.rules.employment.records import Records
+from storage.rules import counted_days, employment_terms, holiday_calendar
+from storage.rules.employment_terms import Records
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
     "valid_from": fields.unchecked,
-    "working_days": fields.optional(working_week.check_working_days),
+    "working_days": fields.optional(counted_days.check_working_days),
     "leave_allowance_half_days": fields.optional(check_half_days),
     "public_holiday_country_code": fields.optional(holiday_calendar.check_country),
     "department_id": fields.unchecked,
@@ -62,7 +61,7 @@ def of_person(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> tu
     For the person, their approvers, admins and owners. Raises NotFound or InsufficientRole.
     """
     user = ledgers.person_seen_by(tx, user_id, by=by, now=now)
-    return user, records.of_user(user)
+    return user, employment_terms.records_of(user)
 
 
 def get(
@@ -92,13 +91,13 @@ def add(
     values = fields.checked(fields_of_record, _CHECKS)
     day = values["valid_from"]
     effective.check_day(user, day, "valid_from")
-    current = records.of_user(user)
+    current = employment_terms.records_of(user)
     _check_free(user, current, day)
-    record = replace(records.on(current, day), id=new_id(now), **values)
+    record = replace(employment_terms.on(current, day), id=new_id(now), **values)
     after = _write(
         tx,
         user,
-        records.with_added(current, record),
+        employment_terms.with_added(current, record),
         record,
         "employment_record.created",
         by=by,
@@ -124,7 +123,7 @@ def update(
     UserArchived or EmploymentRecordExists; then nothing has changed.
     """
     user = _locked(tx, user_id, by=by)
-    current = records.of_user(user)
+    current = employment_terms.records_of(user)
     before = _find(current, record_id)
     values = fields.checked(changes, _CHECKS)
     if "valid_from" in values and values["valid_from"] != shown_from(user, before):
@@ -132,7 +131,7 @@ def update(
             _refuse_move_of_first()
         fields.require(values, "valid_from")
         effective.check_day(user, values["valid_from"], "valid_from")
-        _check_free(user, records.without(current, record_id), values["valid_from"])
+        _check_free(user, employment_terms.without(current, record_id), values["valid_from"])
     elif before == current[0]:
         values.pop("valid_from", None)
     record = replace(before, **values)
@@ -141,7 +140,7 @@ def update(
     after = _write(
         tx,
         user,
-        records.with_changed(current, record),
+        employment_terms.with_changed(current, record),
         record,
         "employment_record.updated",
         by=by,
@@ -166,13 +165,13 @@ def remove(
     changed.
     """
     user = _locked(tx, user_id, by=by)
-    current = records.of_user(user)
+    current = employment_terms.records_of(user)
     if _find(current, record_id) == current[0]:
         raise FirstEmploymentRecord
     _write(
         tx,
         user,
-        records.without(current, record_id),
+        employment_terms.without(current, record_id),
         None,
         "employment_record.deleted",
         by=by,
@@ -183,7 +182,7 @@ def remove(
 
 def shown_from(user: User, record: EmploymentRecord) -> date | None:
     """The first day of a record: of the first one the first day of employment, if known."""
-    return record.valid_from or periods.first_day(user)
+    return record.valid_from or employment_terms.first_day(user)
 
 
 def _locked(tx: Transaction, user_id: str, *, by: Caller) -> User:

@@ -23,7 +23,7 @@ from storage.db.database import Database, Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.rules.employment import records
+from storage.rules import employment_terms
 
 # People that one run looks at; the next follows within a minute.
 MAX_PEOPLE: Final = 1_000
@@ -81,7 +81,7 @@ def take_effect(tx: Transaction, person: DuePerson, *, now: datetime) -> None:
     if user.end_date is not None and user.end_date < today:
         people_status.archive(tx, user.id, by=by, now=now)
         return
-    after = records.with_records(user, records.of_user(user), today)
+    after = employment_terms.with_records(user, employment_terms.records_of(user), today)
     if after != user:
         person_changes.write(tx, config, user, after, "user.updated", by=by, now=now)
 

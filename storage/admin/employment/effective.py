@@ -14,9 +14,8 @@ from storage.base.values import User
 from storage.directory import public_holidays
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances
-from storage.rules import leave_years
-from storage.rules.employment import periods, records
-from storage.rules.employment.records import Records
+from storage.rules import employment_terms, leave_years
+from storage.rules.employment_terms import Records
 
 # Bounds the row of a person, where their records are.
 MAX_RECORDS: Final = 100
@@ -43,8 +42,8 @@ def with_changes(
     Those of ``records.FIELDS`` count from ``effective_from`` among the values, or today; an
     allowance alone from the start of the current leave year. Raises InvalidInput or TooManyRecords.
     """
-    dated = {name: value for name, value in values.items() if name in records.FIELDS}
-    own = {name: value for name, value in values.items() if name not in records.FIELDS}
+    dated = {name: value for name, value in values.items() if name in employment_terms.FIELDS}
+    own = {name: value for name, value in values.items() if name not in employment_terms.FIELDS}
     effective_from = own.pop("effective_from", None)
     after = replace(user, **own)
     if dated or effective_from is not None:
@@ -63,7 +62,7 @@ def _dated(
     today: date,
     now: datetime,
 ) -> User:
-    current = records.of_user(user)
+    current = employment_terms.records_of(user)
     if effective_from is None:
         day = _default_day(config, user, current, changes, today)
     else:
@@ -72,13 +71,15 @@ def _dated(
                 "effective_from",
                 "nothing_effective",
                 "effective_from sets the day for changes of {fields}. Send at least one of them.",
-                fields=tuple(name.removesuffix("_half_days") for name in records.FIELDS),
+                fields=tuple(name.removesuffix("_half_days") for name in employment_terms.FIELDS),
             )
         check_day(user, effective_from, "effective_from")
         day = effective_from
-    first_day = periods.first_day(user)
+    first_day = employment_terms.first_day(user)
     is_first = first_day is not None and day <= first_day
-    changed = records.changed_from(current, None if is_first else day, changes, new_id(now))
+    changed = employment_terms.changed_from(
+        current, None if is_first else day, changes, new_id(now)
+    )
     return with_records(user, changed, today)
 
 
@@ -86,13 +87,13 @@ def with_records(user: User, changed: Records, today: date) -> User:
     """The person with other records. Raises TooManyRecords."""
     if len(changed) > MAX_RECORDS:
         raise TooManyRecords
-    return records.with_records(user, changed, today)
+    return employment_terms.with_records(user, changed, today)
 
 
 def check_day(user: User, day: date, field: str) -> None:
     """Raises InvalidInput for a day on which no record of the person can begin."""
     public_holidays.check_year(day.year, field)
-    first_day = periods.first_day(user)
+    first_day = employment_terms.first_day(user)
     if first_day is not None and day < first_day:
         raise InvalidInput.of(
             field,
@@ -122,7 +123,7 @@ def check_employment(start_date: date | None, end_date: date | None) -> None:
 
 def check_after_earlier(user: User) -> None:
     """Raises InvalidInput unless the present employment begins after the one before it."""
-    ended_on = periods.last_ended_on(user)
+    ended_on = employment_terms.last_ended_on(user)
     if ended_on is not None and (user.start_date is None or user.start_date <= ended_on):
         raise InvalidInput.of(
             "start_date",
@@ -136,15 +137,15 @@ def check_dates(user: User) -> None:
     """Raises InvalidInput if the first and last day and the records are out of order."""
     check_employment(user.start_date, user.end_date)
     check_after_earlier(user)
-    later = records.of_user(user)[1:]
-    first_day = periods.first_day(user)
-    if first_day is not None and later and records.begin(later[0]) <= first_day:
+    later = employment_terms.records_of(user)[1:]
+    first_day = employment_terms.first_day(user)
+    if first_day is not None and later and employment_terms.begin(later[0]) <= first_day:
         raise InvalidInput.of(
             "start_date",
             "start_date_after_record",
             "An employment record begins on {valid_from}. Change or delete that record first, or "
             "choose an earlier day.",
-            valid_from=records.begin(later[0]),
+            valid_from=employment_terms.begin(later[0]),
         )
 
 
@@ -156,17 +157,17 @@ def _default_day(
     today: date,
 ) -> date:
     """Today; for an allowance alone the start of the leave year, or when it changed since."""
-    in_force = records.on(current, today)
+    in_force = employment_terms.on(current, today)
     differing = {name for name, value in changes.items() if getattr(in_force, name) != value}
     if differing != {"leave_allowance_half_days"}:
         return today
     rule = balances.leave_year_rule(config, user)
     year = leave_years.leave_year_containing(rule, today)
     same = in_force
-    for period in reversed(list(records.periods(current, year.first_day, today))):
+    for period in reversed(list(employment_terms.periods(current, year.first_day, today))):
         if period.record.leave_allowance_half_days != in_force.leave_allowance_half_days:
             break
         same = period.record
     # Not in an earlier employment of the same leave year.
     present = user.start_date if user.earlier_periods else None
-    return max(year.first_day, records.begin(same), present or date.min)
+    return max(year.first_day, employment_terms.begin(same), present or date.min)

@@ -11,10 +11,9 @@ from typing import Literal
 from storage.base.values import EmploymentRecord, User
 from storage.directory import public_holidays
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import days, working_week
-from storage.rules.days import DayCount
-from storage.rules.employment import records
-from storage.rules.employment.allowances import Entitlement, Grant
+from storage.rules import counted_days, employment_terms
+from storage.rules.counted_days import DayCount
+from storage.rules.employment_terms import Entitlement, Grant
 from storage.rules.spans import Span
 
 AllowanceSource = Literal["user", "department", "organisation"]
@@ -27,14 +26,20 @@ def working_days(config: OrganisationConfig, person: User | EmploymentRecord) ->
 
 def of_day(user: User, day: date) -> User | EmploymentRecord:
     """What counts for the person on the day: the fields of their record, or of the only one."""
-    return user if user.employment is None else records.on(records.of_user(user), day)
+    return (
+        user
+        if user.employment is None
+        else employment_terms.on(employment_terms.records_of(user), day)
+    )
 
 
 def count(config: OrganisationConfig, user: User, span: Span) -> list[DayCount]:
     """The count of every date of the span, each by the record that is valid then."""
     if user.employment is None:
         return _count(config, user, span, date.min, date.max)
-    periods = records.periods(records.of_user(user), span.start_date, span.end_date)
+    periods = employment_terms.periods(
+        employment_terms.records_of(user), span.start_date, span.end_date
+    )
     return [
         day
         for period in periods
@@ -49,8 +54,11 @@ def entitlement(config: OrganisationConfig, user: User) -> Entitlement:
         grants = (Grant(first_day=date.min, half_days=granted_half_days(config, user)[0]),)
     else:
         grants = tuple(
-            Grant(first_day=records.begin(record), half_days=granted_half_days(config, record)[0])
-            for record in records.of_user(user)
+            Grant(
+                first_day=employment_terms.begin(record),
+                half_days=granted_half_days(config, record)[0],
+            )
+            for record in employment_terms.records_of(user)
         )
     return Entitlement(
         grants=grants,
@@ -80,9 +88,9 @@ def _count(
     last_day: date,
 ) -> list[DayCount]:
     country_code = public_holidays.country_code_of(config, person)
-    return days.count_days(
+    return counted_days.count_days(
         span,
-        working_week.working_week(working_days(config, person)),
+        counted_days.working_week(working_days(config, person)),
         public_holidays.holidays_between(
             config,
             country_code,

@@ -19,7 +19,7 @@ from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.amendments import amendment_rows
-from storage.rules import changed_leave, halves, spans
+from storage.rules import changed_leave, counted_days, spans
 
 _requester: Final = rows.mapper(User, prefix="user_")
 
@@ -67,7 +67,7 @@ def counted(
     return CountedAmendment(
         amendment=amendment,
         counted_halves=counted_halves,
-        total_half_days=halves.total_half_days(counted_halves),
+        total_half_days=counted_days.total_half_days(counted_halves),
     )
 
 

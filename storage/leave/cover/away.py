@@ -9,7 +9,7 @@ from storage.base.values import User
 from storage.db.database import Transaction
 from storage.directory import approval_rule
 from storage.leave import bookings
-from storage.rules.halves import NOTHING
+from storage.rules.counted_days import NOTHING
 
 
 def days_off(

@@ -15,10 +15,10 @@ from storage.directory import approvers
 from storage.directory.employment import by_date
 from storage.leave import drafts, request_steps
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import notifying, parts
-from storage.leave.interruptions.parts import Part
+from storage.leave.interruptions import notifying
 from storage.leave.request_steps import Subject
-from storage.rules import request_rules, roles, spans
+from storage.rules import leave_parts, request_rules, roles, spans
+from storage.rules.leave_parts import Part
 from storage.rules.spans import Span
 
 # How far back people interrupt their own leave.
@@ -57,7 +57,7 @@ def interrupt(
     )
     _check_inside(span, before)
     _check_reach(tx, subject, before, span, by=by)
-    earlier, taken, later = parts.cut(parts.of_request(before), span)
+    earlier, taken, later = leave_parts.cut(leave_parts.of_request(before), span)
     if taken is None:
         raise request_rules.no_working_time()
     note = texts.optional_text(draft.note, "note", drafts.MAX_NOTE_LENGTH)
@@ -96,7 +96,7 @@ def book_part(
 ) -> LeaveRequest:
     """Book a part of approved leave as a request of its own, approved as the leave was."""
     request = replace(
-        parts.with_part(leave, part),
+        leave_parts.with_part(leave, part),
         id=new_id(now),
         status="pending",
         split_from=leave.id,
@@ -134,7 +134,7 @@ def _left_of(
     if part is None:
         after = replace(before, status="cancelled", cancelled_at=now)
     else:
-        after = parts.with_part(before, part)
+        after = leave_parts.with_part(before, part)
     return request_steps.apply(
         tx,
         "cancel" if part is None else "interrupt",

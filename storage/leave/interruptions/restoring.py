@@ -19,10 +19,10 @@ from storage.db.tables import LeaveRequestRow
 from storage.events import audit_log
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
-from storage.leave.interruptions import interrupting, notifying, parts
-from storage.leave.interruptions.parts import Part
+from storage.leave.interruptions import interrupting, notifying
 from storage.leave.request_steps import Subject
-from storage.rules import request_rules, spans
+from storage.rules import leave_parts, request_rules, spans
+from storage.rules.leave_parts import Part
 
 _DAY: Final = timedelta(days=1)
 
@@ -40,10 +40,10 @@ def shortened(before: LeaveRequest, after: LeaveRequest) -> LeaveRequest:
         raise _extended("start_date")
     if span.last_slot > span_before.last_slot:
         raise _extended("end_date")
-    _, kept, _ = parts.cut(parts.of_request(before), span)
+    _, kept, _ = leave_parts.cut(leave_parts.of_request(before), span)
     if kept is None:
         raise request_rules.no_working_time()
-    return parts.with_part(after, replace(kept, span=span))
+    return leave_parts.with_part(after, replace(kept, span=span))
 
 
 def check_fit(
@@ -106,19 +106,19 @@ def give_back(
             (
                 request
                 for request in near
-                if parts.adjoin(parts.of_request(request).span, part.span)
+                if leave_parts.adjoin(leave_parts.of_request(request).span, part.span)
             ),
             None,
         )
         if adjoining is None:
             interrupting.book_part(tx, interrupted, part, subject, why, by=by, now=now)
             continue
-        joined = parts.join(parts.of_request(adjoining), part)
+        joined = leave_parts.join(leave_parts.of_request(adjoining), part)
         request_steps.apply(
             tx,
             "interrupt",
             adjoining,
-            parts.with_part(adjoining, joined),
+            leave_parts.with_part(adjoining, joined),
             subject,
             by=by,
             now=now,
@@ -152,10 +152,10 @@ def _given_up(before: LeaveRequest, after: LeaveRequest | None) -> str:
 
 
 def _freed(before: LeaveRequest, after: LeaveRequest | None) -> list[Part]:
-    whole = parts.of_request(before)
+    whole = leave_parts.of_request(before)
     if after is None:
         return [whole]
-    head, _, tail = parts.cut(whole, spans.of_request(after))
+    head, _, tail = leave_parts.cut(whole, spans.of_request(after))
     return [part for part in (head, tail) if part is not None]
 
 

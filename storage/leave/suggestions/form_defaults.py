@@ -15,7 +15,7 @@ from storage.db.tables import LeaveRequestRow, LeaveTypeRow
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import bookings
-from storage.rules.days_off import free_days
+from storage.rules import free_days
 from storage.rules.spans import Span
 
 # A free day further ahead is not worth finding.

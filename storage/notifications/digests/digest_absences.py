@@ -17,7 +17,7 @@ from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import colleagues, people_rows
 from storage.rules import spans
-from storage.rules.halves import AFTERNOON, MORNING
+from storage.rules.counted_days import AFTERNOON, MORNING
 
 MAX_SHOWN: Final = 100
 _HALVES: Final[dict[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}

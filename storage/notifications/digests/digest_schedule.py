@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from storage.base.values import DigestFrequency, Organisation
 from storage.directory import public_holidays
 from storage.events.organisation_config import OrganisationConfig
-from storage.rules import working_week
-from storage.rules.halves import NOTHING
+from storage.rules import counted_days
+from storage.rules.counted_days import NOTHING
 
 # On the organisation's clock.
 POSTED_AT: Final = time(9)
@@ -40,7 +40,7 @@ def next_digest_at(config: OrganisationConfig, now: datetime) -> datetime | None
 def is_digest_day(config: OrganisationConfig, day: date) -> bool:
     """Whether the day is one of the organisation's working days and no public holiday."""
     organisation = config.organisation
-    week = working_week.working_week(organisation.working_days)
+    week = counted_days.working_week(organisation.working_days)
     holidays = public_holidays.holidays_between(config, organisation.country_code, day, day)
     off = holidays[day].halves if day in holidays else NOTHING
     return week[day.weekday()] & ~off != NOTHING

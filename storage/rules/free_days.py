@@ -1,16 +1,37 @@
-"""Bridge days: a working day between leave, or a holiday, and more days off."""
+"""Working days on which a person has no leave yet."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from storage.rules.days import DayCount
-from storage.rules.days_off.free_days import booked_halves
-from storage.rules.halves import NOTHING
+from storage.rules import counted_days
+from storage.rules.counted_days import NOTHING, DayCount
 from storage.rules.spans import Span
+
+
+def first_free(counts: Iterable[DayCount], booked: Sequence[Span]) -> date | None:
+    """The first day that counts and on which no half is booked."""
+    return next(
+        (
+            count.date
+            for count in counts
+            if count.counted != NOTHING and booked_halves(count.date, booked) == NOTHING
+        ),
+        None,
+    )
+
+
+def booked_halves(day: date, booked: Iterable[Span]) -> int:
+    """The mask of the halves of a day that booked leave covers."""
+    mask = NOTHING
+    for span in booked:
+        if span.start_date <= day <= span.end_date:
+            mask |= counted_days.requested_halves(span, day)
+    return mask
+
 
 # The dates that are read on each side of the leave: longer runs of days off have no bridge.
 REACH_DAYS: Final = 14

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from storage.base.values import LeaveRequest
-from storage.rules import days, halves, spans
+from storage.rules import counted_days, spans
 from storage.rules.spans import Span
 
 
@@ -19,7 +19,7 @@ class Part:
 
     @property
     def half_days(self) -> int:
-        return halves.total_half_days(self.counted_halves)
+        return counted_days.total_half_days(self.counted_halves)
 
 
 def of_request(request: LeaveRequest) -> Part:
@@ -57,7 +57,7 @@ def _between(leave: Part, first_slot: int, last_slot: int) -> Part | None:
     counted_halves = "".join(
         str(
             int(leave.counted_halves[ordinal - start_ordinal])
-            & days.requested_halves(span, date.fromordinal(ordinal))
+            & counted_days.requested_halves(span, date.fromordinal(ordinal))
         )
         for ordinal in range(span.start_date.toordinal(), span.end_date.toordinal() + 1)
     )

@@ -1,0 +1,293 @@
+"""Halves of days as masks, and the counted halves of a stored request.
+
+A mask is ``MORNING``, ``AFTERNOON``, ``WHOLE_DAY`` or ``NOTHING``. ``counted_halves`` is a string
+with the mask of each date of a request as one digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Literal
+
+from storage.base.errors import FieldError, InvalidInput, Sentence
+from storage.rules.spans import Span
+
+NOTHING: Final = 0
+MORNING: Final = 1
+AFTERNOON: Final = 2
+WHOLE_DAY: Final = 3
+
+
+def total_half_days(counted_halves: str) -> int:
+    """Half-days in a stored string."""
+    # Digits 1 and 2 are one half-day, 3 is two and 0 none.
+    return len(counted_halves) + counted_halves.count("3") - counted_halves.count("0")
+
+
+def half_days_in(counted_halves: str, start_date: date, first_day: date, last_day: date) -> int:
+    """Half-days between two dates; the first digit of the string is ``start_date``.
+
+    ``first_day`` and ``last_day`` are included and may lie outside the request.
+    """
+    start_ordinal = start_date.toordinal()
+    begin = first_day.toordinal() - start_ordinal
+    end = last_day.toordinal() - start_ordinal + 1
+    if end <= 0:  # A negative index would count from the end of the string.
+        return 0
+    return total_half_days(counted_halves[max(begin, 0) : end])
+
+
+def begins_at_midday(counted_halves: str) -> bool:
+    """Whether only the afternoon counts on the first date that counts."""
+    return counted_halves.lstrip("0").startswith("2")
+
+
+def ends_at_midday(counted_halves: str) -> bool:
+    """Whether only the morning counts on the last date that counts."""
+    return counted_halves.rstrip("0").endswith("1")
+
+
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+# A mask for each weekday, Monday first, as ``date.weekday()``.
+WorkingWeek = tuple[int, ...]
+
+_HALF_SUFFIXES: Final = {"": WHOLE_DAY, ":am": MORNING, ":pm": AFTERNOON}
+_SUFFIX_OF_MASK: Final = {mask: suffix for suffix, mask in _HALF_SUFFIXES.items()}
+_WORKING_DAY: Final[Mapping[str, tuple[int, int]]] = {
+    name + suffix: (weekday, mask)
+    for weekday, name in enumerate(WEEKDAYS)
+    for suffix, mask in _HALF_SUFFIXES.items()
+}
+
+
+def working_week(working_days: Sequence[str]) -> WorkingWeek:
+    """The week of a list of working days.
+
+    Expects a list from `check_working_days`; other words raise KeyError.
+    """
+    week = [NOTHING] * 7
+    for entry in working_days:
+        weekday, mask = _WORKING_DAY[entry]
+        week[weekday] |= mask
+    return tuple(week)
+
+
+def check_working_days(working_days: Sequence[str], field: str = "working_days") -> tuple[str, ...]:
+    """The normalised list: in week order, with both halves of a day as that day.
+
+    ``friday:pm`` with ``friday:am`` becomes ``friday``. Raises InvalidInput with
+    one error per wrong entry at ``/<field>/<index>`` (``unknown_working_day``,
+    ``duplicate_working_day``), or at ``/<field>`` when the list is empty (``no_working_days``).
+    """
+    if not working_days:
+        raise InvalidInput.of(field, "no_working_days", "Choose at least one working day.")
+    week = [NOTHING] * 7
+    errors: list[FieldError] = []
+    for index, entry in enumerate(working_days):
+        weekday, mask = _WORKING_DAY.get(entry, (0, NOTHING))
+        if mask == NOTHING:
+            code = "unknown_working_day"
+            detail = Sentence(
+                "{entry} is not a weekday. Use monday to sunday, or a half-day such as "
+                "friday:am or friday:pm.",
+                entry=repr(entry),
+            )
+        elif week[weekday] & mask:
+            code = "duplicate_working_day"
+            detail = Sentence("{entry} is listed twice.", entry=entry)
+        else:
+            week[weekday] |= mask
+            continue
+        errors.append(FieldError(pointer=f"/{field}/{index}", code=code, detail=detail))
+    if errors:
+        raise InvalidInput(errors)
+    return tuple(
+        name + _SUFFIX_OF_MASK[mask]
+        for name, mask in zip(WEEKDAYS, week, strict=True)
+        if mask != NOTHING
+    )
+
+
+UncountedReason = Literal["not_worked", "half_worked", "public_holiday"]
+
+_HALF_DAYS_OF_MASK: Final = (0, 1, 1, 2)
+_MONDAY_ORDINAL: Final = 1
+
+
+def requested_halves(span: Span, day: date) -> int:
+    """The mask of the halves of ``day`` in the span."""
+    morning_slot = 2 * day.toordinal()
+    return _covered(span.first_slot, span.last_slot, morning_slot)
+
+
+def _covered(first_slot: int, last_slot: int, morning_slot: int) -> int:
+    mask = MORNING if first_slot <= morning_slot <= last_slot else NOTHING
+    return mask | (AFTERNOON if first_slot <= morning_slot + 1 <= last_slot else NOTHING)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Holiday:
+    """A public holiday and the mask of its halves.
+
+    ``country_code`` is of the country or region that named it, None if the organisation did.
+    """
+
+    name: str
+    halves: int = WHOLE_DAY
+    country_code: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DayCount:
+    """The count of one date of a span: ``counted = requested & worked & ~holiday``, all masks.
+
+    ``holiday`` also has halves that are not worked; ``holiday_name`` is None without a holiday, and
+    ``holiday_country`` unless a country or region named it.
+    """
+
+    date: date
+    requested: int
+    worked: int
+    holiday: int
+    holiday_name: str | None
+    counted: int
+    holiday_country: str | None = None
+
+    @property
+    def half_days(self) -> int:
+        """0, 1 or 2."""
+        return _HALF_DAYS_OF_MASK[self.counted]
+
+    @property
+    def uncounted_reason(self) -> UncountedReason | None:
+        """Why the date counts less than was requested, else None.
+
+        A holiday on a day off is ``not_worked``: the working week comes first. ``half_worked``:
+        only one of the requested halves is a working one.
+        """
+        if self.counted == self.requested:
+            return None
+        worked = self.requested & self.worked
+        if worked == NOTHING:
+            return "not_worked"
+        return "public_holiday" if worked & self.holiday else "half_worked"
+
+
+def count_days(
+    span: Span,
+    week: WorkingWeek,
+    holidays: Mapping[date, Holiday],
+    first_day: date = date.min,
+    last_day: date = date.max,
+) -> list[DayCount]:
+    """The count of every date of the span, in order; of those between two days, both included.
+
+    ``holidays`` may hold dates outside the span.
+    """
+    first_slot, last_slot = span.first_slot, span.last_slot
+    first_ordinal, last_ordinal = first_slot >> 1, last_slot >> 1
+    counted_from = max(first_ordinal, first_day.toordinal())
+    counted_until = min(last_ordinal, last_day.toordinal())
+    days: list[DayCount] = []
+    for ordinal in range(counted_from, counted_until + 1):
+        day = date.fromordinal(ordinal)
+        requested = (
+            WHOLE_DAY
+            if first_ordinal < ordinal < last_ordinal
+            else _covered(first_slot, last_slot, 2 * ordinal)
+        )
+        worked = week[(ordinal - _MONDAY_ORDINAL) % 7]
+        holiday = holidays.get(day)
+        if holiday is None:
+            days.append(
+                DayCount(
+                    date=day,
+                    requested=requested,
+                    worked=worked,
+                    holiday=NOTHING,
+                    holiday_name=None,
+                    counted=requested & worked,
+                )
+            )
+        else:
+            days.append(
+                DayCount(
+                    date=day,
+                    requested=requested,
+                    worked=worked,
+                    holiday=holiday.halves,
+                    holiday_name=holiday.name,
+                    counted=requested & worked & ~holiday.halves,
+                    holiday_country=holiday.country_code,
+                )
+            )
+    return days
+
+
+def counted_halves(days: Iterable[DayCount]) -> str:
+    """The ``counted`` mask of each date as one digit: `LeaveRequest.counted_halves`."""
+    return "".join(["0123"[day.counted] for day in days])
+
+
+# `not_counted`: did not count when the request was made, but would today.
+HalfCount = Literal["counted", "not_asked", "not_worked", "public_holiday", "not_counted"]
+LineReason = UncountedReason | Literal["not_asked", "changed_since"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DayLine:
+    """One date. ``reason`` is why it counts less than a whole day, else None.
+
+    ``has_changed``: it would count differently today, as working days or holidays have changed.
+    ``holiday_country`` is the country or region that named the holiday, if one did.
+    """
+
+    date: date
+    half_days: int
+    am: HalfCount
+    pm: HalfCount
+    reason: LineReason | None
+    holiday_name: str | None
+    has_changed: bool
+    holiday_country: str | None = None
+
+
+def stored_lines(counts: Iterable[DayCount], counted_halves: str) -> list[DayLine]:
+    """The dates by the stored count; ``counts`` is today's."""
+    return [
+        _line(count, int(counted)) for count, counted in zip(counts, counted_halves, strict=True)
+    ]
+
+
+def _line(count: DayCount, counted: int) -> DayLine:
+    return DayLine(
+        date=count.date,
+        half_days=total_half_days(str(counted)),
+        am=_half(count, counted, MORNING),
+        pm=_half(count, counted, AFTERNOON),
+        reason=_reason(count, counted),
+        holiday_name=count.holiday_name,
+        has_changed=counted != count.counted,
+        holiday_country=count.holiday_country,
+    )
+
+
+def _half(count: DayCount, counted: int, half: int) -> HalfCount:
+    if counted & half:
+        return "counted"
+    if not count.requested & half:
+        return "not_asked"
+    if not count.worked & half:
+        return "not_worked"
+    return "public_holiday" if count.holiday & half else "not_counted"
+
+
+def _reason(count: DayCount, counted: int) -> LineReason | None:
+    if counted == WHOLE_DAY:
+        return None
+    if counted != count.counted:
+        return "changed_since"
+    return count.uncounted_reason or "not_asked"

@@ -1,0 +1,352 @@
+"""The times in which a person is employed: the present one, and earlier ones before it.
+
+A person who is hired again has a new period; its leave and allowance are its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Any, Final, Literal, TypeVar
+
+from storage.base.errors import FieldError, InvalidInput, Sentence
+from storage.base.values import Employment, EmploymentPeriod, EmploymentRecord, User
+from storage.rules.leave_years import LeaveYear
+from storage.rules.spans import Span
+
+
+def periods_of(user: User) -> tuple[EmploymentPeriod, ...]:
+    """All periods of the person, oldest first; the last is the present one."""
+    present = EmploymentPeriod(start_date=user.start_date, end_date=user.end_date)
+    return (*user.earlier_periods, present)
+
+
+def first_day(user: User) -> date | None:
+    """The first day of the first period, if known."""
+    return periods_of(user)[0].start_date
+
+
+def last_ended_on(user: User) -> date | None:
+    """The last day of the period before the present one."""
+    return user.earlier_periods[-1].end_date if user.earlier_periods else None
+
+
+def includes(periods: Sequence[EmploymentPeriod], day: date) -> bool:
+    return any((period.start_date or day) <= day <= (period.end_date or day) for period in periods)
+
+
+def check_employed(span: Span, periods: Sequence[EmploymentPeriod]) -> None:
+    """Raises InvalidInput ``before_start_date`` or ``after_end_date``, or both.
+
+    For leave that lies in no period as a whole: before the first day of the one that is present or
+    next when it begins, or after its last day.
+    """
+    period = next(
+        (each for each in periods if span.start_date <= (each.end_date or date.max)), periods[-1]
+    )
+    errors = []
+    if period.start_date is not None and span.start_date < period.start_date:
+        detail = Sentence(
+            "Employment starts on {start_date}. Choose that day or a later one.",
+            start_date=period.start_date,
+        )
+        errors.append(FieldError(pointer="/start_date", code="before_start_date", detail=detail))
+    if period.end_date is not None and span.end_date > period.end_date:
+        detail = Sentence(
+            "Employment ends on {end_date}. Choose that day or an earlier one.",
+            end_date=period.end_date,
+        )
+        errors.append(FieldError(pointer="/end_date", code="after_end_date", detail=detail))
+    if errors:
+        raise InvalidInput(errors)
+
+
+Records = tuple[EmploymentRecord, ...]
+T = TypeVar("T")
+
+# The fields that have dates; a user has them, too, as they are today.
+FIELDS: Final = (
+    "working_days",
+    "leave_allowance_half_days",
+    "public_holiday_country_code",
+    "department_id",
+)
+_ONE_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Period:
+    """The days for which a record counts, both included."""
+
+    record: EmploymentRecord
+    first_day: date
+    last_day: date
+
+
+def records_of(user: User) -> Records:
+    """All records of the person, oldest first; at least one."""
+    employment = user.employment
+    in_force = EmploymentRecord(
+        id=in_force_id(user),
+        valid_from=None if employment is None else employment.valid_from,
+        working_days=user.working_days,
+        leave_allowance_half_days=user.leave_allowance_half_days,
+        public_holiday_country_code=user.public_holiday_country_code,
+        department_id=user.department_id,
+    )
+    if employment is None:
+        return (in_force,)
+    return _in_order((in_force, *employment.others))
+
+
+def in_force_id(user: User) -> str:
+    """The id of the record that the person's own fields are from."""
+    # A person's first record has their id.
+    return user.id if user.employment is None else user.employment.id
+
+
+def with_records(user: User, records: Records, today: date) -> User:
+    """The person with these records; their own fields are those of the record of ``today``."""
+    return with_in_force(user, records, on(records, today))
+
+
+def with_in_force(user: User, records: Records, in_force: EmploymentRecord) -> User:
+    """The person with these records; their own fields are those of ``in_force``, one of them."""
+    employment = None
+    if len(records) > 1:
+        employment = Employment(
+            id=in_force.id,
+            valid_from=in_force.valid_from,
+            others=tuple(record for record in records if record is not in_force),
+        )
+    fields: dict[str, Any] = {name: getattr(in_force, name) for name in FIELDS}
+    return replace(user, employment=employment, **fields)
+
+
+def on(records: Records, day: date) -> EmploymentRecord:
+    """The record that is valid on the day."""
+    for record in reversed(records):
+        if begin(record) <= day:
+            return record
+    return records[0]
+
+
+def begin(record: EmploymentRecord) -> date:
+    """The first day on which the record is valid; the first record is valid at any time before."""
+    return record.valid_from or date.min
+
+
+def periods(records: Records, first_day: date, last_day: date) -> Iterator[Period]:
+    """The records that are valid between two days, both included, with their days between them."""
+    ends = (*(begin(record) - _ONE_DAY for record in records[1:]), date.max)
+    for record, end in zip(records, ends, strict=True):
+        if end >= first_day and begin(record) <= last_day:
+            yield Period(
+                record=record,
+                first_day=max(begin(record), first_day),
+                last_day=min(end, last_day),
+            )
+
+
+def changed_from(
+    records: Records, day: date | None, changes: Mapping[str, object], new_id: str
+) -> Records:
+    """The records after ``changes`` of `FIELDS` from a day on; None: from the first day.
+
+    A later record keeps a value that differs from the one which is changed; otherwise the change
+    continues in it. A record that equals the one before it after the change is left out.
+    """
+    first_day = day or date.min
+    old = on(records, first_day)
+    differing: dict[str, Any] = {
+        name: value for name, value in changes.items() if getattr(old, name) != value
+    }
+    if not differing:
+        return records
+    before = [record for record in records if begin(record) <= begin(old)]
+    later = records[len(before) :]
+    if begin(old) == first_day:
+        before[-1] = replace(old, **differing)
+    else:
+        before.append(replace(old, id=new_id, valid_from=day, **differing))
+    if len(before) > 1 and _equal(before[-2], before[-1]):
+        before.pop()
+    for name, value in differing.items():
+        later = _continued(later, name, getattr(old, name), value)
+    return (*before, *later)
+
+
+def with_added(records: Records, record: EmploymentRecord) -> Records:
+    return _in_order((*records, record))
+
+
+def with_changed(records: Records, after: EmploymentRecord) -> Records:
+    """With ``after`` in place of the record of its id."""
+    return _in_order([after if record.id == after.id else record for record in records])
+
+
+def without(records: Records, record_id: str) -> Records:
+    return tuple(record for record in records if record.id != record_id)
+
+
+def differing_periods(
+    before: Records, after: Records, value: Callable[[EmploymentRecord], T]
+) -> list[tuple[date, date]]:
+    """The first and last days of the times in which a value of the valid record differs."""
+    begins = sorted({begin(record) for record in (*before, *after)})
+    ends = (*(day - _ONE_DAY for day in begins[1:]), date.max)
+    return [
+        (first_day, last_day)
+        for first_day, last_day in zip(begins, ends, strict=True)
+        if value(on(before, first_day)) != value(on(after, first_day))
+    ]
+
+
+def due_on(user: User) -> date | None:
+    """When the next record takes effect or the person has left, whichever is first."""
+    if user.status == "archived":
+        return None
+    current = date.min
+    later: list[date] = []
+    if user.employment is not None:
+        current = user.employment.valid_from or date.min
+        later = [begin(record) for record in user.employment.others if begin(record) > current]
+    if user.end_date is not None and user.end_date < date.max:
+        later.append(user.end_date + _ONE_DAY)
+    return min(later, default=None)
+
+
+def _in_order(records: Sequence[EmploymentRecord]) -> Records:
+    return tuple(sorted(records, key=begin))
+
+
+def _continued(later: Records, name: str, old: object, new: object) -> Records:
+    """The later records with the new value, up to the first one with a value of its own."""
+    values = [getattr(record, name) for record in later]
+    count = next((at for at, value in enumerate(values) if value != old), len(later))
+    change: dict[str, Any] = {name: new}
+    return (*(replace(record, **change) for record in later[:count]), *later[count:])
+
+
+def _equal(one: EmploymentRecord, other: EmploymentRecord) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in FIELDS)
+
+
+StepKind = Literal["start", "change", "end"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """The half-days of a whole leave year, granted from a day on until the next grant."""
+
+    first_day: date
+    half_days: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entitlement:
+    """What a person is granted over time. The first grant also counts for the time before it.
+
+    ``grants`` are in the order of their days; ``start_date`` and ``end_date`` are the first and
+    last day of the present employment, None if unknown; ``earlier`` are the periods before it.
+    """
+
+    grants: tuple[Grant, ...]
+    start_date: date | None = None
+    end_date: date | None = None
+    earlier: tuple[EmploymentPeriod, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One reason why a year's allowance differs from a whole year's, in the order of days.
+
+    ``half_days`` is the difference; ``day`` the first day of employment or of the new grant, or
+    the last day of employment.
+    """
+
+    kind: StepKind
+    day: date
+    half_days: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class YearAllowance:
+    """``granted_half_days`` and the steps add up to ``prorated_half_days``."""
+
+    granted_half_days: int
+    prorated_half_days: int
+    steps: tuple[Step, ...] = ()
+
+
+def by_period(entitlement: Entitlement) -> list[Entitlement]:
+    """What each period of employment alone grants, oldest first; the last is the present one."""
+    earlier = [
+        Entitlement(
+            grants=entitlement.grants, start_date=period.start_date, end_date=period.end_date
+        )
+        for period in entitlement.earlier
+    ]
+    return [*earlier, replace(entitlement, earlier=()) if earlier else entitlement]
+
+
+def of_year(entitlement: Entitlement, year: LeaveYear) -> YearAllowance:
+    """The allowance of one leave year in the present employment.
+
+    Rounded up to a half-day once for the year.
+
+    ``granted_half_days`` is the whole year's at the first day of employment in it.
+    """
+    grants, start_date, end_date = entitlement.grants, entitlement.start_date, entitlement.end_date
+    starts_within = start_date is not None and start_date > year.first_day
+    ends_within = end_date is not None and end_date < year.last_day
+    if len(grants) == 1 and not starts_within and not ends_within:
+        whole = grants[0].half_days
+        return YearAllowance(granted_half_days=whole, prorated_half_days=whole)
+    first_day = max(start_date or year.first_day, year.first_day)
+    present = _grants_between(grants, first_day, year.last_day)
+    granted = present[0].half_days
+    steps: list[tuple[StepKind, date]] = []
+    sums = [granted]
+    if starts_within and start_date is not None:
+        sums.append(_prorated(present[:1], first_day, year.last_day, year))
+        steps.append(("start", start_date))
+    for count, grant in enumerate(present[1:], 2):
+        if end_date is None or grant.first_day <= end_date:
+            sums.append(_prorated(present[:count], first_day, year.last_day, year))
+            steps.append(("change", grant.first_day))
+    if ends_within and end_date is not None:
+        sums.append(_prorated(present, first_day, end_date, year))
+        steps.append(("end", end_date))
+    return YearAllowance(
+        granted_half_days=granted,
+        prorated_half_days=sums[-1],
+        steps=tuple(
+            Step(kind=kind, day=day, half_days=after - before)
+            for (kind, day), (before, after) in zip(steps, pairwise(sums), strict=True)
+            if after != before
+        ),
+    )
+
+
+def _grants_between(grants: Sequence[Grant], first_day: date, last_day: date) -> list[Grant]:
+    """Those that count between two days; the first one begins by ``first_day``."""
+    earlier = [grant for grant in grants if grant.first_day <= first_day]
+    return [
+        earlier[-1] if earlier else grants[0],
+        *(grant for grant in grants if first_day < grant.first_day <= last_day),
+    ]
+
+
+def _prorated(grants: Sequence[Grant], first_day: date, last_day: date, year: LeaveYear) -> int:
+    """The part of the year's allowance between two days, both included, rounded up."""
+    half_days_by_days = 0
+    for at, grant in enumerate(grants):
+        begin = first_day if at == 0 else grant.first_day
+        end = last_day
+        if at + 1 < len(grants):
+            end = min(end, grants[at + 1].first_day - timedelta(days=1))
+        half_days_by_days += grant.half_days * max((end - begin).days + 1, 0)
+    return -(-half_days_by_days // ((year.last_day - year.first_day).days + 1))
