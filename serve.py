@@ -345,10 +345,7 @@ def open_database(settings: Settings) -> Database:
     """The database. Exits with a message if the secret keys cannot read what is in it."""
     storage = settings.storage
     database = engines.open_database(
-        storage.database_url,
-        storage.secrets(),
-        storage.database_timeout,
-        read_url=storage.read_url,
+        storage.database_url, storage.secrets(), storage.database_timeout
     )
     try:
         with console.errors_on_stderr():
@@ -371,7 +368,7 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
     """The checks of ``hiatus doctor``, as far as the settings are valid."""
     from api.service import doctor as api_doctor
     from bot.service import doctor as slack_doctor
-    from storage.cli.doctor import database, files, standby
+    from storage.cli.doctor import database, files
     from storage.cli.doctor.reading import Reader
 
     environment = Environment({**env, "BASE_URL": public_url(env)})
@@ -385,7 +382,6 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
             partial(slack_doctor.contradictions, slack),
         ),
         *database.checks(reader, utc_now),
-        *standby.checks(reader),
         *files.checks(reader, env),
         *api_doctor.redis_checks(api),
         api_doctor.base_url_check(env, api),

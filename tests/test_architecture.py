@@ -16,8 +16,6 @@ import peewee
 import pytest
 
 from api.base.version import VERSION
-from storage.db.database import TIMEOUT_SECONDS
-from storage.db.migrations.postgresql import MigrationDatabase
 from storage.db.tables import TABLES
 from tests import postgres
 from tests.schemas import schema_of
@@ -145,7 +143,7 @@ def test_migrations_make_the_tables_of_the_models_on_sqlite(
 def test_migrations_make_the_tables_of_the_models_on_postgresql(
     postgres_url: str, empty_postgres_url: str
 ) -> None:
-    _create_tables(MigrationDatabase(empty_postgres_url, TIMEOUT_SECONDS))
+    _create_tables(peewee.PostgresqlDatabase(empty_postgres_url, prefer_psycopg3=True))
 
     assert schema_of(postgres_url) == schema_of(empty_postgres_url)
 

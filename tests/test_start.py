@@ -67,8 +67,8 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("bot.service.app", "greenlet", "holidays.groups", "playground", "psycopg"),
-        *("playhouse", "resvg_py", "slack_bolt", "slack_sdk"),
+        *("bot.service.app", "holidays.groups", "playground"),
+        *("resvg_py", "slack_bolt", "slack_sdk"),
         *("api.documentation.error_codes", "api.documentation.openapi"),
         *("storage.cli.backups.archive", "storage.cli.people_file", "storage.cli.people_import"),
     ],

@@ -68,7 +68,7 @@ class QueueReader:
 
     async def _read(self) -> QueueAges | None:
         try:
-            ages = await self._database.read_long(load, now=self._clock())
+            ages = await self._database.read(load, now=self._clock())
         except DatabaseUnavailable:
             return None  # ``hiatus_database_up`` says so.
         except Exception:  # noqa: BLE001  # such as a table that is missing

@@ -100,9 +100,7 @@ class FeedEndpoint:
             fingerprint = cached[1]
             contents = self._rendered.get((fingerprint, coding))
         if not fingerprint or (contents is None and not is_current(fingerprint)):
-            fingerprint, view = await self._services.database.read_long(
-                self._load, subscription, owner
-            )
+            fingerprint, view = await self._services.database.read(self._load, subscription, owner)
             if not is_current(fingerprint):
                 contents = await run_in_threadpool(self._render, fingerprint, view, coding)
         # Headers of the 200 and the 304 (RFC 9110, 15.4.5).

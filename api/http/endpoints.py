@@ -90,9 +90,7 @@ async def respond(operation: Operation, request: Request, services: Services) ->
         if operation.writes:
             stored = await services.database.write(_run, operation, context, inputs)
         else:
-            is_long = operation.is_long
-            read = services.database.read_long if is_long else services.database.read
-            stored = await read(_run, operation, context, inputs)
+            stored = await services.database.read(_run, operation, context, inputs)
     else:
         stored = await _change(operation, request, services, context)
     if operation.is_resource:
@@ -154,10 +152,9 @@ async def _change(
             return _replay(stored)
     if prepare is not None and body is not None:
         await prepare(body, services)
-    write = database.write_long if operation.is_long else database.write
     if claim is not None:
         try:
-            return await write(_run_once, operation, context, inputs, claim)
+            return await database.write(_run_once, operation, context, inputs, claim)
         except DomainError as refusal:
             if not idempotency.is_stored(refusal):
                 raise
@@ -165,8 +162,8 @@ async def _change(
     if operation.changes_resource:
         if_match = tags_in(request.headers.raw, b"if-match")
         if if_match is not None or read_only:
-            return await write(_run_if_match, operation, context, inputs, if_match)
-    run = write if operation.writes else database.read
+            return await database.write(_run_if_match, operation, context, inputs, if_match)
+    run = database.write if operation.writes else database.read
     return await run(_run, operation, context, inputs)
 
 

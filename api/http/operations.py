@@ -75,8 +75,6 @@ class Facts:
     may_write: bool = False
     # A POST that only reads.
     only_reads: bool = False
-    # May take many milliseconds, so it runs on a thread on both engines.
-    is_long: bool = False
     is_body_optional: bool = False
     prepare: Callable[[Body, Services], Awaitable[None]] | None = None
     # Supports `?dry_run=true`; makes its response, with the configuration from before the change.

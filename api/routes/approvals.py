@@ -24,7 +24,6 @@ from storage.leave.lists import caller_leave
     tag="Approvals",
     scope="approvals:read",
     # Of admins: every pending request may be assigned to them.
-    is_long=True,
 )
 def pending(
     tx: Transaction, context: RequestContext, query: Paged

@@ -86,7 +86,6 @@ def create(
     role="admin",
     resource=get,
     # May reassign thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(errors.NameTaken, people_changes.ChangedMeanwhile),
     rules=_RULES,
@@ -113,7 +112,6 @@ def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) ->
     status=204,
     resource=get,
     # Any number of archived people may have to be updated.
-    is_long=True,
     refusals=(errors.InUse, people_changes.ChangedMeanwhile),
 )
 def delete(tx: Transaction, context: RequestContext) -> None:

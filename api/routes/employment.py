@@ -74,7 +74,6 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     kind="user",
     status=201,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(*_CHANGE_REFUSALS, effective.TooManyRecords),
     rules=_FIELD_RULES,
@@ -135,7 +134,6 @@ def get(tx: Transaction, context: RequestContext) -> DatedRecord:
     role="admin",
     resource=get,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     lock=lock,
     refusals=_CHANGE_REFUSALS,
@@ -170,7 +168,6 @@ def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChang
     status=204,
     resource=get,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     lock=lock,
     refusals=(

@@ -98,7 +98,7 @@ def routes(services: Services) -> list[Route]:
 
     async def readyz(request: Request) -> Response:
         try:
-            oldest_due_at = await services.database.read_long(_oldest_due_at)
+            oldest_due_at = await services.database.read(_oldest_due_at)
         except Exception as error:  # noqa: BLE001  # after any error this process cannot serve
             return _not_ready(request, services.base_url, error)
         waiting_seconds = 0.0

@@ -35,7 +35,6 @@ def lock(tx: Transaction, context: RequestContext) -> None:
     "/leave",
     tag="Leave (second variant)",
     scope="leave:read",
-    is_long=True,
     refusals=(errors.NotFound,),
 )
 def list_visible(

@@ -59,7 +59,6 @@ def lock(tx: Transaction, context: RequestContext) -> None:
     "/leave-requests",
     tag="Leave requests",
     scope="leave:read",
-    is_long=True,
     refusals=(errors.InsufficientRole, errors.NotFound),
     rules=("to_before_from",),
 )
@@ -234,7 +233,6 @@ def _draft(body: NewLeaveRequest) -> Draft:
     scope="leave:read",
     kind="leave request",
     # Loading a country's holidays takes some 300 ms, once per process.
-    is_long=True,
 )
 def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
     """Explain a leave request's days.

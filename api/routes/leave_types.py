@@ -86,7 +86,6 @@ def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Resu
     scope="organisation:write",
     role="admin",
     resource=get,
-    is_long=True,
     dry_run=effects.shown,
     refusals=(
         errors.CodeTaken,

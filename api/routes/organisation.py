@@ -38,7 +38,6 @@ def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
     scope="organisation:read",
     kind="public holiday set",
     is_resource=True,
-    is_long=True,
 )
 def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     """Read a public holiday set.
@@ -56,7 +55,6 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     role="admin",
     resource=get,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
     rules=(
@@ -98,7 +96,6 @@ def update(
     tag="Public holiday sets",
     scope="organisation:read",
     # Loading a country's holidays takes some 300 ms, once per process.
-    is_long=True,
 )
 def page_of_sets(
     tx: Transaction, context: RequestContext, query: Paged
@@ -120,7 +117,6 @@ def page_of_sets(
     status=201,
     resource=get_set,
     # Loads the country's holidays, if this process has not used them yet.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists,),
     rules=("unknown_category", "unknown_country"),
@@ -154,7 +150,6 @@ def add_set(
     role="admin",
     resource=get_set,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     rules=("unknown_category",),
     example={"categories": ["public", "catholic"]},

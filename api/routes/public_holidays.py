@@ -32,7 +32,6 @@ _TAG = "Public holiday sets"
     scope="organisation:read",
     kind="public holiday set",
     # Loading a country's holidays takes some 300 ms, once per process.
-    is_long=True,
 )
 def holidays(
     tx: Transaction, context: RequestContext, query: HolidaysOfYear
@@ -75,7 +74,6 @@ def page_of_overrides(
     kind="public holiday set",
     status=201,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
     rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
@@ -115,7 +113,6 @@ def add_override(
     kind="public holiday set",
     status=204,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
 )
 def remove_override(tx: Transaction, context: RequestContext) -> None:
@@ -139,7 +136,6 @@ def remove_override(tx: Transaction, context: RequestContext) -> None:
     status=204,
     resource=organisation.get_set,
     # Also deletes up to 500 overrides.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(holiday_set_removal.HolidaySetInUse,),
 )
@@ -158,7 +154,6 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
     tag=_TAG,
     scope="organisation:read",
     # Loading all countries takes a second, once per process.
-    is_long=True,
 )
 def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord]:
     """List countries and their regions.

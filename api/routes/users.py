@@ -60,7 +60,6 @@ def lock(tx: Transaction, context: RequestContext) -> None:
     "/users",
     tag="Users",
     scope="users:read",
-    is_long=True,
     refusals=(errors.NotFound,),
     rules=("unknown_variant",),
     header_parameters=(VARIANT_HEADER,),
@@ -140,7 +139,6 @@ def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[Us
     scope="users:write",
     resource=get,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     lock=lock,
     refusals=(
@@ -194,7 +192,6 @@ def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserR
     role="admin",
     resource=get,
     # May recalculate thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     lock=lock,
     refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_changes.ChangedMeanwhile),
@@ -221,7 +218,6 @@ def archive(tx: Transaction, context: RequestContext) -> UserRecord:
     role="admin",
     resource=get,
     # May reassign thousands of requests.
-    is_long=True,
     dry_run=effects.shown,
     refusals=(
         errors.LastOwner,
@@ -250,7 +246,6 @@ def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     role="admin",
     resource=get,
     # May reassign thousands of requests.
-    is_long=True,
     refusals=(
         people_checks.UserArchived,
         people_status.UserPending,
@@ -276,7 +271,6 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     resource=get,
     is_body_optional=True,
     # May reassign thousands of requests.
-    is_long=True,
     refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
     rules=(
         "out_of_range",
@@ -312,7 +306,6 @@ def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> Use
     scope="users:write",
     role="admin",
     resource=get,
-    is_long=True,
     refusals=(people_checks.UserArchived, people_changes.ChangedMeanwhile),
 )
 def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:

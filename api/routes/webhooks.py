@@ -193,7 +193,6 @@ def test(tx: Transaction, context: RequestContext) -> PingRecord:
     scope="webhooks:read",
     role="admin",
     kind="webhook",
-    is_long=True,
 )
 def deliveries_page(
     tx: Transaction, context: RequestContext, query: ListOfDeliveries
@@ -257,7 +256,6 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     role="admin",
     kind="webhook",
     status=202,
-    is_long=True,
     refusals=(requested_deliveries.WebhookDisabled,),
     example={"since": "2026-06-15T09:30:00Z"},
 )

@@ -143,7 +143,7 @@ class WallchartEndpoint:
             raise HTTPException(501)
         rendered = self._rendered.get(subject)
         if rendered is None:
-            rendered = await self._services.database.read_long(_load_and_render, subject)
+            rendered = await self._services.database.read(_load_and_render, subject)
             self._rendered.put(subject, rendered, len(rendered.content))
         is_compressed = format_ != "png" and prefers_gzip(
             request.headers.get("accept-encoding", "")

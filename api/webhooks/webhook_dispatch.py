@@ -44,7 +44,7 @@ def webhook_dispatcher(
     """
 
     async def claim(limit: int) -> list[Delivery]:
-        return await database.write_long(
+        return await database.write(
             delivery_queue.claim,
             limit=limit,
             claim_id=str(uuid.uuid4()),
@@ -69,7 +69,7 @@ def webhook_dispatcher(
         return outcome
 
     async def record_results(results: list[DeliveryResult]) -> None:
-        await database.write_long(deliveries.record_results, results, jitter=_jitter, now=clock())
+        await database.write(deliveries.record_results, results, jitter=_jitter, now=clock())
         unsigned = {
             delivery.webhook_id for delivery, outcome in results if outcome.verdict == "unsigned"
         }

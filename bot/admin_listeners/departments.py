@@ -98,7 +98,7 @@ async def ask_deletion(interaction: Interaction) -> None:
 async def delete_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     # Any number of archived people may have to be updated.
-    await interaction.services.database.write_long(
+    await interaction.services.database.write(
         department_removal.delete, interaction.private_metadata, by=by, now=interaction.now
     )
     await interaction.ack()

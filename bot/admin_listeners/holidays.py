@@ -59,7 +59,6 @@ async def add_set(interaction: Interaction) -> None:
     added = await modals.run_once(
         interaction,
         lambda tx: holiday_set_changes.add(tx, code, by=by, now=interaction.now),
-        is_long=True,
     )
     if added is not None:
         await interaction.ack()
@@ -92,7 +91,7 @@ async def choose_categories(interaction: Interaction) -> None:
         )
         return views.categories_form(holiday_set, added)
 
-    await interaction.open(await interaction.services.database.read_long(read))
+    await interaction.open(await interaction.services.database.read(read))
 
 
 async def change_categories(interaction: Interaction) -> None:
@@ -210,7 +209,6 @@ async def remove_override(interaction: Interaction) -> None:
     removed = await modals.run_once(
         interaction,
         lambda tx: holiday_overrides.remove(tx, set_id, override_id, by=by, now=interaction.now),
-        is_long=True,
     )
     if removed is not None:
         await interaction.ack()
@@ -237,7 +235,7 @@ async def _sets(interaction: Interaction, by: Caller, cursor: str | None = None)
         return views.sets(page, names, coming)
 
     # Loading the countries takes a second, once per process.
-    return await interaction.services.database.read_long(read)
+    return await interaction.services.database.read(read)
 
 
 async def _overrides(
@@ -259,7 +257,7 @@ async def _overrides(
             has_categories=len(holiday_calendar.categories(holiday_set.country_code)) > 1,
         )
 
-    return await interaction.services.database.read_long(read)
+    return await interaction.services.database.read(read)
 
 
 def register(app: AsyncApp) -> None:

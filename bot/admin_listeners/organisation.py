@@ -34,7 +34,7 @@ async def organisation(interaction: Interaction) -> None:
         return views.organisation(settings, name)
 
     # Loading the countries takes a second, once per process.
-    await interaction.open(await interaction.services.database.read_long(read))
+    await interaction.open(await interaction.services.database.read(read))
 
 
 async def save_organisation(interaction: Interaction) -> None:

@@ -43,7 +43,7 @@ async def search(interaction: Interaction) -> None:
     """Open the search for a person, with the first people by name."""
     await interaction.ack()
     by = await modals.admin(interaction)
-    listed = await interaction.services.database.read_long(
+    listed = await interaction.services.database.read(
         people_facts.first_by_name, by=by, now=interaction.now
     )
     await interaction.open(views.people(listed))
@@ -104,7 +104,7 @@ async def offer_people(interaction: Interaction) -> None:
     """The people that match the typed text."""
     by = await modals.admin(interaction)
     typed = str(interaction.body.get("value") or "")
-    users = await interaction.services.database.read_long(people_search.find, typed, by=by)
+    users = await interaction.services.database.read(people_search.find, typed, by=by)
     with_no_one = interaction.body["action_id"] == ids.PERSON_SEARCH
     await interaction.ack(options=views.person_options(users, with_no_one=with_no_one))
 
@@ -206,7 +206,6 @@ async def add_person(interaction: Interaction) -> None:
     added = await modals.run_once(
         interaction,
         lambda tx: _add(tx, profile, values, by=by, interaction=interaction),
-        is_long=True,
     )
     if added is not None:
         await modals.replace_form(interaction, await _person(interaction, by, added.id))
@@ -256,7 +255,6 @@ async def deactivate(interaction: Interaction) -> None:
     done = await modals.run_once(
         interaction,
         lambda tx: people_status.deactivate(tx, form.about, by=by, now=interaction.now),
-        is_long=True,
     )
     if done is not None:
         await interaction.ack()
@@ -277,7 +275,7 @@ async def _change(interaction: Interaction, change: _PersonChange) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     user_id = interaction.value
-    await interaction.services.database.write_long(change, user_id, by=by, now=interaction.now)
+    await interaction.services.database.write(change, user_id, by=by, now=interaction.now)
     await modals.refresh(interaction, await _person(interaction, by, user_id))
 
 
@@ -291,7 +289,6 @@ async def archive(interaction: Interaction) -> None:
     done = await modals.run_once(
         interaction,
         lambda tx: people_status.archive(tx, form.about, by=by, now=interaction.now),
-        is_long=True,
     )
     if done is not None:
         await interaction.ack()
@@ -358,7 +355,7 @@ async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
         )
 
     # Loading the countries takes a second, once per process.
-    return await interaction.services.database.read_long(read)
+    return await interaction.services.database.read(read)
 
 
 def register(app: AsyncApp) -> None:

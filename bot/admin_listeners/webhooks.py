@@ -134,7 +134,7 @@ async def delete(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     # Also deletes its deliveries, which may be very many.
-    await interaction.services.database.write_long(
+    await interaction.services.database.write(
         webhooks.delete, interaction.value, by=by, now=interaction.now
     )
     await modals.refresh(

@@ -67,7 +67,7 @@ class InstalledWorkspaces(Workspaces):
             return True
         if installation.bot_token != workspace.client.token:
             return False  # Reinstalled in the meantime.
-        ended = await self._database.write_long(
+        ended = await self._database.write(
             slack_installations.uninstall,
             workspace.team_id,
             at=installation.installed_at,

@@ -122,7 +122,7 @@ async def submit(interaction: Interaction, form: Form, save: Save[T], *, by: Cal
             )
             await modals.replace_form(interaction, view)
             return None
-    return await modals.run_once(interaction, lambda tx: save(tx, None), is_long=True)
+    return await modals.run_once(interaction, lambda tx: save(tx, None))
 
 
 async def _dry_run(interaction: Interaction, save: Save[T], *, by: Caller) -> NamedEffects | None:

@@ -100,7 +100,7 @@ async def _provision(interaction: Interaction, organisation: Organisation) -> Us
     user = await full_member(interaction, interaction.slack_user_id)
     profile = slack_users.profile_of(user)
     interaction.set_locale(profile.locale)
-    return await interaction.services.database.write_long(
+    return await interaction.services.database.write(
         join_policy.join_from_slack, organisation.id, profile, now=interaction.now
     )
 

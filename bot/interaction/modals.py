@@ -58,21 +58,17 @@ async def _update(
             _log.warning("slack.modal_not_refreshed", reason=slack_web.summary(failure))
 
 
-async def run_once(
-    interaction: Interaction, act: Callable[[Transaction], T], *, is_long: bool = False
-) -> T | None:
+async def run_once(interaction: Interaction, act: Callable[[Transaction], T]) -> T | None:
     """Run ``act`` once even if the form is sent twice; None if it was refused or done before.
 
-    ``is_long`` if leave may have to be recalculated. An error is shown at its field, and the form
-    stays open.
+    An error is shown at its field, and the form stays open.
     """
     view = interaction.body["view"]
     try:
         database = interaction.services.database
-        write = database.write_long if is_long else database.write
         # A view that replaces another keeps its id.
         name = f"view:{view['id']}:{view['callback_id']}"
-        done = await write(_once, name, act, now=interaction.now)
+        done = await database.write(_once, name, act, now=interaction.now)
     except DomainError as refusal:
         await show_error(interaction, refusal)
         return None

@@ -143,7 +143,7 @@ async def _person_of_name(
     interaction: Interaction, by: Caller, mention: Mention
 ) -> tuple[User | None, str]:
     """The person with the typed name and the remaining text; None after telling why not."""
-    people = await interaction.services.database.read_long(
+    people = await interaction.services.database.read(
         recordable_people.find, mention.name, by=by, now=interaction.now
     )
     matches, typed = typed_people.named(mention, people)
@@ -220,7 +220,7 @@ async def offer_people(interaction: Interaction) -> None:
     """The people whose leave the user may record and who match the typed text."""
     by = await identity.caller(interaction)
     typed = str(interaction.body.get("value") or "")
-    users = await interaction.services.database.read_long(
+    users = await interaction.services.database.read(
         recordable_people.find, typed, by=by, now=interaction.now
     )
     await interaction.ack(options=people_views.person_options(users, with_no_one=False))
@@ -231,7 +231,7 @@ async def offer_covers(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
-    candidates = await interaction.services.database.read_long(
+    candidates = await interaction.services.database.read(
         choice.candidates,
         typed,
         record_form.shown_person(view) or str(by.user_id),

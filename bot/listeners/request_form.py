@@ -168,7 +168,7 @@ async def offer_covers(interaction: Interaction) -> None:
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
     edited_id = interaction.private_metadata if view["callback_id"] == ids.EDIT_FORM else ""
-    candidates = await interaction.services.database.read_long(
+    candidates = await interaction.services.database.read(
         _candidates, edited_id, typed, request_values.shown_days(view), by=by, now=interaction.now
     )
     await interaction.ack(

@@ -53,7 +53,7 @@ class Digests:
         """Process every due digest. Raises DatabaseUnavailable."""
         while True:
             now = self._clock()
-            keys = await self._database.write_long(digest_attempts.claim, now=now)
+            keys = await self._database.write(digest_attempts.claim, now=now)
             if not keys:
                 return
             for key in keys:
@@ -62,7 +62,7 @@ class Digests:
     async def _process(self, key: DigestKey, now: datetime) -> None:
         """Process one digest; its errors do not stop the others."""
         try:
-            digest = await self._database.write_long(digests.load, key, now=now)
+            digest = await self._database.write(digests.load, key, now=now)
             if digest is not None:
                 await self._post(digest)
         except DatabaseUnavailable:

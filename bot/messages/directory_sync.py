@@ -178,11 +178,11 @@ class DirectorySync:
         raise AssertionError("unreachable")
 
     async def _keep_in_step(self, sync: Sync, profiles: Sequence[SlackProfile]) -> int:
-        different = await self._database.read_long(
+        different = await self._database.read(
             profile_changes.changed, sync.organisation_id, profiles
         )
         for start in range(0, len(different), BATCH):
-            synced = await self._database.write_long(
+            synced = await self._database.write(
                 profile_sync.sync_all,
                 sync.organisation_id,
                 different[start : start + BATCH],
@@ -202,7 +202,7 @@ class DirectorySync:
         ):
             missing = [user_id for user_id, account in linked if account not in listed_ids]
             for start in range(0, len(missing), BATCH):
-                synced = await self._database.write_long(
+                synced = await self._database.write(
                     profile_sync.deactivate_missing,
                     sync.organisation_id,
                     missing[start : start + BATCH],

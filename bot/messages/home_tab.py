@@ -39,7 +39,7 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 
 async def show(interaction: Interaction, by: Caller) -> None:
     """Publish the caller's Home tab. Raises the errors in ``slack_web.FAILURES``."""
-    content = await interaction.services.database.read_long(home.load, by=by, now=interaction.now)
+    content = await interaction.services.database.read(home.load, by=by, now=interaction.now)
     await interaction.client.views_publish(
         user_id=interaction.slack_user_id, view=views.view(content)
     )
@@ -126,9 +126,7 @@ class Homes:
         """Refresh one tab; returns the seconds to wait afterwards."""
         services = self._services
         now = services.clock()
-        open_home = await services.database.read_long(
-            _load_open_home, organisation_id, user_id, now=now
-        )
+        open_home = await services.database.read(_load_open_home, organisation_id, user_id, now=now)
         if open_home is None:
             return 0.0
         workspace: Workspace | None = await services.workspaces.for_delivery(open_home.team_id)

@@ -140,7 +140,7 @@ class Notifier:
         """``batch``: notifications with the same subject."""
         first = batch[0]
         if first.kind == "cover_changed":
-            await self._database.write_long(notifications.expand, first, now=self._clock())
+            await self._database.write(notifications.expand, first, now=self._clock())
             return [Claimed(notification=first)]
         if not first.leave_request_id:
             data = await self._database.read(_load_other, first, now=self._clock())

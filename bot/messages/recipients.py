@@ -53,7 +53,7 @@ class Recipients:
             user=response["user"]["id"], include_locale=True
         )
         profile = slack_users.profile_of(response["user"])
-        linked = await self._database.write_long(
+        linked = await self._database.write(
             account_links.link,
             notification.organisation_id,
             recipient.id,

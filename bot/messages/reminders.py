@@ -26,17 +26,17 @@ class Reminders:
 
         Another failure in one organisation is logged and retried later, and stops no other one.
         """
-        due = await self._database.read_long(reminders.due_organisations, now=self._clock())
+        due = await self._database.read(reminders.due_organisations, now=self._clock())
         for organisation_id in due:
             await self._remind_in(organisation_id)
 
     async def _remind_in(self, organisation_id: str) -> None:
         now = self._clock()
         try:
-            while await self._database.write_long(reminder_checks.run, organisation_id, now=now):
+            while await self._database.write(reminder_checks.run, organisation_id, now=now):
                 pass
         except DatabaseUnavailable:
             raise
         except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.reminders_failed", organisation_id=organisation_id)
-            await self._database.write_long(reminders.back_off, organisation_id, now=now)
+            await self._database.write(reminders.back_off, organisation_id, now=now)

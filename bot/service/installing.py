@@ -146,9 +146,7 @@ class _Flow(AsyncOAuthFlow):
             raise NotInstalled(install_page.ENTERPRISE, 400)
         try:
             new = await _describe(client, installation)
-            done = await self._database.write_long(
-                slack_installations.install, new, now=self._clock()
-            )
+            done = await self._database.write(slack_installations.install, new, now=self._clock())
         except DomainError as refusal:
             raise NotInstalled(refusal.detail, 403) from refusal
         except slack_web.FAILURES as failure:

@@ -125,7 +125,7 @@ def store(tx: Transaction, claim: Claim, response: StoredResponse, *, now: datet
     """Store the response, in the same transaction as ``begin``."""
     headers = [(name.decode(), value.decode()) for name, value in response.headers]
     # An expired response may still be there; ``find`` ignores it.
-    tx.enqueue_update(
+    tx.change(
         _delete,
         organisation_id=claim.organisation_id,
         api_key_id=claim.api_key_id,

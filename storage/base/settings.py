@@ -35,12 +35,10 @@ class StorageSettings:
     """``database_url`` is ``sqlite:///file`` or ``postgresql://…``; the first key encrypts.
 
     ``database_timeout`` is how long a call waits for the database, in seconds.
-    ``read_url`` leads to a standby; "" if there is none.
     """
 
     database_url: str = field(repr=False)
     secret_keys: tuple[str, ...] = field(repr=False)
-    read_url: str = field(default="", repr=False)
     database_timeout: float = _DATABASE_TIMEOUT
 
     @classmethod
@@ -52,11 +50,14 @@ class StorageSettings:
         """
         if environment.text("HIATUS_CACHE_MB"):
             environment.problem("HIATUS_CACHE_MB was removed: caches have fixed bounds. Unset it.")
+        if environment.secret("DATABASE_READ_URL"):
+            environment.problem(
+                "DATABASE_READ_URL was removed: everything is read from DATABASE_URL. Unset it."
+            )
         url = read_database_url(environment)
         return cls(
             database_url=url,
             secret_keys=read_secret_keys(environment, url, creates_key=creates_key),
-            read_url=_read_url_of_standby(environment, url),
             database_timeout=read_database_timeout(environment),
         )
 
@@ -76,7 +77,7 @@ def read_database_url(environment: Environment) -> str:
     """The URL for ``open_database``; "" after a problem."""
     url = environment.secret("DATABASE_URL") or DEFAULT_DATABASE_URL
     if url.startswith(_POSTGRESQL_PREFIXES):
-        return _read_postgresql_url(environment, "DATABASE_URL", url)
+        return _read_postgresql_url(environment, url)
     path = Path(url.removeprefix(SQLITE_PREFIX))
     if not url.startswith(SQLITE_PREFIX) or not path.name or path.name == ":memory:":
         environment.problem(
@@ -93,32 +94,18 @@ def read_database_url(environment: Environment) -> str:
     return url
 
 
-def _read_url_of_standby(environment: Environment, database_url: str) -> str:
-    """The URL of a standby; "" without one, or after a problem."""
-    url = environment.secret("DATABASE_READ_URL") or ""
-    if not url:
-        return ""
-    if not url.startswith(_POSTGRESQL_PREFIXES) or database_url.startswith("sqlite:"):
-        environment.problem(
-            "DATABASE_READ_URL is postgresql://<user>@<host>/<database>, a standby of the "
-            "PostgreSQL primary in DATABASE_URL."
-        )
-        return ""
-    return _read_postgresql_url(environment, "DATABASE_READ_URL", url)
-
-
-def _read_postgresql_url(environment: Environment, name: str, url: str) -> str:
+def _read_postgresql_url(environment: Environment, url: str) -> str:
     """The URL in libpq's form; "" after a problem."""
     if url.startswith("postgres://"):
         url = "postgresql://" + url.removeprefix("postgres://")
     # libpq's message could contain the password, and so could a value.
     parameters = _libpq_parameters(url)
     if parameters is None:
-        environment.problem(f"{name} is not a postgresql:// URL that libpq understands.")
+        environment.problem("DATABASE_URL is not a postgresql:// URL that libpq understands.")
         return ""
     malformed = [number for number in _NUMBERS if not _is_number(parameters.get(number))]
     for number in malformed:
-        environment.problem(f"{name} has a {number} that is not a whole number.")
+        environment.problem(f"DATABASE_URL has a {number} that is not a whole number.")
     return "" if malformed else url
 
 

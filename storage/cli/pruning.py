@@ -44,7 +44,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
         ("statistics", _forget_statistics),
     ):
         try:
-            while await database.write_long(delete) == batch:
+            while await database.write(delete) == batch:
                 pass
         except DatabaseUnavailable:
             raise

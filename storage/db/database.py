@@ -1,8 +1,7 @@
 """One handle on the database: ``read`` and ``write``, which each engine runs in its own way.
 
-SQLite's short reads run on the caller's thread, its writes on one thread that commits several of
-them together; PostgreSQL's run on an executor with a connection for each thread. Callers pass a
-function whose first argument is the ``Transaction``; only the engines decide about threads.
+Callers pass a function whose first argument is the ``Transaction``. It runs on a thread: SQLite has
+some for reading and one for writing, PostgreSQL some for both.
 """
 
 from __future__ import annotations
@@ -10,18 +9,19 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent import futures
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
-from functools import partial
 from time import perf_counter
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import peewee
 
+from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
-from storage.db.compiled import Compiled, Engine, Statement, insert_of, inserts_of, update_of
-from storage.db.monitoring import durations
+from storage.db.compiled import Compiled, Engine, insert_of, inserts_of, update_of
+from storage.db.monitoring import durations, failures
 from storage.db.named_rows import Row, row_maker
 
 P = ParamSpec("P")
@@ -44,15 +44,6 @@ def keep_configs(cache: dict[str, Any], read: Mapping[str, Any]) -> None:
     if len(cache) + len(read) > _MAX_CONFIGS:
         cache.clear()
     cache.update(read)
-
-
-def in_callers_context(work: Callable[P, T]) -> Callable[P, T]:
-    """The same work with the caller's context variables, on the thread that runs it.
-
-    Threads start with an empty context: a view rendered there would lose the reader's language,
-    a log line its request id.
-    """
-    return partial(copy_context().run, work)
 
 
 def _row_maker(cursor: Any) -> Callable[[Iterable[Any]], Row]:
@@ -91,7 +82,6 @@ class Transaction:
     def all(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> list[Row]:
         """Every row; the query bounds how many there can be."""
         sql, values = query.bind(self.engine, args, params)
-        self.flush()
         started = perf_counter()
         try:
             cursor = self._execute(sql, values)
@@ -115,25 +105,8 @@ class Transaction:
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
         """Add one row. Raises DuplicateRow where a unique index refuses it."""
-        statement = self._insertion(table, values)
+        statement = insert_of(table, tuple(values), self.engine)  # type: ignore[arg-type]  # a class is hashable
         self._timed(statement.sql, statement.bound(values))
-
-    def enqueue_insert(self, table: type[peewee.Model], **values: Any) -> None:
-        """Add one row with a new id, before the next statement or the commit.
-
-        On PostgreSQL every statement is a round trip; enqueued changes share one.
-        """
-        self.insert(table, **values)
-
-    def enqueue_update(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> None:
-        """As ``change``, sent together with enqueued inserts; for changes that cannot fail."""
-        self.change(query, *args, **params)
-
-    def flush(self) -> None:
-        """Send enqueued changes."""
-
-    def _insertion(self, table: type[peewee.Model], values: dict[str, Any]) -> Statement:
-        return insert_of(table, tuple(values), self.engine)  # type: ignore[arg-type]  # a class is hashable
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
@@ -165,7 +138,6 @@ class Transaction:
 
     def _timed(self, sql: str, values: Any) -> Any:
         """Run a statement; its cursor."""
-        self.flush()
         started = perf_counter()
         try:
             return self._execute(sql, values)
@@ -186,53 +158,37 @@ class Database(ABC):
 
     engine: Engine
 
-    def __init__(self, secrets: Secrets) -> None:
+    def __init__(self, secrets: Secrets, timeout_seconds: float) -> None:
         self.secrets = secrets
-        # The handle of a standby, which may lag; None without one.
-        self.standby: Database | None = None
         self.config_cache: dict[str, Any] = {}
+        self._timeout_seconds = timeout_seconds
         self._listeners: dict[str, Callable[[], None]] = {}
 
     async def read(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a short reading use case without blocking the event loop for long."""
-        return await self._run(use_case, args, kwargs, "read", is_long=False)
-
-    async def read_long(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Run a reading use case that may take many milliseconds, always on a thread."""
-        return await self._run(use_case, args, kwargs, "read", is_long=True)
+        """Run a reading use case: all of its statements see the same moment."""
+        return await self._run(use_case, args, kwargs, "read")
 
     async def write(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a short use case in one transaction, which is rolled back if the use case raises.
+        """Run a use case in one transaction, which is rolled back if the use case raises.
 
         Raises what the use case raises, or DatabaseUnavailable; then nothing has changed.
         Raises OutcomeUnknown where the connection was lost during COMMIT.
         """
-        return await self._run(use_case, args, kwargs, "write", is_long=False)
-
-    async def write_long(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``write``, for a use case that may take many milliseconds.
-
-        On PostgreSQL each of its statements has the time-out, not the use case as a whole.
-        """
-        return await self._run(use_case, args, kwargs, "write", is_long=True)
+        return await self._run(use_case, args, kwargs, "write")
 
     async def dry_run(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """As ``write_long``, but always rolled back: returns what the use case returns.
+        """As ``write``, but always rolled back: returns what the use case returns.
 
         Nothing that the use case did remains or is seen by others: no rows, no cached config
         data, no notifications. Its locks are held until it returns.
         """
-        return await self._run(use_case, args, kwargs, "dry_run", is_long=True)
+        return await self._run(use_case, args, kwargs, "dry_run")
 
     def read_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -243,7 +199,7 @@ class Database(ABC):
     def write_now(
         self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """As ``write_long``, for callers without an event loop."""
+        """As ``write``, for callers without an event loop."""
         return self._run_now(use_case, args, kwargs, "write")
 
     def dry_run_now(
@@ -252,15 +208,20 @@ class Database(ABC):
         """As ``dry_run``, for callers without an event loop."""
         return self._run_now(use_case, args, kwargs, "dry_run")
 
-    async def _run(
-        self, use_case: Callable[..., T], args: Any, kwargs: Any, mode: Mode, *, is_long: bool
-    ) -> T:
+    async def _run(self, use_case: Callable[..., T], args: Any, kwargs: Any, mode: Mode) -> T:
         started = perf_counter()
         try:
             with self._span(use_case, mode):
-                return await self._transact(
-                    lambda tx: use_case(tx, *args, **kwargs), mode, is_long=is_long
-                )
+                future = self._submit(lambda tx: use_case(tx, *args, **kwargs), mode)
+                result = asyncio.wrap_future(future)
+                try:
+                    await asyncio.wait((result,), timeout=self._timeout_seconds)
+                finally:
+                    # Only work that no thread has begun can be cancelled.
+                    is_dropped = future.cancel()
+                if is_dropped:
+                    raise self._no_thread()
+                return await result
         finally:
             durations.TRANSACTIONS[mode].observe(perf_counter() - started)
 
@@ -268,9 +229,36 @@ class Database(ABC):
         started = perf_counter()
         try:
             with self._span(use_case, mode):
-                return self._transact_now(lambda tx: use_case(tx, *args, **kwargs), mode)
+                future = self._submit(lambda tx: use_case(tx, *args, **kwargs), mode)
+                futures.wait((future,), self._timeout_seconds)
+                if future.cancel():
+                    raise self._no_thread()
+                return future.result()
         finally:
             durations.TRANSACTIONS[mode].observe(perf_counter() - started)
+
+    def _submit(self, work: Work[T], mode: Mode) -> futures.Future[T]:
+        """Run ``work`` on a thread, in a transaction of its own and in the caller's context."""
+        queued_at = perf_counter()
+        wait = durations.WRITER_WAITS if self.engine == "sqlite" else durations.THREAD_WAITS
+
+        def begin() -> T:
+            if mode != "read" or self.engine == "postgresql":
+                wait.observe(perf_counter() - queued_at)
+            return self._transact(work, mode)
+
+        try:
+            # Threads start with an empty context: a view rendered there would lose the reader's
+            # language, a log line its request id.
+            return self._executor(mode).submit(copy_context().run, begin)
+        except RuntimeError as error:
+            text = "The database handle is closed."
+            raise DatabaseUnavailable(text, kind="closed") from error
+
+    def _no_thread(self) -> DatabaseUnavailable:
+        failures.count("no_thread")
+        text = "No thread became free: the database is too slow."
+        return DatabaseUnavailable(text, kind="no_thread")
 
     def _span(self, use_case: Any, mode: Mode) -> AbstractContextManager[object]:
         if tracing.active is None:
@@ -281,16 +269,16 @@ class Database(ABC):
         return tracing.active.inner_span(f"transaction {mode}", attributes)
 
     @abstractmethod
-    async def _transact(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
-        """Run ``work`` in a transaction of its own; only a short read may stay on the loop."""
+    def _executor(self, mode: Mode) -> futures.ThreadPoolExecutor:
+        """The threads that run such transactions."""
 
     @abstractmethod
-    def _transact_now(self, work: Work[T], mode: Mode) -> T:
-        """Run ``work`` in a transaction of its own and wait for it."""
+    def _transact(self, work: Work[T], mode: Mode) -> T:
+        """Run ``work`` in a transaction of its own, on one of those threads."""
 
     @abstractmethod
     def close(self) -> None:
-        """Finish running work and close every connection."""
+        """Finish what is queued and close every connection."""
 
     def on_notify(self, name: str, call: Callable[[], None]) -> None:
         """Run ``call`` after every commit that notifies ``name``, on the thread that committed.
@@ -298,6 +286,11 @@ class Database(ABC):
         It must neither block nor raise: other callers' writes wait behind it.
         """
         self._listeners[name] = call
+
+    def _committed(self, tx: Transaction, cache: dict[str, Any]) -> None:
+        """Keep what the transaction has read, and notify."""
+        keep_configs(cache, tx.config_cache)
+        self._notify(tx.notified)
 
     def _notify(self, names: set[str]) -> None:
         for name in names:

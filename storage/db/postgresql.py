@@ -1,282 +1,270 @@
-"""PostgreSQL behind the handle: its own executor, one connection for each thread."""
+"""PostgreSQL behind the handle: a pool of connections, and threads that use them."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import psycopg
+import structlog
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
+from psycopg_pool import ConnectionPool, PoolTimeout
 
-from storage.base.errors import DatabaseUnavailable, OutcomeUnknown
+from storage.base.errors import DatabaseUnavailable, FailureKind, OutcomeUnknown
 from storage.base.secrets import Secrets
-from storage.db import connections, notifier
 from storage.db.compiled import Engine
-from storage.db.connections import Connection, Hosts, NoAnswer
-from storage.db.database import (
-    TIMEOUT_SECONDS,
-    Database,
-    Mode,
-    Work,
-    in_callers_context,
-    keep_configs,
+from storage.db.connections import (
+    Connection,
+    NoAnswer,
+    Watchdog,
+    is_pooled,
+    parameters_of,
+    with_first,
 )
+from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, Transaction, Work
 from storage.db.monitoring import durations, failures
-from storage.db.postgresql_transaction import PostgresqlTransaction
 
 T = TypeVar("T")
 
 # More threads than cores: most of the time they wait for the network or for a commit's disk write.
-THREADS = 8
-ATTEMPTS = 3
-# How often a statement runs on a connection before it is prepared.
-PREPARE_AFTER = 5
-_ROLLED_BACK_BY_SERVER = (
+THREADS: Final = 8
+ATTEMPTS: Final = 3
+CHANNEL: Final = "hiatus_wake"
+# How long a call waits for a new connection.
+_POOL_SECONDS: Final = 4.0
+_RECONNECT_SECONDS: Final = 2.0
+# How often an idle connection that listens is checked, and how soon a lost one is replaced.
+_CHECK_SECONDS: Final = 5.0
+_LISTEN_AGAIN_SECONDS: Final = 1.0
+_BEGIN: Final[dict[Mode, str]] = {
+    "read": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "write": "BEGIN",
+    "dry_run": "BEGIN",
+}
+_KEY: Final = re.compile(r"\(([^()]*)\)=\(")
+_ROLLED_BACK_BY_SERVER: Final = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
-_LOST = (
+_LOST: Final = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     # The server has become a standby.
     psycopg.errors.ReadOnlySqlTransaction,
 )
-_CAN_ROLL_BACK = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+# Waiting longer would not help.
+_TIMED_OUT: Final = ("timeout", "locked")
+
+_POOLED: Final = (
+    "DATABASE_URL leads to a connection pooler, so statements are not prepared, and what other "
+    "processes leave to this one begins up to a second later."
+)
+
+_log = structlog.stdlib.get_logger("hiatus.database")
 
 
 class PostgresqlDatabase(Database):
     engine: Engine = "postgresql"
 
     def __init__(
-        self,
-        url: str,
-        secrets: Secrets,
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        *,
-        session_attrs: str = "read-write",
+        self, url: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
-        super().__init__(secrets)
-        self._timeout_seconds = timeout_seconds
-        parameters = connections.parameters_of(url, timeout_seconds, session_attrs)
-        self._hosts = Hosts(parameters, timeout_seconds)
-        self._notifier = notifier.Notifier(self._hosts)
-        self._local = threading.local()
-        self._connections: list[Connection] = []
-        self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
+        super().__init__(secrets, timeout_seconds)
+        self._parameters = parameters_of(url, timeout_seconds)
+        self._watchdog = Watchdog(timeout_seconds)
+        self._pool = ConnectionPool(
+            kwargs=lambda: self._parameters | {"autocommit": True},
+            configure=self._configure,
+            min_size=0,
+            # One for each thread: none waits for another's.
+            max_size=THREADS,
+            timeout=min(_POOL_SECONDS, timeout_seconds),
+            reconnect_timeout=_RECONNECT_SECONDS,
+            # Each may wait for a host that does not answer.
+            num_workers=THREADS,
+            name="postgresql",
+            open=False,
+        )
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
 
-    async def _transact(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
-        """Run ``work`` on a thread; waiting for a thread counts towards the time-out.
+    def _executor(self, mode: Mode) -> ThreadPoolExecutor:
+        return self._threads
 
-        Work that no thread has begun by then is dropped. Short work ends within the time-out as a
-        whole. Long work must only have a connection by then: each of its statements has the
-        time-out for itself.
-        """
-        queued_at = time.perf_counter()
+    def _transact(self, work: Work[T], mode: Mode) -> T:
+        """Retry after a deadlock, a serialisation failure or a lost connection."""
         ends_at = time.monotonic() + self._timeout_seconds
-
-        def begin() -> T:
-            durations.THREAD_WAITS.observe(time.perf_counter() - queued_at)
-            return self._retry(self._attempt_of(work, mode), ends_at, is_short=not is_long)
-
-        future = self._executor.submit(in_callers_context(begin))
-        is_timed_out = False
-
-        def time_out() -> None:
-            # False once a thread has begun.
-            nonlocal is_timed_out
-            is_timed_out = future.cancel()
-
-        timer = asyncio.get_running_loop().call_later(self._timeout_seconds, time_out)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            if not is_timed_out:
-                raise
-            durations.THREAD_WAITS.observe(self._timeout_seconds)
-            failures.count("no_thread")
-            text = "No thread became free: the database is too slow."
-            raise DatabaseUnavailable(text, kind="no_thread") from None
-        finally:
-            timer.cancel()
-
-    def _transact_now(self, work: Work[T], mode: Mode) -> T:
-        return self._retry(self._attempt_of(work, mode))
-
-    def _attempt_of(self, work: Work[T], mode: Mode) -> Callable[[], T]:
-        attempts = {
-            "read": self._attempt_read,
-            "write": self._attempt_write,
-            "dry_run": self._attempt_dry_run,
-        }
-        return partial(attempts[mode], work)
-
-    def _notify(self, names: set[str]) -> None:
-        super()._notify(names)
-        for name in names - self._listeners.keys():
-            # No dispatcher of this name runs in this process.
-            self._notifier.notify(name)
-
-    async def listen(self) -> None:
-        # Runs only this process's listeners: other processes get the notification themselves.
-        await notifier.listen(self._hosts, self._notify_here, list(self._listeners))
-
-    def _notify_here(self, name: str) -> None:
-        super()._notify({name})
-
-    def close(self) -> None:
-        if self.standby is not None:
-            self.standby.close()
-        self._notifier.close()
-        self._executor.shutdown()
-        for connection in self._connections:
-            connection.close()
-
-    def _attempt_read(self, work: Work[T]) -> T:
-        # The cache first: if the connection is replaced, rows of a lost server must not get into
-        # the new cache.
-        cache = self.config_cache
-        return work(self._transaction(self._connection(), cache))
-
-    def _attempt_write(self, work: Work[T]) -> T:
-        # Other transactions see what this one caches only once it is committed.
-        cache = self.config_cache
-        connection = self._connection()
-        tx = self._transaction(connection, cache.copy())
-        connection.execute("BEGIN")
-        try:
-            result = work(tx)
-            tx.flush()
-        except BaseException:
-            if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
-                connection.execute("ROLLBACK")
-            raise
-        try:
-            committed = connection.execute("COMMIT")
-        except psycopg.OperationalError as error:
-            if connection.pgconn.transaction_status == TransactionStatus.IDLE:
-                # PostgreSQL has rolled back and said so.
-                raise
-            # No retry: the transaction may be committed.
-            self._forget_connection()
-            kind = failures.counted(error)
-            raise OutcomeUnknown("The connection was lost during COMMIT.", kind=kind) from error
-        if committed.statusmessage != "COMMIT":
-            raise RuntimeError(
-                "The use case continued after an error that rolled back its transaction."
-            )
-        keep_configs(cache, tx.config_cache)
-        self._notify(tx.notified)
-        return result
-
-    def _attempt_dry_run(self, work: Work[T]) -> T:
-        cache = self.config_cache.copy()
-        connection = self._connection()
-        tx = self._transaction(connection, cache)
-        connection.execute("BEGIN")
-        try:
-            result = work(tx)
-            # Constraint violations are raised as in a real write.
-            tx.flush()
-        finally:
-            if connection.pgconn.transaction_status in _CAN_ROLL_BACK:
-                connection.execute("ROLLBACK")
-        return result
-
-    def _retry(
-        self, attempt: Callable[[], T], ends_at: float | None = None, *, is_short: bool = False
-    ) -> T:
-        """Retry after a deadlock, a serialisation failure or a lost connection.
-
-        With ``ends_at``, an attempt has half of the time that is left, so that a server that does
-        not answer leaves time for another connection, perhaps to another host. Long work has to
-        connect in that time, short work to end.
-        """
         for attempts_left in range(ATTEMPTS - 1, -1, -1):
+            is_last = not attempts_left or time.monotonic() > ends_at
             try:
-                attempt_ends_at = _half_way(ends_at) if attempts_left else ends_at
-                self._local.connects_by = attempt_ends_at
-                self._local.ends_at = attempt_ends_at if is_short else None
-                return attempt()
+                with self._connection() as connection:
+                    return self._attempt(connection, work, mode)
             except psycopg.errors.ForeignKeyViolation:
                 # The referenced row was deleted after it was read, perhaps into the cache: the next
                 # attempt reads it again. If that does not help, it is a bug.
                 self.config_cache = {}
-                if not attempts_left:
+                if is_last:
                     raise
             except _ROLLED_BACK_BY_SERVER as error:
                 kind = failures.counted(error)
-                if not attempts_left:
+                if is_last:
                     raise DatabaseUnavailable(str(error), kind=kind) from error
             except _LOST as error:
                 kind = failures.counted(error)
-                self._forget_connection()
-                is_too_late = not is_short and isinstance(error, NoAnswer)
-                if is_too_late or not attempts_left:
+                self._lost(error, kind)
+                if is_last or kind in _TIMED_OUT or isinstance(error, PoolTimeout):
                     raise DatabaseUnavailable(str(error), kind=kind) from error
         raise AssertionError("the last attempt returns or raises")
 
-    def _connection(self) -> Connection:
-        """This thread's connection, which ends its waits in time for this attempt."""
-        ends_at: float | None = self._local.ends_at
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is not None and self._hosts.is_current(connection):
-            connection.ends_at = ends_at
-            return connection
-        self._close_connection()
+    def _attempt(self, connection: Connection, work: Work[T], mode: Mode) -> T:
+        # Other transactions see what a write caches only once it is committed.
+        cache = self.config_cache
+        tx = Transaction(
+            partial(self._execute, connection),
+            self.engine,
+            self.secrets,
+            cache if mode == "read" else cache.copy(),
+        )
+        self._send(connection, _BEGIN[mode])
+        try:
+            result = work(tx)
+        except BaseException:
+            self._roll_back(connection)
+            raise
+        if mode != "write":
+            self._roll_back(connection)
+            return result
+        if connection.info.transaction_status == TransactionStatus.INERROR:
+            self._roll_back(connection)
+            raise RuntimeError(
+                "The use case continued after an error that rolled back its transaction."
+            )
+        try:
+            self._send(connection, "COMMIT")
+        except psycopg.OperationalError as error:
+            if connection.info.transaction_status == TransactionStatus.IDLE:
+                # PostgreSQL has rolled back and said so.
+                raise
+            # No retry: the transaction may be committed.
+            kind = failures.counted(error)
+            self._lost(error, kind)
+            raise OutcomeUnknown("The connection was lost during COMMIT.", kind=kind) from error
+        self._committed(tx, cache)
+        return result
+
+    def _roll_back(self, connection: Connection) -> None:
+        # A connection that is lost has nothing to roll back.
+        if connection.info.transaction_status != TransactionStatus.UNKNOWN:
+            self._send(connection, "ROLLBACK")
+
+    def _send(self, connection: Connection, statement: str) -> None:
+        with self._watchdog.watching(connection):
+            connection.execute(statement)
+
+    def _execute(self, connection: Connection, sql: str, values: Any) -> psycopg.Cursor[Any]:
+        try:
+            with self._watchdog.watching(connection):
+                return connection.execute(sql, values)
+        except psycopg.Error as error:
+            # The other lines contain values of rows, and tracebacks end up in logs.
+            error.args = (str(error).partition("\n")[0],)
+            if not isinstance(error, psycopg.errors.UniqueViolation):
+                raise
+            # "Key (organisation_id, code)=(…, …) already exists.", in the server's language.
+            key = _KEY.search(error.diag.message_detail or "")
+            raise DuplicateRow(str(error), key.group(1).split(", ") if key else ()) from error
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        self._pool.open()
         started = time.perf_counter()
         try:
-            connection = self._hosts.connect(ends_at=self._local.connects_by)
+            connection = self._pool.getconn()
         finally:
             durations.CONNECTION_WAITS.observe(time.perf_counter() - started)
-        connection.ends_at = ends_at
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
+
+    def _configure(self, connection: Connection) -> None:
+        """Prepare a new connection, which may lead to another server than those before it."""
         # Ids and dates as text, as SQLite returns them.
         for name in ("uuid", "date"):
             connection.adapters.register_loader(name, TextLoader)
-        self._local.connection = connection
-        self._connections.append(connection)
-        if not connection.is_pooled:
-            # Every query is written for one plan: planning again takes longer than running it.
-            # In memory and on flash drives, random reads cost hardly more than sequential ones. By
-            # the default of 4, PostgreSQL may scan an organisation instead of looking up ten ids.
-            # A sequential scan reads the rows of all organisations, so no query should have one.
-            # Compiling a plan (jit) takes longer than running it.
-            connection.execute(
-                "SET plan_cache_mode = force_generic_plan; SET random_page_cost = 1.1;"
-                "SET enable_seqscan = off; SET jit = off"
-            )
-            connection.prepare_threshold = PREPARE_AFTER
-        return connection
+        with self._watchdog.watching(connection):
+            if is_pooled(connection):
+                connection.prepare_threshold = None
+            else:
+                milliseconds = int(self._timeout_seconds * 1_000)
+                # Compiling a plan (jit) takes longer than running it.
+                connection.execute(f"SET statement_timeout = {milliseconds}; SET jit = off")
+        # A server that was replaced and wakes up again is not to be tried first.
+        self._parameters = with_first(self._parameters, connection.info.host, connection.info.port)
 
-    def _forget_connection(self) -> None:
-        """Close this thread's connection, which does not work any more, if it has one."""
-        connection = self._close_connection()
-        if connection is not None:
-            self._hosts.lost(connection)
-            # A new cache: transactions that have begun still fill the old one.
+    def _lost(self, error: Exception, kind: FailureKind) -> None:
+        """Replace all connections: where one is lost, another server may have taken over."""
+        if kind not in _TIMED_OUT or isinstance(error, NoAnswer):
+            self._pool.drain()
+            # A fail-over may have lost what was cached.
             self.config_cache = {}
 
-    def _close_connection(self) -> Connection | None:
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is not None:
-            self._local.connection = None
-            self._connections.remove(connection)
-            connection.close()
-        return connection
+    def close(self) -> None:
+        self._threads.shutdown()
+        self._pool.close()
+        self._watchdog.close()
 
-    def _transaction(
-        self, connection: Connection, config_cache: dict[str, Any]
-    ) -> PostgresqlTransaction:
-        return PostgresqlTransaction(connection.cursor(), self.secrets, config_cache)
+    def _notify(self, names: set[str]) -> None:
+        super()._notify(names)
+        for name in names - self._listeners.keys():
+            # No dispatcher of this name runs in this process. After the commit, as a NOTIFY in a
+            # transaction makes commits wait for each other.
+            self._threads.submit(self._notify_others, name)
 
+    def _notify_others(self, name: str) -> None:
+        try:
+            with self._connection() as connection:
+                self._execute(connection, "SELECT pg_notify(%s, %s)", (CHANNEL, name))
+        except psycopg.Error as error:
+            # The dispatcher's next run finds the work.
+            _log.warning("database.not_notified", reason=str(error))
 
-def _half_way(ends_at: float | None) -> float | None:
-    if ends_at is None:
-        return None
-    now = time.monotonic()
-    return now + max(ends_at - now, 0.0) / 2
+    async def listen(self) -> None:
+        """Pass on notifications of other processes, until cancelled.
+
+        Each connection begins with all names: notifications before it are lost. Returns if a
+        connection pooler is in between, which passes on no notifications.
+        """
+        while True:
+            try:
+                async with await psycopg.AsyncConnection.connect(
+                    **self._parameters, autocommit=True
+                ) as connection:
+                    if not await self._listen_on(connection):
+                        return
+            except (psycopg.Error, TimeoutError) as error:
+                _log.warning("database.not_listening", reason=str(error))
+            await asyncio.sleep(_LISTEN_AGAIN_SECONDS)
+
+    async def _listen_on(self, connection: psycopg.AsyncConnection[tuple[Any, ...]]) -> bool:
+        """Returns False if a connection pooler is in between; else raises in the end."""
+        async with asyncio.timeout(self._timeout_seconds):
+            process = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+            if process != (connection.info.backend_pid,):
+                _log.info("database.pooled", reason=_POOLED)
+                return False
+            await connection.execute(f"LISTEN {CHANNEL}")
+        # Runs only this process's listeners: other processes get the notification themselves.
+        super()._notify(set(self._listeners))
+        while True:
+            async for notification in connection.notifies(timeout=_CHECK_SECONDS):
+                super()._notify({notification.payload})
+            # A server that was stopped or replaced sends nothing either.
+            async with asyncio.timeout(self._timeout_seconds):
+                await connection.execute("SELECT 1")

@@ -15,8 +15,8 @@ from typing import Any
 
 import peewee
 import structlog
+from playhouse.migrations import Runner
 
-from storage import import_without
 from storage.base.errors import SchemaOutOfDate, SchemaTooNew
 from storage.db.compiled import compiled
 from storage.db.database import TIMEOUT_SECONDS, Transaction
@@ -87,10 +87,6 @@ def migrate(
 
 def _apply(database: Any, folder: Path, done: list[str]) -> None:
     """Apply the missing migrations, and add the name of each to ``done`` after it."""
-    # Only migrations need it, and with SQLite no psycopg.
-    import_without("psycopg", libraries=["playhouse.migrations"])
-    from playhouse.migrations import Runner
-
     runner = Runner(database, str(folder), table_name=HISTORY)
     modules = {migration.name: migration.load() for migration in runner.migrations()}
     runner.History = history_model(runner, modules)

@@ -1,21 +1,20 @@
-"""SQLite behind the handle: short reads on the caller's thread, writes on one thread."""
+"""SQLite behind the handle: some threads that read, and one that writes."""
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 
 from storage.base.secrets import Secrets
 from storage.db.compiled import Engine
-from storage.db.database import Database, Mode, Transaction, Work, in_callers_context
+from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, Transaction, Work
 from storage.db.monitoring import failures
-from storage.db.sqlite_writer import GROUP_SECONDS, SqliteWriter
 
 T = TypeVar("T")
 
@@ -26,13 +25,14 @@ PRAGMAS: Final = (
     "PRAGMA foreign_keys=ON",
     # In pages, four times the default: a page that changes often is then copied less often.
     "PRAGMA wal_autocheckpoint=4000",
+    # In KiB, for each connection: that of the writer and of each reader.
+    "PRAGMA cache_size=-4000",
 )
-# For each connection: that of the writer, of the event loop and of each thread for long reads.
-_CACHE_KIB: Final = 4_000
 _STATEMENTS: Final = 256
-LONG_READ_THREADS: Final = 2
+READERS: Final = 3
 # How long a write waits for another process that has locked the file.
 BUSY_SECONDS: Final = 5.0
+_UNIQUE: Final = ("SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
 
 # ``any_of`` takes a list as one value.
 sqlite3.register_adapter(list, lambda values: orjson.dumps(values).decode())
@@ -42,74 +42,90 @@ class SqliteDatabase(Database):
     engine: Engine = "sqlite"
 
     def __init__(
-        self,
-        path: str,
-        secrets: Secrets,
-        busy_seconds: float = BUSY_SECONDS,
-        group_seconds: float = GROUP_SECONDS,
+        self, path: str, secrets: Secrets, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
-        super().__init__(secrets)
+        super().__init__(secrets, timeout_seconds)
         self._path = path
-        self._busy_seconds = busy_seconds
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
-        self._long_reads = ThreadPoolExecutor(LONG_READ_THREADS, thread_name_prefix="long-read")
-        self._writer = SqliteWriter(
-            self._connect, secrets, self.config_cache, self._notify, group_seconds
-        )
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="sqlite-reader")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
 
-    async def _transact(self, work: Work[T], mode: Mode, *, is_long: bool) -> T:
-        if mode != "read":
-            return await asyncio.wrap_future(
-                self._writer.submit(work, is_dry_run=mode == "dry_run")
-            )
-        if is_long:
-            loop = asyncio.get_running_loop()
-            read = in_callers_context(partial(self._read, work))
-            return await loop.run_in_executor(self._long_reads, read)
-        # Tens of microseconds: less than it costs to hand them to a thread.
-        return self._read(work)
+    def _executor(self, mode: Mode) -> ThreadPoolExecutor:
+        return self._readers if mode == "read" else self._writer
 
-    def _transact_now(self, work: Work[T], mode: Mode) -> T:
-        if mode == "read":
-            return self._read(work)
-        return self._writer.submit(work, is_dry_run=mode == "dry_run").result()
-
-    def _read(self, work: Work[T]) -> T:
+    def _transact(self, work: Work[T], mode: Mode) -> T:
         try:
-            return work(self._reader())
+            connection = self._connection()
+            try:
+                if mode == "write":
+                    return self._write(connection, work)
+                return self._read(connection, work, mode)
+            finally:
+                if connection.in_transaction:
+                    # A failing disk may fail this too; the next BEGIN then raises again.
+                    with suppress(sqlite3.Error):
+                        connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             if not failures.is_unavailable(error):
                 raise
             raise failures.unavailable(error) from error
 
+    def _read(self, connection: sqlite3.Connection, work: Work[T], mode: Mode) -> T:
+        """A read or a dry run, which the caller rolls back."""
+        cache = self.config_cache if mode == "read" else self.config_cache.copy()
+        connection.execute("BEGIN" if mode == "read" else "BEGIN IMMEDIATE")
+        return work(self._transaction(connection, cache))
+
+    def _write(self, connection: sqlite3.Connection, work: Work[T]) -> T:
+        # Other transactions see what this one caches only once it is committed.
+        tx = self._transaction(connection, self.config_cache.copy())
+        connection.execute("BEGIN IMMEDIATE")
+        result = work(tx)
+        # Raises where SQLite has rolled back by itself, on a full disk for example.
+        connection.execute("COMMIT")
+        self._committed(tx, self.config_cache)
+        return result
+
+    def _transaction(self, connection: sqlite3.Connection, cache: dict[str, Any]) -> Transaction:
+        return Transaction(partial(_execute, connection), self.engine, self.secrets, cache)
+
     def close(self) -> None:
-        self._writer.close()
-        self._long_reads.shutdown()
+        self._writer.shutdown()
+        self._readers.shutdown()
         for connection in self._connections:
             connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        # Threads never share a connection; only close() touches another thread's.
-        connection = sqlite3.connect(
-            self._path,
-            timeout=self._busy_seconds,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=_STATEMENTS,
-        )
-        self._connections.append(connection)
-        for pragma in PRAGMAS:
-            connection.execute(pragma)
-        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            # Threads never share a connection; only close() touches another thread's.
+            connection = sqlite3.connect(
+                self._path,
+                timeout=min(BUSY_SECONDS, self._timeout_seconds),
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=_STATEMENTS,
+            )
+            self._connections.append(connection)
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+            self._local.connection = connection
         return connection
 
-    def _reader(self) -> Transaction:
-        """This thread's connection for reading."""
-        reader: Transaction | None = getattr(self._local, "reader", None)
-        if reader is None:
-            connection = self._connect()
-            connection.execute("PRAGMA query_only=ON")
-            reader = Transaction(connection.execute, self.engine, self.secrets, self.config_cache)
-            self._local.reader = reader
-        return reader
+
+def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.Cursor:
+    try:
+        return connection.execute(sql, values)
+    except sqlite3.IntegrityError as error:
+        if error.sqlite_errorname in _UNIQUE:
+            # "UNIQUE constraint failed: leave_types.organisation_id, leave_types.code"
+            names = str(error).rpartition(": ")[2].split(", ")
+            columns = [name.partition(".")[2] for name in names]
+            raise DuplicateRow(str(error), columns) from error
+        raise
+    except sqlite3.Error as error:
+        if not failures.is_unavailable(error):
+            raise
+        raise failures.unavailable(error) from error

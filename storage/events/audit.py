@@ -38,7 +38,7 @@ def record(
     after: Mapping[str, object] | None = None,
 ) -> None:
     """Write what ``by`` did to a subject. Only differing fields are stored; never pass a secret."""
-    tx.enqueue_insert(
+    tx.insert(
         AuditRow,
         **_row(action, subject_type, subject_id, before or {}, after or {}, by=by, now=now),
     )

@@ -28,7 +28,7 @@ def count(tx: Transaction, organisation_id: str, user_id: str) -> None:
     Call it last: other changes of the same counter wait until the transaction ends.
     """
     # The last digit of a version 7 UUID is random.
-    tx.enqueue_update(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
+    tx.change(_count, organisation_id=organisation_id, shard=int(user_id[-1], SHARDS))
 
 
 def total(organisation_id: object) -> Select:
@@ -43,7 +43,7 @@ def raise_sequence(tx: Transaction, organisation_id: str, *, now: datetime) -> N
 
     Call it last: it locks one row of the organisation until the transaction ends.
     """
-    tx.enqueue_update(_raise_sequence, organisation_id=organisation_id, now=now)
+    tx.change(_raise_sequence, organisation_id=organisation_id, now=now)
 
 
 @compiled

@@ -146,7 +146,7 @@ def refresh_own_message(
     row = notification_row(
         organisation_id, "own_message", request.user_id, request.id, BEGINS_SOON, now
     )
-    tx.enqueue_insert(NotificationRow, **row | {"due_at": due_at})
+    tx.insert(NotificationRow, **row | {"due_at": due_at})
 
 
 def post_missing_cards(

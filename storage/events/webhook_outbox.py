@@ -133,10 +133,10 @@ def _enqueue(
     event = _event_row(
         organisation_id, body, leave_request_id=leave_request_id, sequence=sequence, now=now
     )
-    tx.enqueue_insert(EventRow, **event)
+    tx.insert(EventRow, **event)
     for webhook_id, is_active in receivers.items():
         row = _delivery_row if is_active else _missed_row
-        tx.enqueue_insert(DeliveryRow, **row(event, webhook_id, now))
+        tx.insert(DeliveryRow, **row(event, webhook_id, now))
     tx.notify(WEBHOOKS)
     return str(event["id"])
 

@@ -143,7 +143,7 @@ def _enqueue_cover_change(
         "last_day": max(request.end_date for request in requests).isoformat(),
         "due_at": now + COVER_DELAY,
     }
-    tx.enqueue_insert(NotificationRow, **row | span)
+    tx.insert(NotificationRow, **row | span)
 
 
 def _refresh(

@@ -31,7 +31,7 @@ def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest
 
 def add(tx: Transaction, request: LeaveRequest, *, by: Caller, now: datetime) -> None:
     """Write a new request and audit it."""
-    tx.enqueue_insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
+    tx.insert(LeaveRequestRow, organisation_id=by.organisation_id, **_columns(request))
     _record(tx, "leave_request.created", {}, request, by=by, now=now)
 
 

@@ -122,7 +122,7 @@ def _log_attempts(tx: Transaction, results: Sequence[DeliveryResult], now: datet
             attempt | {"answer_excerpt": excerpt}
             for attempt, excerpt in zip(attempts, excerpts, strict=True)
         ]
-        tx.enqueue_update(_insert_attempts, attempts=orjson.dumps(attempts_json).decode())
+        tx.change(_insert_attempts, attempts=orjson.dumps(attempts_json).decode())
 
 
 def _change(

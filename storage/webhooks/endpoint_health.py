@@ -56,7 +56,7 @@ def update(
     The organisations of ``gone`` and of ``long_failing`` are locked.
     """
     if delivered:
-        tx.enqueue_update(_mark_healthy, webhooks=json_of_keys(delivered))
+        tx.change(_mark_healthy, webhooks=json_of_keys(delivered))
     for organisation_id, webhook_id in sorted(gone & failing):
         _disable(tx, organisation_id, webhook_id, GONE, now)
     failing = failing - gone

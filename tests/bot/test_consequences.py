@@ -389,9 +389,9 @@ class Slow:
         await self._until_released()
         return await self._database.dry_run(*args, **kwargs)
 
-    async def write_long(self, *args: Any, **kwargs: Any) -> Any:
+    async def write(self, *args: Any, **kwargs: Any) -> Any:
         await self._until_released()
-        return await self._database.write_long(*args, **kwargs)
+        return await self._database.write(*args, **kwargs)
 
     async def _until_released(self) -> None:
         while not self.may_go_on.is_set():

@@ -461,12 +461,12 @@ class Failing(Troubled):
         self.is_failing = False
         self.may_end = threading.Event()
 
-    async def write_long(self, *args: Any, **kwargs: Any) -> Any:
+    async def write(self, *args: Any, **kwargs: Any) -> Any:
         if self.is_failing:
             if self.is_slow:
                 await until(self.may_end)
             raise DatabaseUnavailable
-        return await super().write_long(*args, **kwargs)
+        return await super().write(*args, **kwargs)
 
 
 @pytest.mark.parametrize("is_slow", [False, True], ids=["at once", "slowly"])

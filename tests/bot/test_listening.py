@@ -54,10 +54,6 @@ class Troubled:
         await self.before_write()
         return await self._database.write(*args, **kwargs)
 
-    async def write_long(self, *args: Any, **kwargs: Any) -> Any:
-        await self.before_write()
-        return await self._database.write_long(*args, **kwargs)
-
 
 class Slow(Troubled):
     """Writes only while ``may_write`` is set."""

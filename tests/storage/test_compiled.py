@@ -75,7 +75,7 @@ def change_without_value(tx: Transaction) -> None:
 
 
 def enqueue_without_value(tx: Transaction) -> None:
-    tx.enqueue_update(rename, name="digest")  # type: ignore[call-arg]
+    tx.change(rename, name="digest")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

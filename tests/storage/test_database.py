@@ -26,7 +26,7 @@ import pytest
 from storage.base.errors import DatabaseUnavailable
 from storage.base.ids import new_id
 from storage.base.secrets import Secrets
-from storage.db.compiled import Param, compiled
+from storage.db.compiled import compiled
 from storage.db.database import Database, DuplicateRow, Transaction
 from storage.db.engines import open_database
 from storage.db.postgresql import ATTEMPTS
@@ -58,12 +58,6 @@ def all_names() -> peewee.Select:
     return LeaseRow.select(LeaseRow.name).order_by(LeaseRow.name)
 
 
-@compiled
-def keep_or_end_everything(name: Param[str]) -> peewee.Insert:
-    row = {"name": name, "holder": "ada", "held_until": 0}
-    return LeaseRow.insert(row).on_conflict("ROLLBACK")
-
-
 def stored_names(tx: Transaction) -> set[str]:
     return {name for (name,) in tx.all(all_names)}
 
@@ -85,7 +79,6 @@ def test_written_rows_can_be_read(database: Database, database_url: str) -> None
         assert await database.write(keep, "report") == "report"
         assert names_outside(database_url) == {"report"}
         assert await database.read(stored_names) == {"report"}
-        assert await database.read_long(stored_names) == {"report"}
 
     asyncio.run(write_and_read())
     assert database.read_now(stored_names) == {"report"}
@@ -94,6 +87,18 @@ def test_written_rows_can_be_read(database: Database, database_url: str) -> None
 def test_reads_see_what_others_have_committed(database: Database, database_url: str) -> None:
     assert database.read_now(stored_names) == set()
     outside.run(database_url, "INSERT INTO leases VALUES ('digest', 'grace', 0)")
+    assert database.read_now(stored_names) == {"digest"}
+
+
+def test_all_statements_of_a_read_see_the_same_moment(
+    database: Database, database_url: str
+) -> None:
+    def look_twice(tx: Transaction) -> list[set[str]]:
+        before = stored_names(tx)
+        outside.run(database_url, "INSERT INTO leases VALUES ('digest', 'grace', 0)")
+        return [before, stored_names(tx)]
+
+    assert database.read_now(look_twice) == [set(), set()]
     assert database.read_now(stored_names) == {"digest"}
 
 
@@ -210,7 +215,6 @@ language: ContextVar[str] = ContextVar("language", default="none")
 
 
 def note_language(tx: Transaction, name: str) -> str:
-    """Changes something before it refuses, so that a group of writes has to be run again."""
     keep(tx, name)
     if name == "0":
         raise Refused(language.get())
@@ -232,15 +236,14 @@ def test_each_use_case_sees_the_context_of_its_own_caller(database: Database) ->
         return [
             with_refusal,
             await database.read(spoken),
-            await database.read_long(spoken),
-            await database.write_long(spoken),
+            await database.dry_run(spoken),
             await asyncio.to_thread(database.write_now, spoken),
         ]
 
     async def all_callers() -> list[list[str]]:
         return await asyncio.gather(*(all_ways(str(number)) for number in range(20)))
 
-    assert asyncio.run(all_callers()) == [[str(number)] * 5 for number in range(20)]
+    assert asyncio.run(all_callers()) == [[str(number)] * 4 for number in range(20)]
 
 
 def test_listeners_are_notified_only_after_the_commit(
@@ -274,7 +277,7 @@ def test_the_event_loop_goes_on_during_a_slow_write(database: Database) -> None:
         return has_ticked.wait(10)
 
     async def tick_meanwhile() -> bool:
-        writing = asyncio.create_task(database.write_long(dawdle))
+        writing = asyncio.create_task(database.write(dawdle))
         while not is_writing.is_set():
             await asyncio.sleep(0.001)
         for _ in range(10):
@@ -306,7 +309,7 @@ def test_a_closed_sqlite_handle_refuses_to_write(sqlite_url: str) -> None:
 
 def test_a_locked_sqlite_file_is_unavailable_to_all_who_wait(sqlite_url: str) -> None:
     path = sqlite_url.removeprefix("sqlite:///")
-    database = SqliteDatabase(path, Secrets.generate(), busy_seconds=1)
+    database = SqliteDatabase(path, Secrets.generate(), timeout_seconds=1)
 
     async def write_ten() -> list[BaseException | str]:
         writes = (database.write(keep, str(number)) for number in range(10))
@@ -323,27 +326,6 @@ def test_a_locked_sqlite_file_is_unavailable_to_all_who_wait(sqlite_url: str) ->
         other.execute("ROLLBACK")
         assert database.write_now(keep, "report") == "report"
     assert names_outside(sqlite_url) == {"report"}
-
-
-def test_when_sqlite_rolls_back_a_group_commit_all_callers_get_the_error(sqlite_url: str) -> None:
-    def end_everything(tx: Transaction) -> None:
-        tx.change(keep_or_end_everything, name="report")
-
-    async def write_together() -> tuple[BaseException | str | None, ...]:
-        writes = (
-            database.write(keep, "first"),
-            database.write(end_everything),
-            database.write(keep, "last"),
-        )
-        return await asyncio.gather(*writes, return_exceptions=True)
-
-    path = sqlite_url.removeprefix("sqlite:///")
-    with closing(SqliteDatabase(path, Secrets.generate(), group_seconds=60)) as database:
-        database.write_now(keep, "report")
-        outcomes = asyncio.run(write_together())
-        assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 3
-        assert names_outside(sqlite_url) == {"report"}
-        assert database.write_now(keep, "after") == "after"
 
 
 def test_an_event_loop_that_closed_blocks_no_other_writer(sqlite_url: str) -> None:
@@ -499,35 +481,3 @@ def test_kill_9_loses_no_acknowledged_write(database_url: str) -> None:
 
     assert len(acknowledged) >= 3
     assert acknowledged <= names_outside(database_url)
-
-
-def test_the_next_statement_sees_enqueued_changes(database: Database, database_url: str) -> None:
-    def enqueue(tx: Transaction) -> set[str]:
-        tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
-        tx.enqueue_insert(LeaseRow, name="digest", holder="ada", held_until=0)
-        names = stored_names(tx)
-        tx.enqueue_insert(LeaseRow, name="last", holder="ada", held_until=0)
-        return names
-
-    assert database.write_now(enqueue) == {"report", "digest"}
-    assert names_outside(database_url) == {"report", "digest", "last"}
-
-
-def test_enqueued_changes_are_rolled_back_with_the_transaction(
-    database: Database, database_url: str
-) -> None:
-    def enqueue_and_refuse(tx: Transaction) -> None:
-        tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
-        raise Refused
-
-    def keep_twice(tx: Transaction) -> None:
-        tx.enqueue_insert(LeaseRow, name="report", holder="ada", held_until=0)
-        tx.enqueue_insert(LeaseRow, name="report", holder="grace", held_until=0)
-
-    with pytest.raises(Refused):
-        database.write_now(enqueue_and_refuse)
-    with pytest.raises(DuplicateRow):
-        database.write_now(keep_twice)
-
-    assert names_outside(database_url) == set()
-    assert database.write_now(keep, "after") == "after"

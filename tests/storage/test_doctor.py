@@ -357,9 +357,7 @@ def test_files_that_other_users_can_read_are_named_with_the_cure(tmp_path: Path)
     assert (found().state, found().text.endswith(f"chmod o= {key}")) == ("failed", True)
 
 
-@pytest.mark.parametrize(
-    "name", ["HIATUS_SECRET_KEYS_FILE", "DATABASE_URL_FILE", "DATABASE_READ_URL_FILE"]
-)
+@pytest.mark.parametrize("name", ["HIATUS_SECRET_KEYS_FILE", "DATABASE_URL_FILE"])
 def test_a_file_with_a_setting_that_every_user_can_read_is_a_failure(
     name: str, tmp_path: Path
 ) -> None:

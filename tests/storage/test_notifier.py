@@ -9,9 +9,9 @@ from collections.abc import Callable
 import psycopg
 
 from storage.base.secrets import Secrets
-from storage.db import notifier
 from storage.db.database import Transaction
 from storage.db.engines import open_database
+from storage.db.postgresql import CHANNEL
 
 
 def notify(tx: Transaction) -> None:
@@ -59,7 +59,7 @@ def test_after_a_lost_connection_it_listens_again(postgres_url: str, postgres_se
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE query = %s AND pid <> pg_backend_pid() AND datname = %s",
-                (f"LISTEN {notifier.CHANNEL}", postgres_url.rpartition("/")[2].partition("?")[0]),
+                (f"LISTEN {CHANNEL}", postgres_url.rpartition("/")[2].partition("?")[0]),
             )
 
     assert len(asyncio.run(with_listener(postgres_url, story))) > 1

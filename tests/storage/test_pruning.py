@@ -45,7 +45,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
         def __init__(self) -> None:
             self.use_cases: list[Any] = []
 
-        async def write_long(self, use_case: Any, **_: Any) -> Any:
+        async def write(self, use_case: Any, **_: Any) -> Any:
             self.use_cases.append(getattr(use_case, "func", use_case))
             return 0
 

@@ -59,7 +59,7 @@ async def show_typed(interaction: Interaction, typed: str) -> bool:
     await interaction.ack()
     by = await identity.caller(interaction)
     scope, when = _words(typed)
-    page = await interaction.services.database.read_long(
+    page = await interaction.services.database.read(
         _typed_page, scope, when, by=by, now=interaction.now
     )
     if page is not None:
@@ -76,7 +76,7 @@ async def open_modal(interaction: Interaction) -> None:
     if interaction.choice == "home":
         return
     by = await identity.caller(interaction)
-    shown, chart = await interaction.services.database.read_long(
+    shown, chart = await interaction.services.database.read(
         _first_page, None, _day_of(interaction.value), by=by, now=interaction.now
     )
     await interaction.open(views.view(shown, chart, await _web_url(interaction, by)))
@@ -89,9 +89,9 @@ async def turn(interaction: Interaction) -> None:
     asked = CalendarPage.unpacked(interaction.value)
     database = interaction.services.database
     if asked is None:
-        shown, chart = await database.read_long(_first_page, None, 0, by=by, now=interaction.now)
+        shown, chart = await database.read(_first_page, None, 0, by=by, now=interaction.now)
     else:
-        shown, chart = await database.read_long(_page, asked, by=by, now=interaction.now)
+        shown, chart = await database.read(_page, asked, by=by, now=interaction.now)
     if interaction.body.get("view"):
         url = await _web_url(interaction, by)
         await modals.refresh(interaction, views.view(shown, chart, url))

@@ -40,7 +40,7 @@ async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> Non
     """
     by = await identity.caller(interaction)
     try:
-        reading = await interaction.services.database.read_long(
+        reading = await interaction.services.database.read(
             _reading, typed, leave, by=by, now=interaction.now
         )
     except DomainError as refusal:

@@ -29,7 +29,7 @@ async def show(interaction: Interaction, typed: str) -> bool:
     """Show who is off on the typed days; False if they were not understood."""
     await interaction.ack()
     by = await identity.caller(interaction)
-    away = await interaction.services.database.read_long(_away, typed, by=by, now=interaction.now)
+    away = await interaction.services.database.read(_away, typed, by=by, now=interaction.now)
     if away is not None:
         await interaction.reply(answers.out(away))
     return away is not None

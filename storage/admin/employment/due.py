@@ -41,7 +41,7 @@ async def run(database: Database, *, now: datetime) -> None:
     """Let everything take effect that is due, each person in a transaction of their own."""
     for person in await database.read(due_people, now=now):
         try:
-            await database.write_long(take_effect, person, now=now)
+            await database.write(take_effect, person, now=now)
         except DatabaseUnavailable:
             raise
         except DomainError as refusal:

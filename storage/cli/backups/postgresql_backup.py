@@ -21,7 +21,7 @@ from psycopg.pq import Conninfo
 from storage.base.errors import DatabaseUnavailable
 from storage.cli.backups import archive
 from storage.cli.backups.archive import BackupRefused, Contents
-from storage.db.connections import Connection, Parameters, connect, is_pooled, parameters_of
+from storage.db.connections import Connection, Parameters, is_pooled, parameters_of
 
 # How long pg_dump waits for a table that a migration changes.
 _LOCK_SECONDS: Final = 60
@@ -199,7 +199,7 @@ def _conninfo(connection: Connection, parameters: Parameters) -> tuple[str, dict
 @contextmanager
 def _connected(parameters: Parameters, timeout_seconds: float) -> Iterator[Connection]:
     try:
-        with closing(connect(parameters, timeout_seconds)) as connection:
+        with closing(psycopg.connect(**parameters, autocommit=True)) as connection:
             if is_pooled(connection):
                 # pg_dump empties search_path, for the next client of the session as well.
                 raise BackupRefused(

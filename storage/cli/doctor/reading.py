@@ -49,19 +49,6 @@ class Reader:
         with closing(engines.open_database(settings.database_url, secrets, seconds)) as database:
             return database.read_now(use_case, *args, **kwargs)
 
-    def read_standby(
-        self, use_case: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """As ``read``, on the standby that the settings name, with the time that it has."""
-        settings = self.settings
-        with closing(
-            engines.open_database(
-                settings.database_url, Secrets.generate(), read_url=settings.read_url
-            )
-        ) as database:
-            assert database.standby is not None
-            return database.standby.read_now(use_case, *args, **kwargs)
-
 
 def _read_sqlite(path: Path, secrets: Secrets, work: Callable[[Transaction], T]) -> T:
     if not path.exists():

@@ -8,5 +8,5 @@ oldest version that still works after it. That is 1 for a new table, a new colum
 or has a default, and an index; see docs/upgrades.md. Without it no older version works.
 
 ``indexes`` creates indexes without blocking writes. ``trial_history`` is for databases older than
-the first version; ``history``, ``connections`` and ``postgresql`` are what ``schema`` is made of.
+the first version; ``history`` and ``connections`` are what ``schema`` is made of.
 """

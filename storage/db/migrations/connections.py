@@ -11,6 +11,7 @@ from typing import Any
 import peewee
 
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate
+from storage.db.connections import aborted_if_unreachable, is_pooled, parameters_of
 
 _LOCK_KEY = 4_852_613
 # How long to wait for another process's lock on a SQLite file: it may be migrating.
@@ -33,11 +34,13 @@ def connected(url: str, timeout_seconds: float) -> Iterator[Any]:
             timeout=_BUSY_SECONDS,
         )
     else:
-        database = _postgresql(url, timeout_seconds)
+        parameters = parameters_of(url, timeout_seconds)
+        database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True, **parameters)
     try:
         _connect(database)
         _require_utf8(database)
-        yield database
+        with _watched(database, timeout_seconds):
+            yield database
     except peewee.DatabaseError as error:
         # SQLite raises the plain DatabaseError for a damaged file.
         if isinstance(error, peewee.OperationalError) or type(error) is peewee.DatabaseError:
@@ -64,17 +67,18 @@ def _make_private(path: str) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _postgresql(url: str, timeout_seconds: float) -> peewee.PostgresqlDatabase:
-    # Imported here: a process on SQLite does not need psycopg.
-    from storage.db.migrations.postgresql import MigrationDatabase
-
-    return MigrationDatabase(url, timeout_seconds)
+@contextmanager
+def _watched(database: Any, timeout_seconds: float) -> Iterator[None]:
+    """End the connection when the server accepts no others: a migration may take an hour."""
+    if isinstance(database, peewee.SqliteDatabase):
+        yield
+        return
+    with aborted_if_unreachable(database.connection(), database.connect_params, timeout_seconds):
+        yield
 
 
 def is_pooled_database(database: peewee.PostgresqlDatabase) -> bool:
     """Whether a pooler such as PgBouncer is in between."""
-    from storage.db.connections import is_pooled
-
     return is_pooled(database.connection())
 
 
