@@ -40,7 +40,7 @@ from storage.events import audit_log, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.slack.workspace_matching import NewInstallation
-from storage.webhooks import webhook_secrets, webhooks
+from storage.webhooks import webhooks
 
 # A Monday.
 NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -255,7 +255,7 @@ def signing_secrets(
 ) -> list[str]:
     """The secrets that sign a webhook's deliveries, newest first; [] if the webhook is deleted."""
     row = tx.first(_stored_secrets, organisation_id=organisation_id, webhook_id=webhook_id)
-    return [] if row is None else webhook_secrets.decrypted(tx, row, now=now)
+    return [] if row is None else webhooks.signing_secrets(tx, row, now=now)
 
 
 @compiled

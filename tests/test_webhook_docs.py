@@ -17,8 +17,8 @@ from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from storage.leave.changes import amendment_steps
-from storage.webhooks import deliveries, delivery_queue, requested_deliveries
-from storage.webhooks.retry_schedule import RETRY_AFTER_SECONDS
+from storage.webhooks import deliveries, delivery_log, delivery_queue
+from storage.webhooks.deliveries import RETRY_AFTER_SECONDS
 from tests import javascript
 from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation, caller_for
 from tests.outcomes import DELIVERED
@@ -55,7 +55,7 @@ def real_events(database: Database) -> dict[str, Any]:
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     other = a_request(database, acme, ada)
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)
-    database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
     events_by_type: dict[str, Any] = {}
     while claimed := database.write_now(
         delivery_queue.claim, limit=100, claim_id=str(len(events_by_type)), now=NOW

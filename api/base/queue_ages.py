@@ -15,7 +15,7 @@ from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.events import digest_queue
 from storage.notifications import notification_queue
-from storage.webhooks import delivery_backlog
+from storage.webhooks import delivery_queue
 
 # Scrapes within this time share what was read.
 SHARED_SECONDS: Final = 5.0
@@ -80,7 +80,7 @@ class QueueReader:
 
 def load(tx: Transaction, *, now: datetime) -> QueueAges:
     """The queues as of ``now``; each of them is one query with a bound."""
-    deliveries = delivery_backlog.load(tx, now=now)
+    deliveries = delivery_queue.backlog(tx, now=now)
     return QueueAges(
         deliveries_due=deliveries.due,
         deliveries_in_flight=deliveries.in_flight,

@@ -21,7 +21,7 @@ from storage.cli import people_file, people_import
 from storage.directory import people_changes
 from storage.leave import adjustments, decisions, leave_types
 from storage.slack import join_policy, workspace_matching
-from storage.webhooks import requested_deliveries, webhooks
+from storage.webhooks import delivery_log, webhooks
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
@@ -296,7 +296,7 @@ EXPLAINED: Final = (
         cure="Delete one, or let one endpoint receive several events.",
     ),
     Explained(
-        example=requested_deliveries.WebhookDisabled(),
+        example=delivery_log.WebhookDisabled(),
         meaning="The webhook is disabled, so nothing is sent to it.",
         cure="Send a PATCH with `is_active` true, then try again.",
     ),

@@ -11,8 +11,8 @@ from api.documentation.openapi_examples import Examples
 from api.documentation.openapi_schemas import Json, Model, SchemaKey
 from api.documentation.openapi_vocabulary import OTHER
 from storage.base.event_values import EVENT_TYPES
-from storage.events import event_bodies
-from storage.events.event_bodies import EventBody, PingBody
+from storage.events import webhook_outbox
+from storage.events.webhook_outbox import EventBody, PingBody
 
 # By event: its summary and description.
 EVENTS: Final[Mapping[str, tuple[str, str]]] = {
@@ -52,7 +52,7 @@ EVENTS: Final[Mapping[str, tuple[str, str]]] = {
         "A change of approved leave was withdrawn",
         "By the requester, an admin or an owner. The leave stays as it is.",
     ),
-    event_bodies.PING: (
+    webhook_outbox.PING: (
         "A test event",
         "Sent once by `POST /webhooks/{id}/test`, even if the webhook does not subscribe to it, "
         "and never retried.",
@@ -94,13 +94,13 @@ def models() -> list[Model]:
 
 def webhooks(schemas: Mapping[SchemaKey, Json], examples: Examples) -> Json:
     """One entry for each event, in the document's form."""
-    assert {*EVENT_TYPES, event_bodies.PING} == EVENTS.keys()
+    assert {*EVENT_TYPES, webhook_outbox.PING} == EVENTS.keys()
     return {event: {"post": _event(event, schemas, examples)} for event in EVENTS}
 
 
 def _event(event: str, schemas: Mapping[SchemaKey, Json], examples: Examples) -> Json:
     summary, description = EVENTS[event]
-    schema = schemas["ping" if event == event_bodies.PING else "event", "serialization"]
+    schema = schemas["ping" if event == webhook_outbox.PING else "event", "serialization"]
     return {
         "operationId": f"events.{event.replace('.', '_')}",
         "summary": summary,
@@ -139,7 +139,7 @@ def _event(event: str, schemas: Mapping[SchemaKey, Json], examples: Examples) ->
 
 
 def _body(event: str, examples: Examples) -> Json:
-    if event == event_bodies.PING:
+    if event == webhook_outbox.PING:
         return examples.of_model("PingBody")
     body = examples.of_model("EventBody")
     if event == "leave_request.amendment_requested":

@@ -17,7 +17,7 @@ from api.http.problems import RETRY_AFTER_SECONDS, problem
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db import schema
 from storage.db.database import Transaction
-from storage.webhooks import delivery_backlog
+from storage.webhooks import delivery_queue
 
 # The member ``reason`` of the 503: that of the first class that the error has.
 _REASONS: Final[dict[type[Exception], str]] = {
@@ -134,7 +134,7 @@ def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
 
 def _oldest_due_at(tx: Transaction) -> int | None:
     schema.log_newer(schema.check_schema_again(tx))
-    return delivery_backlog.oldest_due_at(tx)
+    return delivery_queue.oldest_due_at(tx)
 
 
 def _json(body: object) -> Response:

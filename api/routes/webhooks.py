@@ -20,13 +20,7 @@ from api.schemas.webhook_records import (
 from api.webhooks import webhook_urls
 from storage.base.event_values import Webhook
 from storage.db.database import Transaction
-from storage.webhooks import (
-    delivery_log,
-    endpoint_health,
-    requested_deliveries,
-    webhook_secrets,
-    webhooks,
-)
+from storage.webhooks import delivery_log, endpoint_health, webhooks
 
 _RULES = (
     "no_events",
@@ -163,7 +157,7 @@ def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecret
 
     Deliveries are also signed with the old secret for another 24 hours.
     """
-    webhook, secret = webhook_secrets.rotate(tx, context.id, by=context.caller, now=context.now)
+    webhook, secret = webhooks.rotate_secret(tx, context.id, by=context.caller, now=context.now)
     return {**_record(tx, context, webhook), "secret": secret}
 
 
@@ -175,14 +169,14 @@ def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecret
     role="admin",
     kind="webhook",
     status=202,
-    refusals=(requested_deliveries.WebhookDisabled,),
+    refusals=(delivery_log.WebhookDisabled,),
 )
 def test(tx: Transaction, context: RequestContext) -> PingRecord:
     """Send a ping.
 
     Sends one signed `ping`, even if the webhook does not subscribe to it. It is not retried.
     """
-    event_id = requested_deliveries.ping(tx, context.id, by=context.caller, now=context.now)
+    event_id = delivery_log.ping(tx, context.id, by=context.caller, now=context.now)
     return {"id": event_id, "type": "ping"}
 
 
@@ -233,7 +227,7 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
     role="admin",
     kind="delivery",
     status=202,
-    refusals=(requested_deliveries.WebhookDisabled,),
+    refusals=(delivery_log.WebhookDisabled,),
 )
 def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     """Send a delivery again.
@@ -242,7 +236,7 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     A delivered one can be sent again, too. A delivery that is waiting for its next attempt is sent
     now; one that is being sent at this moment is left alone.
     """
-    delivery = requested_deliveries.redeliver(
+    delivery = delivery_log.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
     return webhook_records.delivery(delivery)
@@ -256,7 +250,7 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     role="admin",
     kind="webhook",
     status=202,
-    refusals=(requested_deliveries.WebhookDisabled,),
+    refusals=(delivery_log.WebhookDisabled,),
     example={"since": "2026-06-15T09:30:00Z"},
 )
 def redeliver_failed(
@@ -270,7 +264,7 @@ def redeliver_failed(
     says whether there are more. Waiting and delivered ones are left alone, so repeating the call
     sends nothing twice.
     """
-    batch = requested_deliveries.redeliver_failed(
+    batch = delivery_log.redeliver_failed(
         tx, context.id, body.since, by=context.caller, now=context.now
     )
     return {"count": batch.queued, "has_more": batch.has_more}

@@ -18,13 +18,7 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.webhooks import (
-    delivery_log,
-    endpoint_health,
-    requested_deliveries,
-    webhook_secrets,
-    webhooks,
-)
+from storage.webhooks import delivery_log, endpoint_health, webhooks
 
 _SHOWN: Final = 40
 
@@ -104,7 +98,7 @@ async def test(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     webhook_id = interaction.value
     await interaction.services.database.write(
-        requested_deliveries.ping, webhook_id, by=by, now=interaction.now
+        delivery_log.ping, webhook_id, by=by, now=interaction.now
     )
     notice = gettext("Sending a test. Reopen this webhook to see the result.")
     await modals.refresh(interaction, await _webhook(interaction, by, webhook_id, notice))
@@ -115,7 +109,7 @@ async def rotate(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     _, secret = await interaction.services.database.write(
-        webhook_secrets.rotate, interaction.value, by=by, now=interaction.now
+        webhooks.rotate_secret, interaction.value, by=by, now=interaction.now
     )
     await interaction.open(views.secret(secret))
 

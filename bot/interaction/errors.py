@@ -32,7 +32,7 @@ from storage.leave.decisions import NotYourApproval
 from storage.leave.leave_types import TooManyLeaveTypes
 from storage.slack.join_policy import NotAMember
 from storage.slack.workspace_matching import NotLinked
-from storage.webhooks.requested_deliveries import WebhookDisabled
+from storage.webhooks.delivery_log import WebhookDisabled
 from storage.webhooks.webhooks import TooManyWebhooks
 
 BROKEN: Final = gettext_noop(

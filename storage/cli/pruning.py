@@ -19,7 +19,7 @@ from storage.db.database import Database, Transaction
 from storage.db.schema import FORGET_STATISTICS
 from storage.notifications import notifications
 from storage.slack import slack_events
-from storage.webhooks import delivery_pruning
+from storage.webhooks import delivery_log
 
 # As long as webhook deliveries.
 NOTIFICATIONS_KEPT: Final = timedelta(days=30)
@@ -53,7 +53,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
 
 
 def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
-    pruned = delivery_pruning.prune(tx, now=now, limit=limit)
+    pruned = delivery_log.prune(tx, now=now, limit=limit)
     return max(pruned.expired, pruned.deliveries, pruned.events)
 
 

@@ -1,6 +1,7 @@
 """The outbox of webhooks: events, written in the transaction of the change that causes them.
 
-An event is a record: its bytes are frozen here, and every attempt sends the same ones.
+An event is a record: its bytes are frozen here, and every attempt sends the same ones. Receivers
+rely on the form of the bodies.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from types import MappingProxyType
 from typing import Final
 
 import orjson
+from typing_extensions import TypedDict
 
+from storage.base import records
 from storage.base.event_values import EventType
 from storage.base.ids import new_id
+from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.base.values import CountedAmendment, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
-from storage.events import event_bodies
-from storage.events.event_bodies import EventBody, PingBody
 from storage.events.organisation_config import OrganisationConfig
 
 # The dispatcher that a commit notifies.
@@ -27,6 +29,40 @@ WEBHOOKS: Final = "webhooks"
 SWITCHED_OFF: Final = "switched_off"
 # Requests whose events are created and written together.
 _BATCH_SIZE: Final = 500
+# The event that needs no subscription: an admin sends it to one endpoint.
+PING: Final = "ping"
+
+
+class EventData(LeaveRequestRecord):
+    """The leave request, with the names that a receiver would otherwise have to look up."""
+
+    organisation_id: str
+    sequence: int
+    user: UserSummaryRecord
+    leave_type: LeaveTypeRecord
+
+
+class EventBody(TypedDict):
+    """The body of an event."""
+
+    type: str
+    timestamp: datetime
+    data: EventData
+
+
+class PingData(TypedDict):
+    """The organisation that owns the webhook."""
+
+    organisation_id: str
+    webhook_id: str
+
+
+class PingBody(TypedDict):
+    """The body of a ping."""
+
+    type: str
+    timestamp: datetime
+    data: PingData
 
 
 def enqueue(
@@ -52,7 +88,7 @@ def enqueue(
     _enqueue(
         tx,
         organisation_id,
-        event_bodies.event_body(event_type, request, requester, config, now, amendment),
+        event_body(event_type, request, requester, config, now, amendment),
         receivers,
         leave_request_id=request.id,
         sequence=request.version,
@@ -84,7 +120,7 @@ def enqueue_all(
         missed: list[dict[str, object]] = []
         for request, requester in changed[start : start + _BATCH_SIZE]:
             amendment = amendments.get(request.id)
-            body = event_bodies.event_body(event_type, request, requester, config, now, amendment)
+            body = event_body(event_type, request, requester, config, now, amendment)
             event = _event_row(
                 organisation_id,
                 body,
@@ -115,7 +151,7 @@ def _receivers(config: OrganisationConfig, event_type: EventType) -> dict[str, b
 
 def enqueue_ping(tx: Transaction, organisation_id: str, webhook_id: str, *, now: datetime) -> str:
     """Queue a `ping` for one webhook; the event's id."""
-    body = event_bodies.ping_body(organisation_id, webhook_id, now=now)
+    body = ping_body(organisation_id, webhook_id, now=now)
     return _enqueue(tx, organisation_id, body, {webhook_id: True}, now=now)
 
 
@@ -180,3 +216,30 @@ def _missed_row(event: Mapping[str, object], webhook_id: str, now: datetime) -> 
     """The delivery for a disabled webhook: failed, so that its admins can send it later."""
     missed = {"status": "failed", "settled_at": now, "last_error": SWITCHED_OFF}
     return _delivery_row(event, webhook_id, now) | missed
+
+
+def event_body(
+    event_type: EventType,
+    request: LeaveRequest,
+    requester: User,
+    config: OrganisationConfig,
+    now: datetime,
+    amendment: CountedAmendment | None,
+) -> EventBody:
+    leave_type = config.leave_types[request.leave_type_id]
+    data: EventData = {
+        **records.leave_request(request, amendment),
+        "organisation_id": config.organisation.id,
+        "sequence": request.version,
+        "user": records.user_summary(requester),
+        "leave_type": records.leave_type(leave_type),
+    }
+    return {"type": event_type, "timestamp": now, "data": data}
+
+
+def ping_body(organisation_id: str, webhook_id: str, *, now: datetime) -> PingBody:
+    return {
+        "type": PING,
+        "timestamp": now,
+        "data": {"organisation_id": organisation_id, "webhook_id": webhook_id},
+    }

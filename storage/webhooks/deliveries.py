@@ -1,10 +1,13 @@
-"""Records the results of webhook deliveries, which ``delivery_queue`` claims and ``api`` sends."""
+"""Records the results of webhook deliveries, and says when a failed one is retried.
+
+``delivery_queue`` claims them and ``api.webhooks`` sends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 import orjson
@@ -22,13 +25,21 @@ from storage.db.compiled import (
 )
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
-from storage.events import event_bodies
-from storage.webhooks import endpoint_health, retry_schedule
+from storage.events import webhook_outbox
+from storage.webhooks import endpoint_health
 from storage.webhooks.delivery_queue import Delivery
 from storage.webhooks.endpoint_health import WebhookKey
 
 # Why a delivery was not sent: no key decrypts the endpoint's secret.
 SECRET_UNREADABLE: Final = "secret_unreadable"
+
+# Source: Standard Webhooks 1.0, "Deliverability and reliability".
+# Waits after the 1st, 2nd … failed attempt, about 75 hours in all. A delivery fails after the last.
+RETRY_AFTER_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+# The wait where no key of this deployment decrypts the secret that signs the delivery.
+UNSIGNED_RETRY: Final = timedelta(minutes=10)
+# Such a delivery fails after this time, when any other would have no attempts left.
+UNSIGNED_FOR: Final = timedelta(seconds=1.2 * sum(RETRY_AFTER_SECONDS))
 
 Verdict = Literal["delivered", "retry", "gone", "unsigned"]
 # The verdicts that count against an endpoint.
@@ -103,6 +114,36 @@ def record_results(
     )
 
 
+def retry_delay_seconds(
+    attempts: int,
+    *,
+    jitter: float,
+    retry_after_seconds: int | None = None,
+    at_least_60_seconds: bool = False,
+) -> float:
+    """The wait after that many attempts; ``jitter`` is between 0.8 and 1.2.
+
+    ``retry_after_seconds``, which the receiver requested, is a lower bound of at most twice the
+    scheduled wait.
+    """
+    wait = float(RETRY_AFTER_SECONDS[attempts - 1])
+    if at_least_60_seconds:
+        wait = max(wait, 75.0)  # Still a minute with the shortest jitter.
+    if retry_after_seconds is None:
+        return wait * jitter
+    requested = min(float(retry_after_seconds), 2 * wait)
+    # Up to a fifth longer, so that many deliveries do not return at the same moment.
+    return max(wait * jitter, requested * (1 + (jitter - 0.8) / 2))
+
+
+def has_attempts_left(attempts: int) -> bool:
+    return attempts <= len(RETRY_AFTER_SECONDS)
+
+
+def is_unsigned_for_too_long(created_at: datetime, now: datetime) -> bool:
+    return now - UNSIGNED_FOR >= created_at
+
+
 def _webhooks_of(results: Iterable[DeliveryResult], *verdicts: Verdict) -> set[WebhookKey]:
     return {_webhook_of(delivery) for delivery, outcome in results if outcome.verdict in verdicts}
 
@@ -141,9 +182,9 @@ def _change(
     elif _has_failed(delivery, outcome, now) or (outcome.verdict == "gone" and is_gone):
         status, settled_at = "failed", milliseconds(now)
     elif not is_attempt:
-        due_at = milliseconds(now + retry_schedule.UNSIGNED_RETRY)
+        due_at = milliseconds(now + UNSIGNED_RETRY)
     else:
-        delay_seconds = retry_schedule.retry_delay_seconds(
+        delay_seconds = retry_delay_seconds(
             attempts,
             jitter=jitter(),
             retry_after_seconds=outcome.retry_after_seconds,
@@ -165,11 +206,11 @@ def _change(
 
 def _has_failed(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
     """Whether an unsuccessful delivery is given up."""
-    if delivery.event_type == event_bodies.PING:
+    if delivery.event_type == webhook_outbox.PING:
         return True  # The admin who sent it sees the result, and can send another.
     if outcome.verdict == "unsigned":
-        return retry_schedule.is_unsigned_for_too_long(rows.instant(delivery.created_at), now)
-    return not retry_schedule.has_attempts_left(delivery.attempts + 1)
+        return is_unsigned_for_too_long(rows.instant(delivery.created_at), now)
+    return not has_attempts_left(delivery.attempts + 1)
 
 
 def _attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> dict[str, object]:

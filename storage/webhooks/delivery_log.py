@@ -1,19 +1,21 @@
-"""The log of a webhook's deliveries and their attempts, for its admins to read.
+"""The log of a webhook's deliveries and their attempts, kept for 30 days.
 
-``delivery_pruning`` deletes it after 30 days; ``redelivery`` sends deliveries again.
+Admins read it, send deliveries again, and send pings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import Select, fn
+from peewee import SQL, Delete, Select, Tuple, Update, fn
 
-from storage.base import fields
-from storage.base.errors import NotFound
+from storage.base import fields, ids
+from storage.base.errors import Conflict, NotFound
 from storage.base.event_values import (
-    DELIVERY_EVENTS,
-    DELIVERY_STATUSES,
+    EVENT_TYPES,
     DeliveryEvent,
     DeliveryStatus,
     LoggedAttempt,
@@ -21,16 +23,40 @@ from storage.base.event_values import (
 )
 from storage.base.values import Caller
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of, compiled
+from storage.db.compiled import Param, any_of, any_of_keys, compiled, json_of_keys
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
-from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
+from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow, WebhookRow
+from storage.events import audit, webhook_outbox
 from storage.rules import roles
 from storage.webhooks import webhooks
 
 # The latest attempts of a delivery that admins sent again many times.
 MAX_ATTEMPTS_SHOWN: Final = 20
+# Failed deliveries that one call sends again.
+MAX_REDELIVERED: Final = 1_000
+KEPT_FOR: Final = timedelta(days=30)
+# Why a delivery failed: its endpoint stayed disabled.
+EXPIRED: Final = "expired"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redelivered:
+    """How many deliveries are sent again; ``has_more``: another call sends the rest."""
+
+    queued: int
+    has_more: bool
+
+
+class WebhookDisabled(Conflict):
+    """Nothing is sent to a disabled endpoint."""
+
+    code = "webhook_disabled"
+    title = "The webhook is switched off."
+
+    def __init__(self) -> None:
+        super().__init__("The webhook is disabled. PATCH it with `is_active` true first.")
 
 
 def page(
@@ -133,6 +159,99 @@ def _attempts_of(
     return by_delivery
 
 
+def ping(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> str:
+    """Send a `ping` to an endpoint, without retries; the event's id.
+
+    Raises InsufficientRole, NotFound or WebhookDisabled.
+    """
+    if not webhooks.get(tx, webhook_id, by=by).is_active:
+        raise WebhookDisabled
+    return webhook_outbox.enqueue_ping(tx, by.organisation_id, webhook_id, now=now)
+
+
+def redeliver(
+    tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller, now: datetime
+) -> LoggedDelivery:
+    """Send a delivery again with the same id and bytes, even if it was delivered.
+
+    It is due at once and then follows the retry schedule. A delivery that is being sent is left
+    alone. Needs an admin. Raises InsufficientRole, NotFound or WebhookDisabled.
+    """
+    get(tx, webhook_id, delivery_id, by=by)
+    if not webhooks.get(tx, webhook_id, by=by, is_locked=True).is_active:
+        raise WebhookDisabled
+    if tx.change(
+        _queue_again, organisation_id=by.organisation_id, delivery_id=delivery_id, now=now
+    ):
+        _record_redelivery(tx, webhook_id, {"delivery_id": delivery_id}, by=by, now=now)
+    return get(tx, webhook_id, delivery_id, by=by)
+
+
+def redeliver_failed(
+    tx: Transaction,
+    webhook_id: str,
+    since: datetime,
+    *,
+    by: Caller,
+    now: datetime,
+    limit: int = MAX_REDELIVERED,
+) -> Redelivered:
+    """Send again what failed since then, with what the endpoint missed while it was disabled.
+
+    Up to ``limit`` deliveries, oldest first. Pending and delivered ones are left alone, so a
+    second call sends nothing twice. Needs an admin. Raises InsufficientRole, NotFound or
+    WebhookDisabled.
+    """
+    if not webhooks.get(tx, webhook_id, by=by, is_locked=True).is_active:
+        raise WebhookDisabled
+    count = tx.change(
+        _queue_failed_again,
+        organisation_id=by.organisation_id,
+        webhook_id=webhook_id,
+        since=since,
+        now=now,
+        limit=limit,
+    )
+    _record_redelivery(tx, webhook_id, {"since": since, "count": count}, by=by, now=now)
+    return Redelivered(queued=count, has_more=count == limit)
+
+
+def _record_redelivery(
+    tx: Transaction, webhook_id: str, details: Mapping[str, object], *, by: Caller, now: datetime
+) -> None:
+    """Write the audit entry, and notify the dispatcher after the commit."""
+    audit.record(
+        tx, "webhook.redelivery_requested", "webhook", webhook_id, by=by, now=now, after=details
+    )
+    tx.notify(webhook_outbox.WEBHOOKS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pruned:
+    """How many rows of each kind one batch gave up or deleted."""
+
+    expired: int
+    deliveries: int
+    events: int
+
+
+def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
+    """Delete a batch of deliveries that ended 30 days ago, and one of events without deliveries.
+
+    Deliveries that were paused for a disabled endpoint for as long are given up first.
+    """
+    before = now - KEPT_FOR
+    expired = tx.all(_paused, before=before, limit=limit)
+    if expired:
+        tx.change(_expire, keys=json_of_keys(expired), before=before, now=now)
+    old = tx.all(_old, before=before, limit=limit)
+    if old:
+        tx.change(_delete_attempts, keys=json_of_keys(old))
+        tx.change(_delete_deliveries, keys=json_of_keys(old), before=before)
+    events = tx.change(_delete_events, before_id=ids.earliest_id(before), limit=limit)
+    return Pruned(expired=len(expired), deliveries=len(old), events=events)
+
+
 _COLUMNS: Final = (
     DeliveryRow.id,
     DeliveryRow.event_id,
@@ -153,46 +272,20 @@ def _page(
     webhook_id: Param[str],
     after_id: Param[str] | None,
     limit: Param[int],
-    status: DeliveryStatus | None,
-    event: DeliveryEvent | None,
+    status: Param[str] | None,
+    event: Param[str] | None,
 ) -> Select:
-    """The newest deliveries: an index has the newest of each status and event; these are merged."""
-    branches: Expr = None
-    for status_of_branch in DELIVERY_STATUSES if status is None else (status,):
-        for event_of_branch in DELIVERY_EVENTS if event is None else (event,):
-            branch = _newest(
-                organisation_id, webhook_id, after_id, limit, status_of_branch, event_of_branch
-            )
-            branches = branch if branches is None else branches.union_all(branch)
-    merged = branches.alias("merged")
-    newest = Select([merged], [merged.c.id]).order_by(merged.c.id.desc()).limit(limit)
-    return (
-        DeliveryRow.select(*_COLUMNS)
-        .where(DeliveryRow.organisation_id == organisation_id, DeliveryRow.id.in_(newest))
-        .order_by(DeliveryRow.id.desc())
+    query = DeliveryRow.select(*_COLUMNS).where(
+        DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
     )
-
-
-def _newest(
-    organisation_id: Expr,
-    webhook_id: Expr,
-    after_id: Expr,
-    limit: Expr,
-    status: str,
-    event: str,
-) -> Expr:
-    delivery = DeliveryRow.alias()
-    query = delivery.select(delivery.id).where(
-        delivery.organisation_id == organisation_id,
-        delivery.webhook_id == webhook_id,
-        delivery.status == status,
-        delivery.event_type == event,
-    )
+    if status is not None:
+        query = query.where(DeliveryRow.status == status)
+    if event is not None:
+        query = query.where(DeliveryRow.event_type == event)
     if after_id is not None:
-        query = query.where(delivery.id < after_id)
+        query = query.where(DeliveryRow.id < after_id)
     # Ids are made in order of time.
-    newest = query.order_by(delivery.id.desc()).limit(limit).alias("newest")
-    return Select([newest], [newest.c.id])
+    return query.order_by(DeliveryRow.id.desc()).limit(limit)
 
 
 @compiled
@@ -247,4 +340,112 @@ def _attempts(
 def _body(organisation_id: Param[str], event_id: Param[str]) -> Select:
     return EventRow.select(EventRow.body).where(
         EventRow.organisation_id == organisation_id, EventRow.id == event_id
+    )
+
+
+@compiled
+def _queue_again(
+    organisation_id: Param[str], delivery_id: Param[str], now: Param[datetime]
+) -> Update:
+    is_being_sent = DeliveryRow.claim_id.is_null(False) & (DeliveryRow.due_at > now)
+    return DeliveryRow.update(
+        status="pending", attempts=0, due_at=now, claim_id=None, settled_at=None
+    ).where(
+        DeliveryRow.organisation_id == organisation_id,
+        DeliveryRow.id == delivery_id,
+        ~is_being_sent,
+    )
+
+
+@compiled
+def _queue_failed_again(
+    organisation_id: Param[str],
+    webhook_id: Param[str],
+    since: Param[datetime],
+    now: Param[datetime],
+    limit: Param[int],
+) -> Update:
+    failed = DeliveryRow.alias()
+    oldest = (
+        failed.select(failed.organisation_id, failed.id)
+        .where(
+            failed.organisation_id == organisation_id,
+            failed.webhook_id == webhook_id,
+            failed.status == "failed",
+            # No pings: they matter only to the admin who sent one.
+            failed.event_type.in_(EVENT_TYPES),
+            failed.settled_at >= since,
+        )
+        .order_by(failed.id)
+        .limit(limit)
+    )
+    return DeliveryRow.update(
+        status="pending", attempts=0, due_at=now, claim_id=None, settled_at=None
+    ).where(Tuple(DeliveryRow.organisation_id, DeliveryRow.id).in_(oldest))
+
+
+@compiled
+def _expire(keys: Param[str], before: Param[datetime], now: Param[datetime]) -> Update:
+    # A delivery that was claimed meanwhile is due when its lease expires, and is left alone.
+    return DeliveryRow.update(
+        status="failed", settled_at=now, last_error=EXPIRED, claim_id=None
+    ).where(
+        any_of_keys(DeliveryRow, keys),
+        DeliveryRow.status == "pending",
+        DeliveryRow.due_at < before,
+    )
+
+
+@compiled
+def _old(before: Param[datetime], limit: Param[int]) -> Select:
+    return (
+        DeliveryRow.select(DeliveryRow.organisation_id, DeliveryRow.id)
+        .where(DeliveryRow.settled_at < before)
+        .limit(limit)
+    )
+
+
+@compiled
+def _delete_attempts(keys: Param[str]) -> Delete:
+    return DeliveryAttemptRow.delete().where(any_of_keys(DeliveryAttemptRow, keys, "delivery_id"))
+
+
+@compiled
+def _delete_deliveries(keys: Param[str], before: Param[datetime]) -> Delete:
+    return DeliveryRow.delete().where(
+        any_of_keys(DeliveryRow, keys), DeliveryRow.settled_at < before
+    )
+
+
+@compiled
+def _delete_events(before_id: Param[str], limit: Param[int]) -> Delete:
+    event, delivery = EventRow.alias(), DeliveryRow.alias()
+    deliveries_of_event = delivery.select(SQL("1")).where(
+        delivery.organisation_id == event.organisation_id, delivery.event_id == event.id
+    )
+    unneeded = (
+        OrganisationRow.select(event.organisation_id, event.id)
+        .join(event, on=event.organisation_id == OrganisationRow.id)
+        .where(event.id < before_id, ~fn.EXISTS(deliveries_of_event))
+        .limit(limit)
+    )
+    return EventRow.delete().where(Tuple(EventRow.organisation_id, EventRow.id).in_(unneeded))
+
+
+@compiled
+def _paused(before: Param[datetime], limit: Param[int]) -> Select:
+    """Keys of deliveries to disabled endpoints that have been due since ``before``."""
+    return (
+        DeliveryRow.select(DeliveryRow.organisation_id, DeliveryRow.id)
+        .join(
+            WebhookRow,
+            on=(WebhookRow.organisation_id == DeliveryRow.organisation_id)
+            & (WebhookRow.id == DeliveryRow.webhook_id),
+        )
+        .where(
+            DeliveryRow.status == SQL("'pending'"),
+            DeliveryRow.due_at < before,
+            WebhookRow.is_active == False,  # noqa: E712  # SQL, not Python
+        )
+        .limit(limit)
     )

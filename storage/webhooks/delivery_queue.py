@@ -1,8 +1,9 @@
 """The queue of webhook deliveries, which is fair between endpoints.
 
 Unlike in other leased queues, due deliveries are not claimed in order of ``due_at`` alone, or an
-endpoint with a long backlog would delay all others. Every endpoint has a queue of its own within
-the table: a claim takes the first of each, then the second of each, up to ``MAX_IN_FLIGHT`` of one.
+endpoint with a long backlog would delay all others: a claim takes the first of each endpoint, then
+the second of each, up to ``MAX_IN_FLIGHT`` of one. It reads no more than these, however long the
+backlog.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import JOIN, OP, SQL, Case, Expression, Select, fn
+from peewee import SQL, Case, Select, fn
 
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled, json_of_keys
@@ -19,12 +20,12 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
 from storage.events.leased_queue import LeasedQueue
-from storage.webhooks import endpoint_queues, webhook_secrets
+from storage.webhooks import webhooks
 
 # Deliveries to one endpoint at a time, from claim to result. A failing endpoint gets one until one
 # succeeds: many that hang would otherwise fill every process.
 MAX_IN_FLIGHT: Final = 16
-_LATERAL: Final = "CROSS JOIN LATERAL"
+MAX_LATE: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,107 +90,141 @@ def claim(
     return sorted(deliveries, key=lambda delivery: delivery.id)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backlog:
+    """Deliveries to active endpoints; ``oldest_due_at`` in milliseconds or None."""
+
+    due: int
+    in_flight: int
+    oldest_due_at: int | None
+
+
+def backlog(tx: Transaction, *, now: datetime) -> Backlog:
+    """How many deliveries are due or in flight, and when the oldest was due."""
+    row = tx.first(_backlog, now=now)
+    assert row is not None
+    due, in_flight, oldest_due_at = row
+    return Backlog(due=int(due or 0), in_flight=int(in_flight or 0), oldest_due_at=oldest_due_at)
+
+
+def oldest_due_at(tx: Transaction) -> int | None:
+    """When the oldest pending delivery was due, in milliseconds; None without any.
+
+    Deliveries that are paused for a disabled endpoint do not count.
+    """
+    row = tx.first(_oldest_due)
+    return None if row is None else row.due_at
+
+
+def late_webhooks(tx: Transaction, *, before: datetime) -> dict[str, bool]:
+    """The active webhooks with deliveries due before that moment, and whether each one is failing.
+
+    At most ``MAX_LATE``, the latest first.
+    """
+    late = tx.all(_late_webhooks, before=before, limit=MAX_LATE)
+    return {str(row.id): row.failing_since_at is not None for row in late}
+
+
 def _secrets_of(tx: Transaction, row: Row, now: datetime) -> list[str]:
     try:
-        return webhook_secrets.decrypted(tx, row, now=now)
+        return webhooks.signing_secrets(tx, row, now=now)
     except InvalidToken:  # An error of one endpoint must not stop the deliveries of others.
         return []
 
 
-def _due_of(queue: Expr, now: Expr, limit: Expr) -> Select:
-    """The first due deliveries of a queue, except those that follow another of their request."""
+def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
+    """Every endpoint's first due delivery before any second; then those due longest."""
+    delivery = DeliveryRow.alias()
+    first = _first_due(now)
+    is_first = (
+        delivery.id.in_(first) if engine == "sqlite" else delivery.id == fn.ANY(fn.ARRAY(first))
+    )
+    max_in_flight = Case(None, [(WebhookRow.failing_since_at.is_null(), MAX_IN_FLIGHT)], 1)
+    queued = (
+        WebhookRow.select(
+            delivery.organisation_id,
+            delivery.id,
+            delivery.due_at,
+            fn.ROW_NUMBER()
+            .over(partition_by=[WebhookRow.id], order_by=[delivery.due_at])
+            .alias("place"),
+            (max_in_flight - _in_flight(now)).alias("room"),
+        )
+        .join(delivery, on=(delivery.organisation_id == WebhookRow.organisation_id) & is_first)
+        .where(WebhookRow.is_active == True)  # noqa: E712  # SQL, not Python
+        .alias("queued")
+    )
+    # Twice as many: another process may be claiming the first ones at the same time.
+    candidates = (
+        Select([queued], [queued.c.organisation_id, queued.c.id, queued.c.place, queued.c.due_at])
+        .where(queued.c.place <= queued.c.room)
+        .order_by(queued.c.place, queued.c.due_at)
+        .limit(limit * 2)
+        .cte("candidates", materialized=True, columns=("organisation_id", "id", "place", "due_at"))
+    )
+    locked = DeliveryRow.alias()
+    query: Select = (
+        Select([candidates], [locked.organisation_id, locked.id])
+        .join(
+            locked,
+            on=(locked.organisation_id == candidates.c.organisation_id)
+            & (locked.id == candidates.c.id),
+        )
+        # Checked again on the locked row: it may have been claimed or sent meanwhile.
+        .where(locked.settled_at.is_null(), locked.due_at <= now)
+        .order_by(candidates.c.place, candidates.c.due_at)
+    )
+    return query.limit(limit).with_cte(candidates)
+
+
+def _first_due(now: Expr) -> Select:
+    """The ids of the webhook's first due deliveries, except those that follow another of their
+    request."""
     delivery, earlier = DeliveryRow.alias(), DeliveryRow.alias()
-    # One row and not EXISTS: PostgreSQL turns EXISTS into a join with a worse index.
-    comes_first = (
-        earlier.select(earlier.id)
-        .where(
+    follows = fn.EXISTS(
+        earlier.select(SQL("1")).where(
             earlier.leave_request_id == delivery.leave_request_id,
-            earlier.webhook_id == queue.c.webhook_id,
-            earlier.organisation_id == queue.c.organisation_id,
+            earlier.webhook_id == delivery.webhook_id,
+            earlier.organisation_id == delivery.organisation_id,
             earlier.sequence < delivery.sequence,
             earlier.settled_at.is_null(),
             earlier.attempts == SQL("0"),
         )
-        .limit(endpoint_queues.ONE)
-    )
-    return (
-        delivery.select(delivery.id, delivery.due_at)
-        .where(
-            endpoint_queues.is_pending_in(delivery, queue),
-            delivery.due_at <= now,
-            Expression(comes_first, OP.IS, None),
-        )
-        .order_by(delivery.due_at)
-        .limit(limit)
-    )
-
-
-def _candidates(engine: Engine, now: Expr) -> Expr:
-    """Deliveries that may be claimed, each with its place in its endpoint's queue and that queue's
-    room."""
-    queues = endpoint_queues.all_queues()
-    max_in_flight = Case(
-        None, [(WebhookRow.failing_since_at.is_null(), SQL(str(MAX_IN_FLIGHT)))], 1
-    )
-    room = max_in_flight - endpoint_queues.in_flight(queues, now)
-    of_queues = Select([queues]).join(WebhookRow, on=endpoint_queues.is_webhook_of(queues))
-    due_deliveries: Expr
-    if engine == "sqlite":
-        due = _due_of(queues, now, MAX_IN_FLIGHT)
-        # SQLite has no LATERAL, but a table-valued function sees the tables before it.
-        pairs = due.alias("pairs")
-        pair = fn.json_array(pairs.c.id, pairs.c.due_at)
-        due_deliveries = fn.json_each(Select([pairs], [fn.json_group_array(pair)])).alias("due")
-        delivery_id, due_at, place = map(SQL, ("due.value ->> 0", "due.value ->> 1", "due.key"))
-        join_type = JOIN.CROSS
-    else:
-        # Computed once for each queue; nothing is read from a queue that has no room.
-        free = Select(columns=[fn.GREATEST(room, 0).alias("room")]).alias("free")
-        of_queues = of_queues.join(free, _LATERAL)
-        room = free.c.room
-        due_deliveries = _due_of(queues, now, room).alias("due")
-        delivery_id, due_at = due_deliveries.c.id, due_deliveries.c.due_at
-        key = [queues.c.organisation_id, queues.c.webhook_id]
-        place = fn.ROW_NUMBER().over(partition_by=key, order_by=[due_at]) - 1
-        join_type = _LATERAL
-    columns = [
-        queues.c.organisation_id,
-        delivery_id.alias("id"),
-        place.alias("place"),
-        due_at.alias("due_at"),
-        room.alias("room"),
-    ]
-    return of_queues.columns(*columns).join(due_deliveries, join_type).with_cte(queues)
-
-
-def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
-    queued = _candidates(engine, now).alias("queued")
-    # Every queue's first before any queue's second; then those due longest.
-    chosen = (
-        Select([queued], [queued.c.organisation_id, queued.c.id, queued.c.place, queued.c.due_at])
-        .where(queued.c.place < queued.c.room)
-        .order_by(queued.c.place, queued.c.due_at)
-    )
-    if engine == "sqlite":
-        keys = chosen.limit(limit).alias("chosen")
-        return Select([keys], [keys.c.organisation_id, keys.c.id])
-    # Twice as many: another process may be claiming the first ones at the same time.
-    candidates = chosen.limit(limit * 2).cte(
-        "candidates", materialized=True, columns=("organisation_id", "id", "place", "due_at")
-    )
-    delivery = DeliveryRow.alias()
-    is_candidate = (delivery.organisation_id == candidates.c.organisation_id) & (
-        delivery.id == candidates.c.id
     )
     query: Select = (
-        Select([candidates], [delivery.organisation_id, delivery.id])
-        .join(delivery, on=is_candidate)
-        # Checked again on the locked row: it may have been claimed or sent meanwhile. Not by
-        # its status: the index of a whole queue would be walked for each of them.
-        .where(delivery.settled_at.is_null(), delivery.due_at <= now)
+        delivery.select(delivery.id)
+        .where(_is_pending(delivery), delivery.due_at <= now, ~follows)
+        .order_by(delivery.due_at)
+        .limit(SQL(str(MAX_IN_FLIGHT)))
     )
-    ordered = query.order_by(candidates.c.place, candidates.c.due_at)
-    return ordered.limit(limit).with_cte(candidates)
+    return query
+
+
+def _is_pending(delivery: Expr) -> Expr:
+    """Whether it waits for the webhook: the condition of the partial index ``deliveries_queue``."""
+    return (
+        (delivery.webhook_id == WebhookRow.id)
+        & (delivery.organisation_id == WebhookRow.organisation_id)
+        & (delivery.status == SQL("'pending'"))
+    )
+
+
+def _in_flight(now: Expr) -> Select:
+    """How many of the webhook's deliveries are claimed, by all processes."""
+    claimed = DeliveryRow.alias()
+    return claimed.select(fn.COUNT(claimed.id)).where(
+        claimed.organisation_id == WebhookRow.organisation_id,
+        claimed.webhook_id == WebhookRow.id,
+        claimed.claim_id.is_null(False),
+        claimed.due_at > now,
+    )
+
+
+def _earliest_due_at() -> Select:
+    """When the webhook's next delivery is due, as a subquery."""
+    delivery = DeliveryRow.alias()
+    query: Select = delivery.select(fn.MIN(delivery.due_at)).where(_is_pending(delivery))
+    return query
 
 
 QUEUE: Final = LeasedQueue(
@@ -225,3 +260,43 @@ def _webhooks(keys: Param[str]) -> Select:
 @compiled
 def _bodies(keys: Param[str]) -> Select:
     return EventRow.select(EventRow.id, EventRow.body).where(any_of_keys(EventRow, keys))
+
+
+def _per_webhook(*columns: Expr) -> Expr:
+    """The active webhooks with these columns."""
+    active = WebhookRow.select(*columns).where(
+        WebhookRow.is_active == True  # noqa: E712  # SQL, not Python
+    )
+    return active.alias("per_webhook")
+
+
+@compiled
+def _backlog(now: Param[datetime]) -> Select:
+    due = DeliveryRow.alias()
+    due_count = due.select(fn.COUNT(SQL("*"))).where(_is_pending(due), due.due_at <= now)
+    webhook = _per_webhook(
+        due_count.alias("due"),
+        _in_flight(now).alias("in_flight"),
+        _earliest_due_at().alias("due_at"),
+    )
+    totals = [fn.SUM(webhook.c.due), fn.SUM(webhook.c.in_flight), fn.MIN(webhook.c.due_at)]
+    return Select([webhook], totals)
+
+
+@compiled
+def _oldest_due() -> Select:
+    webhook = _per_webhook(_earliest_due_at().alias("due_at"))
+    return Select([webhook], [fn.MIN(webhook.c.due_at).alias("due_at")])
+
+
+@compiled
+def _late_webhooks(before: Param[datetime], limit: Param[int]) -> Select:
+    webhook = _per_webhook(
+        WebhookRow.id, WebhookRow.failing_since_at, _earliest_due_at().alias("due_at")
+    )
+    return (
+        Select([webhook], [webhook.c.id, webhook.c.failing_since_at])
+        .where(webhook.c.due_at < before)
+        .order_by(webhook.c.due_at)
+        .limit(limit)
+    )

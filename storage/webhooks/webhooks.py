@@ -1,34 +1,39 @@
 """Webhook endpoints: created, changed, disabled and deleted by admins.
 
-``webhook_secrets`` has their signing secrets. ``api.webhooks`` checks whether a URL's host may be
-reached, and sends.
+``api.webhooks`` checks whether a URL's host may be reached, and sends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 from peewee import Delete, Select, fn
 
 from storage.base import fields
-from storage.base.errors import Conflict, NotFound
-from storage.base.event_values import Webhook
+from storage.base.errors import Conflict, InvalidInput, NotFound
+from storage.base.event_values import EVENT_TYPES, Webhook
 from storage.base.ids import new_id
-from storage.base.secrets import new_signing_secret
+from storage.base.secrets import InvalidToken, new_signing_secret
 from storage.base.values import Caller
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine, milliseconds
 from storage.db.database import Transaction
+from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
 from storage.events import audit, organisation_config
 from storage.rules import roles
-from storage.webhooks.webhook_fields import check_events, check_url
 
 MAX_WEBHOOKS: Final = 100
+MAX_URL_CHARACTERS: Final = 2_000
+EVERY_EVENT: Final = "*"
+# How long the old secret signs beside the new one.
+SECRET_OVERLAP: Final = timedelta(hours=24)
 
 
 class TooManyWebhooks(Conflict):
@@ -217,6 +222,98 @@ def disable(
     return True
 
 
+def rotate_secret(
+    tx: Transaction, webhook_id: str, *, by: Caller, now: datetime
+) -> tuple[Webhook, str]:
+    """Give an endpoint a new secret, shown only now; the old one signs too for 24 hours.
+
+    Needs an admin. Raises InsufficientRole or NotFound.
+    """
+    webhook = get_locked(tx, webhook_id, by=by)
+    row = tx.first(_secrets, organisation_id=by.organisation_id, webhook_id=webhook_id)
+    if row is None:
+        raise NotFound("webhook")
+    secret = new_signing_secret()
+    until = now + SECRET_OVERLAP
+    tx.update(
+        WebhookRow,
+        {
+            "secret_encrypted": tx.secrets.encrypt(secret),
+            "previous_secret_encrypted": row.secret_encrypted,
+            "previous_secret_until": until,
+            "updated_at": now,
+            "version": webhook.version + 1,
+        },
+        organisation_id=by.organisation_id,
+        id=webhook_id,
+    )
+    audit.record(
+        tx,
+        "webhook.secret_rotated",
+        "webhook",
+        webhook_id,
+        by=by,
+        now=now,
+        after={"previous_secret_until": until},
+    )
+    organisation_config.changed(tx, by.organisation_id)
+    return get(tx, webhook_id, by=by), secret
+
+
+def signing_secrets(tx: Transaction, row: Row, *, now: datetime) -> list[str]:
+    """The signing secrets in the columns of a row of webhooks.
+
+    Raises InvalidToken when no key decrypts the secret; the previous one is then useless as well.
+    """
+    secrets = [tx.secrets.decrypt_cached(row.secret_encrypted)]
+    previous = row.previous_secret_encrypted
+    if previous is not None and row.previous_secret_until > milliseconds(now):
+        # It cannot be decrypted where it was rotated because its key was lost.
+        with suppress(InvalidToken):
+            secrets.append(tx.secrets.decrypt_cached(previous))
+    return secrets
+
+
+def check_url(url: object) -> str:
+    """The URL unchanged. Raises InvalidInput ``url_invalid``."""
+    if isinstance(url, str) and len(url) <= MAX_URL_CHARACTERS and url.isprintable():
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme in ("http", "https") and parts.hostname and " " not in url:
+            return url
+    raise InvalidInput.of(
+        "url",
+        "url_invalid",
+        "Use a URL such as https://example.com/hook, with at most {most} characters.",
+        most=MAX_URL_CHARACTERS,
+    )
+
+
+def check_events(events: Iterable[str] | None) -> list[str]:
+    """The names without duplicates. Raises InvalidInput ``no_events`` or ``unknown_event``."""
+    event_types = (*EVENT_TYPES, EVERY_EVENT)
+    chosen = list(dict.fromkeys([] if isinstance(events, str) else events or []))
+    unknown = [str(name) for name in chosen if name not in event_types]
+    if unknown:
+        raise InvalidInput.of(
+            "events",
+            "unknown_event",
+            "There is no event {unknown}. Available events: {known}.",
+            unknown=tuple(unknown),
+            known=event_types,
+        )
+    if not chosen:
+        raise InvalidInput.of(
+            "events",
+            "no_events",
+            "Choose at least one event. Available events: {known}.",
+            known=event_types,
+        )
+    return chosen
+
+
 def get_locked(
     tx: Transaction, webhook_id: str, *, by: Caller, strength: str = "FOR NO KEY UPDATE"
 ) -> Webhook:
@@ -321,3 +418,12 @@ def _delete(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
     return WebhookRow.delete().where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
+
+
+@compiled
+def _secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Select:
+    return WebhookRow.select(
+        WebhookRow.secret_encrypted,
+        WebhookRow.previous_secret_encrypted,
+        WebhookRow.previous_secret_until,
+    ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)

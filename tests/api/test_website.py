@@ -17,7 +17,7 @@ from api.website.welcome import Website
 from storage.access import absences, idempotency
 from storage.cli import pruning
 from storage.slack import slack_events
-from storage.webhooks import delivery_pruning
+from storage.webhooks import delivery_log
 from tests.api.conftest import SETTINGS, Client
 
 pytestmark = pytest.mark.shared_database
@@ -216,7 +216,7 @@ def test_the_periods_on_the_privacy_page_are_those_of_the_code(
     periods = re.findall(r"<dd>\s*(\d+)\s", page.text)
     assert [int(number) for number in periods] == [
         absences.CANCELLED_SHOWN_DAYS,
-        delivery_pruning.KEPT_FOR.days,
+        delivery_log.KEPT_FOR.days,
         pruning.NOTIFICATIONS_KEPT.days,
         idempotency.STORED_FOR // timedelta(hours=1),
     ]

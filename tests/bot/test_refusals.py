@@ -27,7 +27,7 @@ from storage.base.values import LEAVE_STATUSES, LeaveType
 from storage.rules import counted_days, holiday_calendar, leave_years, request_rules, spans
 from storage.rules.counted_days import DayCount
 from storage.rules.spans import Span
-from storage.webhooks import webhook_fields
+from storage.webhooks import webhooks
 from tests import catalogues
 from tests.values import ANNUAL
 
@@ -104,9 +104,9 @@ def with_figures() -> list[DomainError]:
             lambda: leave_years.check_leave_year_start(13, 1),
             lambda: leave_years.check_leave_year_start(2, 31),
             lambda: holiday_calendar.check_country("XX", "country_code"),
-            lambda: webhook_fields.check_events([]),
-            lambda: webhook_fields.check_events(["gone"]),
-            lambda: webhook_fields.check_url("x" * 3_000),
+            lambda: webhooks.check_events([]),
+            lambda: webhooks.check_events(["gone"]),
+            lambda: webhooks.check_url("x" * 3_000),
             lambda: parse_webhook_url("https://e.com/" + "x" * 3_000, allow_private=False),
             lambda: parse_webhook_url("https://127.1/", allow_private=True),
         ),

@@ -17,7 +17,7 @@ from storage.base.secrets import Secrets, new_secret_key
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.leave import leave_requests
-from storage.webhooks import delivery_backlog, webhooks
+from storage.webhooks import delivery_queue, webhooks
 from storage.webhooks.delivery_queue import MAX_IN_FLIGHT
 from tests import outside
 from tests.builders import Acme, a_person, a_request, an_organisation, caller_for
@@ -120,7 +120,7 @@ def test_every_event_arrives_and_only_those_in_flight_arrive_twice(
 def wait_until_drained(database: Database) -> bool:
     ends_at = time.monotonic() + DRAIN_SECONDS
     while time.monotonic() < ends_at:
-        if database.read_now(delivery_backlog.oldest_due_at) is None:
+        if database.read_now(delivery_queue.oldest_due_at) is None:
             return True
         time.sleep(0.2)
     return False

@@ -17,21 +17,14 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
 from storage.events import organisation_config
-from storage.webhooks import (
-    deliveries,
-    delivery_log,
-    delivery_queue,
-    endpoint_health,
-    requested_deliveries,
-    webhooks,
-)
-from storage.webhooks.deliveries import Outcome
-from storage.webhooks.delivery_queue import QUEUE, Delivery
-from storage.webhooks.retry_schedule import (
+from storage.webhooks import deliveries, delivery_log, delivery_queue, endpoint_health, webhooks
+from storage.webhooks.deliveries import (
     RETRY_AFTER_SECONDS,
     UNSIGNED_RETRY,
+    Outcome,
     retry_delay_seconds,
 )
+from storage.webhooks.delivery_queue import QUEUE, Delivery
 from tests import outside
 from tests.builders import (
     NOW,
@@ -328,7 +321,7 @@ def test_a_delivery_whose_secret_stays_unreadable_fails_after_the_retry_schedule
         ).items
         assert [attempt.error for attempt in logged.attempts] == ["secret_unreadable"]
         with_the_key.write_now(
-            requested_deliveries.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
+            delivery_log.redeliver_failed, webhook.id, NOW, by=acme.caller, now=late
         )
         (again,) = claimed(with_the_key, late, claim_id="again")
         assert recorded(with_the_key, again, DELIVERED, late)[0] == "delivered"
@@ -339,7 +332,7 @@ def test_a_ping_with_an_unreadable_secret_fails_at_once_with_a_reason(database_u
     with closing(open_database(database_url, keys)) as handle:
         acme = listening(handle)
         (webhook,) = handle.read_now(webhooks.page, PageOf(), by=acme.caller).items
-        handle.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+        handle.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
     with closing(open_database(database_url, Secrets.generate())) as without_the_key:
         (delivery,) = claimed(without_the_key)
         assert recorded(without_the_key, delivery, UNSIGNED)[:2] == ("failed", 0)
@@ -361,7 +354,7 @@ def test_a_ping_is_sent_only_to_its_webhook_and_only_once(database: Database) ->
     acme = listening(database, "https://example.com/one", "https://example.com/two")
     webhook = a_webhook(database, acme, "leave_request.cancelled", url="https://example.com/three")
 
-    event_id = database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    event_id = database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
 
     (delivery,) = claimed(database)
     assert (delivery.webhook_id, delivery.event_id) == (webhook.id, event_id)
@@ -374,8 +367,8 @@ def test_a_disabled_webhook_cannot_be_pinged(database: Database) -> None:
     webhook = a_webhook(database, acme)
     database.write_now(webhooks.update, webhook.id, {"is_active": False}, by=acme.caller, now=NOW)
 
-    with pytest.raises(requested_deliveries.WebhookDisabled):
-        database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    with pytest.raises(delivery_log.WebhookDisabled):
+        database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
 
 
 @compiled

@@ -14,19 +14,10 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow
-from storage.webhooks import (
-    deliveries,
-    delivery_log,
-    delivery_pruning,
-    delivery_queue,
-    endpoint_health,
-    requested_deliveries,
-    webhooks,
-)
+from storage.webhooks import deliveries, delivery_log, delivery_queue, endpoint_health, webhooks
 from storage.webhooks.deliveries import Outcome
-from storage.webhooks.delivery_pruning import Pruned
+from storage.webhooks.delivery_log import Pruned, Redelivered, WebhookDisabled
 from storage.webhooks.delivery_queue import Delivery
-from storage.webhooks.requested_deliveries import Redelivered, WebhookDisabled
 from tests import outcomes
 from tests.builders import NOW, Acme, a_person, a_request, a_webhook, an_organisation, audit_entries
 from tests.outcomes import DELIVERED
@@ -97,7 +88,7 @@ def test_the_log_has_the_result_of_every_attempt(database: Database) -> None:
 
 def test_the_log_has_pages_and_filters_by_status_and_event(database: Database) -> None:
     acme, webhook = listening(database, requests=5)
-    database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
     attempt_due(database, FAILED, limit=2)
     attempt_due(database, DELIVERED, limit=8)
 
@@ -132,7 +123,7 @@ def test_a_redelivery_has_the_same_body_and_id(database: Database, first: Outcom
     later = timedelta(seconds=1)
 
     again = database.write_now(
-        requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
+        delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW + later
     )
     (second,) = attempt_due(database, DELIVERED, after=later)
 
@@ -150,7 +141,7 @@ def test_a_delivery_in_flight_is_not_redelivered(database: Database) -> None:
     (sent,) = database.write_now(delivery_queue.claim, limit=1, claim_id="one", now=NOW)
 
     delivery = database.write_now(
-        requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
+        delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
     )
 
     assert (delivery.status, delivery.next_attempt_at) == ("pending", None)
@@ -164,9 +155,7 @@ def test_a_disabled_webhook_gets_no_redelivery(database: Database) -> None:
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
     with pytest.raises(WebhookDisabled):
-        database.write_now(
-            requested_deliveries.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW
-        )
+        database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=acme.caller, now=NOW)
 
 
 # Each is later than the wait after the attempt before; in all less than 120 hours.
@@ -189,7 +178,7 @@ def redeliver_failed_of(
     database: Database, acme: Acme, webhook: Webhook, since: Any = NOW, **options: Any
 ) -> Redelivered:
     return database.write_now(
-        requested_deliveries.redeliver_failed,
+        delivery_log.redeliver_failed,
         webhook.id,
         since,
         by=acme.caller,
@@ -272,7 +261,7 @@ def test_failed_deliveries_are_redelivered_in_batches(database: Database) -> Non
 
 def test_pings_are_not_redelivered(database: Database) -> None:
     acme, webhook = listening(database, requests=0)
-    database.write_now(requested_deliveries.ping, webhook.id, by=acme.caller, now=NOW)
+    database.write_now(delivery_log.ping, webhook.id, by=acme.caller, now=NOW)
     attempt_due(database, FAILED)
 
     assert redeliver_failed_of(database, acme, webhook).queued == 0
@@ -285,9 +274,7 @@ def test_other_users_cannot_resend_failed_deliveries(database: Database) -> None
 
     for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
         with pytest.raises(refusal):
-            database.write_now(
-                requested_deliveries.redeliver_failed, webhook.id, NOW, by=by, now=NOW
-            )
+            database.write_now(delivery_log.redeliver_failed, webhook.id, NOW, by=by, now=NOW)
 
 
 def test_a_webhooks_health_has_the_first_failure_and_the_next_attempt(database: Database) -> None:
@@ -322,7 +309,7 @@ def test_other_users_cannot_read_the_log(database: Database) -> None:
         with pytest.raises(refusal):
             database.read_now(delivery_log.get, webhook.id, sent.id, by=by)
         with pytest.raises(refusal):
-            database.write_now(requested_deliveries.redeliver, webhook.id, sent.id, by=by, now=NOW)
+            database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=by, now=NOW)
     with pytest.raises(NotFound):
         database.read_now(delivery_log.get, elsewhere.id, sent.id, by=globex.caller)
 
@@ -333,9 +320,9 @@ def test_a_delivery_and_its_event_are_pruned_a_month_after_it_ended(
     acme, webhook = listening(database, requests=3)
     attempt_due(database, DELIVERED, limit=2)
 
-    early = database.write_now(delivery_pruning.prune, now=NOW + timedelta(days=29))
-    late = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH, limit=1)
-    rest = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH)
+    early = database.write_now(delivery_log.prune, now=NOW + timedelta(days=29))
+    late = database.write_now(delivery_log.prune, now=NOW + A_MONTH, limit=1)
+    rest = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
 
     assert early == Pruned(expired=0, deliveries=0, events=0)
     assert (late, rest) == (
@@ -352,12 +339,12 @@ def test_a_delivery_that_was_paused_for_a_month_fails(database: Database) -> Non
     off = {"is_active": False}
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
-    pruned = database.write_now(delivery_pruning.prune, now=NOW + A_MONTH)
+    pruned = database.write_now(delivery_log.prune, now=NOW + A_MONTH)
 
     assert pruned == Pruned(expired=1, deliveries=0, events=0)
     (delivery,) = logged(database, acme, webhook)
     assert (delivery.status, delivery.settled_at) == ("failed", NOW + A_MONTH)
-    assert database.write_now(delivery_pruning.prune, now=NOW + 2 * A_MONTH) == Pruned(
+    assert database.write_now(delivery_log.prune, now=NOW + 2 * A_MONTH) == Pruned(
         expired=0, deliveries=1, events=1
     )
 
@@ -374,7 +361,7 @@ def test_a_paused_delivery_that_is_claimed_concurrently_does_not_fail(database: 
     overlapping(
         database,
         enable_and_claim,
-        lambda: database.write_now(delivery_pruning.prune, now=NOW + A_MONTH),
+        lambda: database.write_now(delivery_log.prune, now=NOW + A_MONTH),
     )
 
     assert [delivery.status for delivery in logged(database, acme, webhook)] == ["pending"]

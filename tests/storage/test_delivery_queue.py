@@ -12,10 +12,9 @@ from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.leave import leave_requests
-from storage.webhooks import deliveries, delivery_backlog, delivery_queue, webhooks
+from storage.webhooks import deliveries, delivery_queue, webhooks
 from storage.webhooks.deliveries import Outcome
-from storage.webhooks.delivery_backlog import Backlog
-from storage.webhooks.delivery_queue import Delivery
+from storage.webhooks.delivery_queue import Backlog, Delivery
 from tests.backlog import park
 from tests.builders import (
     NOW,
@@ -123,7 +122,7 @@ def test_the_backlog_has_counts_and_the_oldest_due_time(database: Database) -> N
     requests(database, acme, 3)
     claimed(database, limit=1)
 
-    backlog = database.read_now(delivery_backlog.load, now=NOW)
+    backlog = database.read_now(delivery_queue.backlog, now=NOW)
 
     assert backlog == Backlog(due=5, in_flight=1, oldest_due_at=round(NOW.timestamp() * 1000))
 
@@ -138,8 +137,8 @@ def test_paused_deliveries_block_nothing_and_are_sent_once_enabled(
     database.write_now(webhooks.update, webhook.id, off, by=acme.caller, now=NOW)
 
     assert claimed(database) == []
-    assert database.read_now(delivery_backlog.oldest_due_at) is None
-    assert database.read_now(delivery_backlog.load, now=NOW) == Backlog(
+    assert database.read_now(delivery_queue.oldest_due_at) is None
+    assert database.read_now(delivery_queue.backlog, now=NOW) == Backlog(
         due=0, in_flight=0, oldest_due_at=None
     )
 

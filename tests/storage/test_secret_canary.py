@@ -14,7 +14,7 @@ from storage.access.secret_canary import ensure
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
 from storage.db.engines import open_database
-from storage.webhooks import webhook_secrets, webhooks
+from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (
     NOW,
@@ -87,7 +87,7 @@ def test_after_reencrypting_the_old_key_may_be_dropped(database_url: str) -> Non
     acme, webhook_id, secret = with_a_webhook(database_url, KEY)
     with closing(open_database(database_url, Secrets([KEY]))) as database:
         token = database.write_now(personal_token, by=acme.caller, now=NOW)
-        database.write_now(webhook_secrets.rotate, webhook_id, by=acme.caller, now=NOW)
+        database.write_now(webhooks.rotate_secret, webhook_id, by=acme.caller, now=NOW)
     started(database_url, KEY)
 
     with closing(open_database(database_url, Secrets([OTHER, KEY]))) as database:
@@ -133,7 +133,7 @@ def test_a_secret_rotated_after_its_key_was_lost_signs_alone(database_url: str) 
     acme, webhook_id, _ = with_a_webhook(database_url, KEY)
 
     with closing(open_database(database_url, Secrets([OTHER]))) as database:
-        _, secret = database.write_now(webhook_secrets.rotate, webhook_id, by=acme.caller, now=NOW)
+        _, secret = database.write_now(webhooks.rotate_secret, webhook_id, by=acme.caller, now=NOW)
 
     assert secrets_of(database_url, acme, webhook_id, OTHER) == [secret]
 

@@ -22,7 +22,7 @@ from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, Webhook
 from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
-from storage.webhooks import webhook_secrets, webhooks
+from storage.webhooks import webhooks
 from storage.webhooks.webhooks import MAX_WEBHOOKS, TooManyWebhooks
 from tests.builders import (
     NOW,
@@ -59,7 +59,7 @@ def disable(tx: Transaction, webhook_id: str, by: Caller) -> None:
 
 
 def rotate_secret(tx: Transaction, webhook_id: str, by: Caller) -> None:
-    webhook_secrets.rotate(tx, webhook_id, by=by, now=NOW)
+    webhooks.rotate_secret(tx, webhook_id, by=by, now=NOW)
 
 
 def active_ids(database: Database, acme: Acme) -> list[str]:
@@ -101,7 +101,7 @@ def test_a_new_webhook_has_a_signing_secret(database: Database) -> None:
 def test_the_audit_trail_has_no_secret(database: Database) -> None:
     acme = an_organisation(database)
     webhook, first = a_webhook(database, acme)
-    _, second = database.write_now(webhook_secrets.rotate, webhook.id, by=acme.caller, now=NOW)
+    _, second = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
 
     entries = audit_entries(database, acme.caller)
 
@@ -176,7 +176,7 @@ def test_only_admins_and_owners_may_read_and_change_webhooks(
     with pytest.raises(InsufficientRole):
         database.write_now(webhooks.update, webhook.id, {"url": URL}, by=by, now=NOW)
     with pytest.raises(InsufficientRole):
-        database.write_now(webhook_secrets.rotate, webhook.id, by=by, now=NOW)
+        database.write_now(webhooks.rotate_secret, webhook.id, by=by, now=NOW)
     with pytest.raises(InsufficientRole):
         database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
 
@@ -191,7 +191,7 @@ def test_an_organisation_cannot_read_or_change_webhooks_of_another(database: Dat
     with pytest.raises(NotFound):
         database.write_now(webhooks.update, webhook.id, {"url": URL}, by=by, now=NOW)
     with pytest.raises(NotFound):
-        database.write_now(webhook_secrets.rotate, webhook.id, by=by, now=NOW)
+        database.write_now(webhooks.rotate_secret, webhook.id, by=by, now=NOW)
     with pytest.raises(NotFound):
         database.write_now(webhooks.delete, webhook.id, by=by, now=NOW)
     assert not database.write_now(webhooks.disable, other.id, webhook.id, "gone", now=NOW)
@@ -303,7 +303,7 @@ def test_both_secrets_sign_for_a_day_after_rotation(database: Database) -> None:
     acme = an_organisation(database)
     webhook, old = a_webhook(database, acme)
 
-    rotated, new = database.write_now(webhook_secrets.rotate, webhook.id, by=acme.caller, now=NOW)
+    rotated, new = database.write_now(webhooks.rotate_secret, webhook.id, by=acme.caller, now=NOW)
 
     almost = timedelta(hours=24) - timedelta(milliseconds=1)
     assert rotated.version == 2

@@ -29,7 +29,7 @@ from storage.db.schema import check_schema_again
 from storage.directory import people_rows
 from storage.events import digest_queue
 from storage.notifications import notification_queue
-from storage.webhooks import delivery_backlog
+from storage.webhooks import delivery_queue
 
 Clock = Callable[[], datetime]
 OldestDue = Callable[[Transaction], int | None]
@@ -45,7 +45,7 @@ def checks(reader: Reader, clock: Clock) -> list[Check]:
     """Each opens the database for itself: one that hangs does not hold up the others."""
     now = clock()
     queues: dict[str, OldestDue] = {
-        "webhooks": delivery_backlog.oldest_due_at,
+        "webhooks": delivery_queue.oldest_due_at,
         "messages": partial(notification_queue.QUEUE.oldest_due_at, now=now),
         "digests": partial(digest_queue.oldest_due_at, now=now),
     }
@@ -164,7 +164,7 @@ def _queue(reader: Reader, subject: str, oldest_due: OldestDue, now: datetime) -
         return ok(subject, "none is late")
     if subject == "webhooks":
         late_before = now - timedelta(seconds=_LATE_SECONDS)
-        late = reader.read(delivery_backlog.late_webhooks, before=late_before)
+        late = reader.read(delivery_queue.late_webhooks, before=late_before)
         if late and all(late.values()):
             text = (
                 f"all late deliveries wait for endpoints that fail: {', '.join([*late][:3])}"
