@@ -9,7 +9,6 @@ from typing import Final, TypeVar
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, ngettext
 from bot.blocks import layout, text, words
-from bot.message_views import card as cards
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base.values import LeaveEffect, Reassignment, User
 
@@ -104,7 +103,7 @@ def _leave(leave: Sequence[LeaveEffect]) -> list[str]:
 def _change(effect: LeaveEffect) -> str:
     values = {
         "who": _name(effect.user.name),
-        "when": cards.dates(effect.before),
+        "when": words.dates(effect.before),
         "before": words.amount(effect.before.total_half_days),
     }
     if effect.after.status == "cancelled":
@@ -132,7 +131,7 @@ def _reassigned(named_effects: NamedEffects) -> list[str]:
         return gettext(
             "{who}, {when}: {before} → {after}",
             who=_name(named_effects.names.get(request.request.user_id, "")),
-            when=cards.dates(request.request),
+            when=words.dates(request.request),
             before=_approvers(request.before),
             after=_approvers(request.after),
         )

@@ -11,7 +11,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text
 from bot.blocks.fields import Option
-from bot.message_views import digest as messages
+from bot.message_views import admin_messages
 from storage.base.values import ChannelDigest, Department, Organisation
 from storage.db.pages import Page
 
@@ -115,7 +115,7 @@ def _digest(digest: ChannelDigest, departments: Mapping[str, Department]) -> Blo
         digest.id,
         spoken=gettext("Edit the digest of {department}", department=who),
     )
-    problem = digest.refused_because and messages.why(digest.refused_because)
+    problem = digest.refused_because and admin_messages.why_no_digest(digest.refused_because)
     return _row(digest.channel, facts, edit, problem)
 
 

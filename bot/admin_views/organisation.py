@@ -10,7 +10,7 @@ from bot.admin_views.digests import channel_select
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, week, words
+from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
 from storage.base.values import Organisation
 
@@ -52,7 +52,7 @@ def organisation(settings: Organisation, country_name: str) -> View:
                 least=2,
             ),
         ),
-        *week.rows(settings.working_days),
+        *fields.week_fields(settings.working_days),
         fields.field(
             "leave_year_type",
             gettext("Leave year"),

@@ -12,7 +12,7 @@ from bot.admin_views.countries import country_option
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, layout, text, week, words
+from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
 from storage.base.values import ROLES, Department, User
 from storage.leave.people_facts import People, PersonFacts
@@ -102,7 +102,7 @@ def person(
         text.paragraph(head),
         *_account(user),
         *_role_fields(departments, user, manager),
-        *week.rows(
+        *fields.week_fields(
             user.working_days or organisation_days,
             gettext("As long as they match the organisation's, they follow its changes."),
         ),

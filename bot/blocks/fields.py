@@ -1,4 +1,4 @@
-"""Form fields: input blocks, whose block id equals the field's name in InvalidInput."""
+"""Form fields, whose block id equals the name in InvalidInput, and the values of forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
-from bot.blocks import text
+from bot.base.payloads import Answer, Values
+from bot.blocks import text, words
+from storage.rules.counted_days import WEEKDAYS
 
 # For options in a menu, and for option groups.
 MAX_OPTIONS: Final = 100
@@ -146,3 +148,72 @@ def _group(options: Sequence[Option]) -> Block:
         "label": text.plain(label, text.MAX_OPTION),
         "options": [option(choice) for choice in options],
     }
+
+
+# Before a number at the end of a block id. Slack keeps what was chosen in a block of the same id:
+# github.com/slackapi/bolt-python/issues/1064.
+RESET: Final = "."
+
+
+def field_of(block_id: str) -> str:
+    """The field of a block; a suffix makes Slack forget what was chosen in it before."""
+    return block_id.partition(RESET)[0]
+
+
+def value_of(state_values: Values, name: str) -> str | None:
+    """The value of a field in a view's ``state.values``; None if it is empty."""
+    state = _state(state_values, name)
+    chosen = state.get("selected_option")
+    return (
+        state.get("value")
+        or state.get("selected_date")
+        or state.get("selected_conversation")
+        or state.get("selected_user")
+        or (chosen and chosen["value"])
+        or None
+    )
+
+
+def date_of(state_values: Values, name: str) -> date | None:
+    """The picked date of a field."""
+    picked = _state(state_values, name).get("selected_date")
+    return date.fromisoformat(picked) if picked else None
+
+
+def values_of(state_values: Values, name: str) -> list[str]:
+    """The values of all options that were chosen."""
+    chosen = _state(state_values, name).get("selected_options") or []
+    return [option["value"] for option in chosen]
+
+
+def _state(state_values: Values, name: str) -> Answer:
+    # Searches have their own action ids, so take the only element under any id.
+    answers_of_block = next(
+        (answers for block_id, answers in state_values.items() if field_of(block_id) == name), {}
+    )
+    return next(iter(answers_of_block.values()), None) or {}
+
+
+# The names of the fields, from Monday.
+WEEK_FIELDS: Final = tuple(f"working_days/{day}" for day in WEEKDAYS)
+
+
+def week_fields(working_days: Sequence[str], hint: str = "") -> list[Block]:
+    """The menus; their values are the entries of ``working_days``."""
+    title = gettext("Working days")
+    return [
+        text.quiet(f"*{title}*\n{hint}".strip()),
+        *(_weekday_field(number, working_days) for number in range(len(WEEKDAYS))),
+    ]
+
+
+def _weekday_field(number: int, working_days: Sequence[str]) -> Block:
+    day = WEEKDAYS[number]
+    options = [
+        Option(label=gettext("Works"), value=day),
+        Option(label=gettext("Mornings only"), value=f"{day}:am"),
+        Option(label=gettext("Afternoons only"), value=f"{day}:pm"),
+        Option(label=gettext("Off"), value=ids.NOTHING),
+    ]
+    chosen = next((entry for entry in working_days if entry.startswith(day)), ids.NOTHING)
+    return field(WEEK_FIELDS[number], words.weekday(number), select(options, chosen))

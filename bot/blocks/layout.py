@@ -1,4 +1,4 @@
-"""Headers, buttons, confirmation dialogues and modals."""
+"""Headers, buttons, confirmation dialogues, modals and the card of a leave request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slack_sdk.models.blocks import AlertBlock, PlainTextObject
 
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
-from bot.blocks import text
+from bot.blocks import text, words
 
 _MAX_SPOKEN: Final = 75
 _MAX_ALERT: Final = 200
@@ -124,3 +124,56 @@ def modal(
 def show_more(action_id: str, cursor: str | None) -> list[Block]:
     """The button for the next page, if there is one."""
     return [actions(button(gettext("Show more"), action_id, cursor))] if cursor else []
+
+
+# Two names fit in a title.
+_MAX_NAME = 60
+
+
+def request_card(
+    *,
+    requester_name: str,
+    leave_type_name: str,
+    dates: str,
+    half_days: int,
+    facts: Sequence[str] = (),
+    buttons: Sequence[Block] = (),
+    kind: Literal["request", "change", "cancellation"] = "request",
+) -> Block:
+    """The card; all texts are plain. ``facts`` are lines of its body: 200 characters in all.
+
+    ``kind``: a request, or what is asked about approved leave.
+    """
+    requester = text.cut(requester_name, _MAX_NAME)
+    leave_type = text.cut(leave_type_name, _MAX_NAME)
+    what = leave_type
+    if kind == "change":
+        what = gettext("change of {leave_type}", leave_type=leave_type)
+    elif kind == "cancellation":
+        what = gettext("cancellation of {leave_type}", leave_type=leave_type)
+    return card(
+        f"{requester} · {what}",
+        f"{dates} · {words.amount(half_days)}",
+        "\n".join(facts),
+        buttons,
+    )
+
+
+def decision_buttons(approve: str, decline: str, value: str, requester_name: str) -> list[Block]:
+    """Approve and Decline, with these action ids; screen readers also say whose request it is."""
+    return [
+        button(
+            gettext("Approve"),
+            approve,
+            value,
+            "primary",
+            gettext("Approve: {who}", who=requester_name),
+        ),
+        button(
+            gettext("Decline"),
+            decline,
+            value,
+            "danger",
+            gettext("Decline: {who}", who=requester_name),
+        ),
+    ]

@@ -1,14 +1,13 @@
-"""Dates, amounts and names as text in the current language.
+"""Dates, amounts, names and colleagues who are off, as text in the current language.
 
 Dates are formatted here and not by Slack's date markup, which would use the time zone of the
-reader's device. Date patterns are translated like sentences.
-"""
+reader's device. Date patterns are translated like sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Final
+from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_datetime
@@ -17,8 +16,10 @@ from babel.numbers import format_decimal
 
 from bot.base import language
 from bot.base.language import gettext, gettext_noop, ngettext
+from bot.blocks import text
 from storage.base.errors import Days
 from storage.base.values import HalfDay
+from storage.directory.colleagues import ColleagueOff
 from storage.rules import holiday_calendar
 
 _MAX_NAMES: Final = 5
@@ -29,6 +30,19 @@ _ROLES: Final[Mapping[str, str]] = {
     "admin": gettext_noop("Admin"),
     "owner": gettext_noop("Owner"),
 }
+
+
+class Dated(Protocol):
+    """Leave in any form: a request, its amendment, an absence."""
+
+    @property
+    def start_date(self) -> date: ...
+    @property
+    def end_date(self) -> date: ...
+    @property
+    def start_half_day(self) -> HalfDay | None: ...
+    @property
+    def end_half_day(self) -> HalfDay | None: ...
 
 
 def day(value: date) -> str:
@@ -72,6 +86,11 @@ def span(
         case False, True:
             return gettext("{first} to {last} until midday", first=first, last=last)
     return gettext("{first} to {last}", first=first, last=last)
+
+
+def dates(leave: Dated) -> str:
+    """The dates of leave, as ``span``."""
+    return span(leave.start_date, leave.end_date, leave.start_half_day, leave.end_half_day)
 
 
 def month(number: int) -> str:
@@ -195,3 +214,39 @@ def _one_day(shown: str, start: HalfDay | None, end: HalfDay | None) -> str:
     if end == "am" or (end is None and start == "am"):
         return gettext("{day}, morning", day=shown)
     return shown
+
+
+def colleagues_off(shown: Sequence[ColleagueOff], count: int, pending: int = 0) -> list[str]:
+    """A heading, a line for each, and the number of the ``count`` that is not shown.
+
+    ``pending`` is the number of pending requests, which are shown without names.
+    """
+    more = count - len(shown)
+    rest = [ngettext("… and {count} more", "… and {count} more", more)] if more > 0 else []
+    if pending > 0:
+        rest.append("• " + ngettext("{count} pending request", "{count} pending requests", pending))
+    return [gettext("Also off:"), *(f"• {colleague_off(colleague)}" for colleague in shown), *rest]
+
+
+def first_colleague_off(shown: Sequence[ColleagueOff], count: int) -> str:
+    """The first in one line, and how many more there are."""
+    also_off = gettext("Also off: {colleague}", colleague=colleague_off(shown[0]))
+    more = count - 1
+    if more < 1:
+        return also_off
+    return ngettext(
+        "{also_off}, and {count} more", "{also_off}, and {count} more", more, also_off=also_off
+    )
+
+
+def colleague_off(colleague: ColleagueOff) -> str:
+    """Name, dates and type of one, and whether the leave is pending."""
+    when = dates(colleague)
+    what = (
+        gettext("Away")
+        if colleague.type_name is None
+        else text.cut(colleague.type_name, text.MAX_NAME)
+    )
+    if colleague.is_pending:
+        what = gettext("{leave_type}, pending", leave_type=what)
+    return f"{text.cut(colleague.name, text.MAX_NAME)}: {when} ({what})"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bot.base import ids
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import form_values, words
+from bot.blocks import fields, words
 from bot.interaction import domain_sentences
 from bot.views.request_values import FIELDS, WHOLE, WITH_ALERT, Problems
 from storage.access.display_links import TooManyDisplayLinks
@@ -287,7 +287,7 @@ def inline(
 def _block_of(name: str, inputs: Collection[str]) -> str:
     if name in (ids.BEGINS, ids.ENDS) and ids.PART_OF_DAY in inputs:
         return ids.PART_OF_DAY
-    return next((block for block in inputs if form_values.field_of(block) == name), ids.FIRST_DAY)
+    return next((block for block in inputs if fields.field_of(block) == name), ids.FIRST_DAY)
 
 
 def before_sending(refusals: Iterable[DomainError], *, is_own: bool = True) -> Problems:

@@ -13,7 +13,7 @@ from bot.admin_views import consequences
 from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.payloads import Answer, UnexpectedPayload, Values
-from bot.blocks import form_values, week
+from bot.blocks import fields
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Act
@@ -56,7 +56,7 @@ class Form:
 
     def text(self, name: str) -> str | None:
         """The typed text; None if it is empty."""
-        return form_values.value(self._values, name)
+        return fields.value_of(self._values, name)
 
     def chosen(self, name: str) -> str | None:
         """The value chosen from a menu; None for "none"."""
@@ -64,11 +64,11 @@ class Form:
         return None if value == ids.NOTHING else value
 
     def several(self, name: str) -> list[str]:
-        return form_values.values(self._values, name)
+        return fields.values_of(self._values, name)
 
     def working_days(self) -> list[str]:
         """The working days chosen in the menus in ``blocks.week``."""
-        return [day for name in week.FIELDS if (day := self.chosen(name))]
+        return [day for name in fields.WEEK_FIELDS if (day := self.chosen(name))]
 
     def half_days(self, name: str) -> int | None:
         """The typed days in half-days. Raises InvalidInput ``not_half_days``."""

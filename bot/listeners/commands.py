@@ -13,7 +13,7 @@ from bot.interaction.interaction import Interaction
 from bot.listeners import own_leave, record_form, request_form
 from bot.listeners.overview import calendar
 from bot.listeners.typed import unknown_words, who_is_out
-from bot.message_views import answers, replies
+from bot.message_views import answers
 from bot.typed import typed_people
 from bot.typed.phrases import commands as phrases
 from bot.typed.phrases import questions
@@ -67,7 +67,7 @@ async def _not_understood(interaction: Interaction, typed: str) -> None:
 async def _help(interaction: Interaction) -> None:
     await interaction.ack()
     await identity.greet(interaction)
-    help_text = replies.help_text(
+    help_text = answers.help_text(
         str(interaction.body["command"]), contact=interaction.services.support_contact
     )
     await interaction.reply({"text": help_text})

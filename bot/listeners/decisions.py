@@ -13,8 +13,7 @@ from bot.base.payloads import UnexpectedPayload
 from bot.client import slack_web
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Clicked, Interaction
-from bot.message_views import card as cards
-from bot.message_views import reminders
+from bot.message_views import approver_messages, cards
 from bot.messages import home_tab
 from bot.views import decline
 from storage.base.errors import (
@@ -275,7 +274,7 @@ async def show_card(
         slack_messages.find, by.organisation_id, card.request.id, str(by.user_id)
     )
     is_reminder = stored is not None and stored.reply_ts == clicked.ts
-    render = reminders.reminder if is_reminder else cards.message
+    render = approver_messages.reminder if is_reminder else cards.message
     message = render(card, interaction.home_url)
     try:
         if interaction.is_submission:

@@ -8,7 +8,7 @@ from bot.base import payloads
 from bot.base.block_kit import View
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction
-from bot.views import form_alerts
+from bot.views import request_values
 from storage.base.errors import DomainError
 
 
@@ -27,7 +27,7 @@ async def show(
     inputs = payloads.inputs(view)
     if interaction.is_answered or not inputs:
         raise refusal  # Shown elsewhere: the form is acknowledged, or its fields are unknown.
-    unseen = errors.inline(refusal, inputs, shown=form_alerts.shown(view), is_own=is_own)
+    unseen = errors.inline(refusal, inputs, shown=request_values.shown_alerts(view), is_own=is_own)
     if unseen:
         await interaction.ack(response_action="errors", errors=unseen)
     else:

@@ -12,8 +12,7 @@ from bot.base.block_kit import View
 from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
 from bot.messages import home_tab
-from bot.views import request_values
-from bot.views.changed_leave import interruption_form
+from bot.views import request_form, request_values
 from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, InvalidTransition, NotFound
@@ -98,7 +97,7 @@ def _form(
         today = local_day(now, user.timezone or config.organisation.timezone)
         day = min(max(today, request.start_date), request.end_date)
         filled = Filled(leave_type_id=offered[0].id, start_date=day, end_date=day)
-    return interruption_form.view(
+    return request_form.interruption_view(
         request, config.leave_types[request.leave_type_id], offered, filled
     )
 

@@ -23,9 +23,8 @@ from bot.typed import typed_leave, typed_people
 from bot.typed.typed_leave import ParsedLeave
 from bot.typed.typed_people import Mention
 from bot.views import live_line, record_form, request_form, request_values, typed_problems
-from bot.views.form_alerts import Alerts
 from bot.views.record_form import Entered
-from bot.views.request_values import Filled
+from bot.views.request_values import Alerts, Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
@@ -91,7 +90,7 @@ class _Form:
 
 
 def _dates(leave: BookedLeave) -> str:
-    return words.span(leave.start_date, leave.end_date, leave.start_half_day, leave.end_half_day)
+    return words.dates(leave)
 
 
 async def open_form(interaction: Interaction) -> None:

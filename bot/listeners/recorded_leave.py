@@ -8,7 +8,7 @@ from bot.base import ids
 from bot.base.language import gettext
 from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
-from bot.message_views import recorded_leave, requester_messages
+from bot.message_views import approver_messages, requester_messages
 from bot.views import notice
 from storage.base.errors import AlreadyObjected, InvalidTransition
 from storage.base.values import Caller
@@ -48,7 +48,7 @@ async def cancel(interaction: Interaction) -> None:
             interaction, notice.view(gettext("Record leave"), gettext("Cancelled."))
         )
     else:
-        await interaction.refresh(recorded_leave.objection(card, str(by.user_id)))
+        await interaction.refresh(approver_messages.objection(card, str(by.user_id)))
 
 
 async def _card(interaction: Interaction, by: Caller) -> ApprovalCard:

@@ -18,8 +18,7 @@ from bot.listeners import form_refusals, interruption_form
 from bot.typed import typed_leave
 from bot.typed.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
-from bot.views.form_alerts import Alerts
-from bot.views.request_values import Filled
+from bot.views.request_values import Alerts, Filled
 from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict

@@ -13,7 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base.language import gettext
 from bot.interaction import identity, listening
 from bot.interaction.interaction import Interaction
-from bot.message_views import replies
+from bot.message_views import answers
 from bot.views import notice
 
 _ANY: Final = re.compile("")
@@ -23,7 +23,7 @@ async def unknown_command(interaction: Interaction) -> None:
     await identity.greet(interaction)
     await interaction.ack(
         response_type="ephemeral",
-        text=replies.unknown_command(str(interaction.body.get("command"))),
+        text=answers.unknown_command(str(interaction.body.get("command"))),
     )
 
 

@@ -1,4 +1,4 @@
-"""Responses to the command's subcommands; they are ephemeral."""
+"""Responses to the command: balances, lists of leave and help. They are ephemeral."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import text, words
+from bot.blocks import layout, text, words
+from storage.base import support_contact
 from storage.base.calendar_values import Absence
 from storage.base.values import LeaveRequest, LeaveType
 from storage.db.pages import Page
@@ -148,9 +149,7 @@ def _state(request: LeaveRequest) -> str:
 
 def _what(request: LeaveRequest, own: OwnLeave) -> str:
     name = text.cut(own.leave_types[request.leave_type_id].name, _MAX_NAME)
-    when = words.span(
-        request.start_date, request.end_date, request.start_half_day, request.end_half_day
-    )
+    when = words.dates(request)
     return f"{when}, {words.amount(request.total_half_days)}, {name}"
 
 
@@ -172,21 +171,14 @@ def cancel_button(
     action_id: str, request: LeaveRequest, what: str, *, needs_approval: bool = False
 ) -> Block:
     """A cancel button with a confirmation dialogue; ``what`` is plain text."""
-    return {
-        "type": "button",
-        "action_id": action_id,
-        "text": text.plain(gettext("Cancel leave")),
-        "style": "danger",
-        "value": request.id,
-        "confirm": {
-            "title": text.plain(gettext("Cancel this leave?")),
-            "text": text.verbatim(
-                what_is_cancelled(request, what, needs_approval=needs_approval), 300
-            ),
-            "confirm": text.plain(gettext("Cancel leave")),
-            "deny": text.plain(gettext("Keep it")),
-        },
-    }
+    button = layout.button(gettext("Cancel leave"), action_id, request.id, "danger")
+    button["confirm"] = layout.confirm(
+        gettext("Cancel this leave?"),
+        what_is_cancelled(request, what, needs_approval=needs_approval),
+        gettext("Cancel leave"),
+        gettext("Keep it"),
+    )
+    return button
 
 
 def what_is_cancelled(request: LeaveRequest, what: str, *, needs_approval: bool = False) -> str:
@@ -214,9 +206,7 @@ def _line(absence: Absence) -> str:
         if absence.summary_type is None
         else text.cut(absence.summary_type, _MAX_NAME)
     )
-    when = words.span(
-        absence.start_date, absence.end_date, absence.start_half_day, absence.end_half_day
-    )
+    when = words.dates(absence)
     cover_name = absence.cover_name and text.cut(absence.cover_name, _MAX_NAME)
     return words.with_cover(f"• {name}: {when} ({what})", cover_name)
 
@@ -239,3 +229,68 @@ def _fallback(lines: Sequence[str]) -> str:
 
 def _days(half_days: int) -> str:
     return words.amount(half_days) if half_days else gettext("no days")
+
+
+# Examples for the command; the parser must understand their translations, too.
+EXAMPLES: Final = (
+    gettext_noop("3-7 aug"),
+    gettext_noop("next fri pm sick"),
+    gettext_noop("24 dec - 2 jan unpaid"),
+)
+
+_MAX_COMMAND = 40
+
+
+def help_text(command: str, *, contact: str = "") -> str:
+    """The command's help in mrkdwn."""
+    examples = [f"{command} {gettext(typed)}" for typed in EXAMPLES]
+    lines = (
+        gettext("`{command}` opens the request form.", command=command),
+        gettext(
+            "`{one}`, `{other}` or `{third}` fills it in for you.",
+            one=examples[0],
+            other=examples[1],
+            third=examples[2],
+        ),
+        gettext("`{command} balance` shows how many days you have left.", command=command),
+        gettext(
+            "`{command} out` shows who's off today; `{command} out week` shows the rest of "
+            "the week (at weekends, next week too).",
+            command=command,
+        ),
+        gettext("`{command} calendar` shows your team's next two weeks.", command=command),
+        gettext(
+            "`{command} mine` lists your leave; `{command} cancel` lets you cancel it.",
+            command=command,
+        ),
+        gettext(
+            "`{command} @name sick today` records leave for a person whose leave you decide.",
+            command=command,
+        ),
+        gettext("`{command} help` shows this help.", command=command),
+        gettext(
+            "Your approver gets a message to approve or decline, and I'll tell you what they "
+            "decide."
+        ),
+        contact_line(contact),
+    )
+    return "\n".join(lines)
+
+
+def contact_line(contact: str) -> str:
+    """Whom to ask, and where to send feedback, in mrkdwn; ``contact`` may be ""."""
+    if not contact:
+        return gettext("Questions or feedback? Ask an admin of your organisation.")
+    address = text.escaped(contact)
+    link = f"<mailto:{address}|{address}>" if support_contact.is_email(contact) else f"<{address}>"
+    return gettext("Questions or feedback? Write to {contact}.", contact=link)
+
+
+def unknown_command(command: str) -> str:
+    """The response to a command that is in the manifest but not in the settings, in mrkdwn."""
+    shown = text.escaped(text.cut(command, _MAX_COMMAND))
+    return gettext(
+        "Hiatus isn't set up for `{command}`. The people who run Hiatus can set the command "
+        "in `HIATUS_SLACK_COMMAND`.",
+        command=shown,
+    )

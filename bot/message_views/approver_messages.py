@@ -1,14 +1,15 @@
-"""Messages to approvers beside the approval card."""
+"""Messages to approvers beside the approval card: news, reminders and the daily summary."""
 
 from __future__ import annotations
 
+from bot.base import ids
 from bot.base.block_kit import Message
-from bot.base.language import gettext
-from bot.blocks import text, words
-from bot.message_views import card as cards
-from bot.message_views import recorded_leave
+from bot.base.language import gettext, ngettext
+from bot.blocks import layout, text, words
+from bot.message_views import answers, cards
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
 
 
 def notification(
@@ -19,7 +20,7 @@ def notification(
     None if the request's status has changed since.
     """
     if event_type == "leave_request.objected":
-        return recorded_leave.objection(card, viewer_id)
+        return objection(card, viewer_id)
     sentence = _sentence(card, event_type)
     return None if sentence is None else {"text": f"{sentence} {cards.summary(card)}."}
 
@@ -32,7 +33,7 @@ def notification_below_card(
     sentence = _sentence(card, event_type)
     if message is None or sentence is None:
         return message
-    dates = cards.dates(card.request)
+    dates = words.dates(card.request)
     about = gettext("This is about {dates}.", dates=dates)
     if event_type in ("leave_request.updated", "leave_request.shortened"):
         about = gettext("It's now {dates}.", dates=dates)
@@ -109,7 +110,98 @@ def reply(card: ApprovalCard, event_type: NotificationEvent) -> Message | None:
     sentence = gettext(
         "{requester} edited this request. It's now {dates}, {amount}.",
         requester=requester,
-        dates=cards.dates(card.request),
+        dates=words.dates(card.request),
         amount=words.amount(card.request.total_half_days),
     )
     return {"text": sentence, "blocks": [text.section(sentence)]}
+
+
+def reminder(card: ApprovalCard, home_url: str | None) -> Message:
+    """The reply in the thread of an unanswered card: the card again, with its buttons.
+
+    Once the card is decided, only the outcome.
+    """
+    if not card.may_decide:
+        return cards.outcome(card)
+    title = gettext("Still waiting for your decision")
+    blocks = [text.section(f"*{title}*"), *cards.blocks(card, home_url)]
+    return {"text": _reminder_sentence(card), "blocks": blocks}
+
+
+def _reminder_sentence(card: ApprovalCard) -> str:
+    request, proposed = card.request, card.open_amendment
+    if proposed is not None:
+        return gettext(
+            "Still waiting for your decision: {what}",
+            what=cards.amendment_sentence(card, proposed),
+        )
+    return gettext(
+        "Still waiting for your decision: {requester} requested {leave_type}, {dates}, {amount}.",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+        dates=words.dates(request),
+        amount=words.amount(request.total_half_days),
+    )
+
+
+def summary(data: SummaryNotificationData) -> Message:
+    """The daily summary for an approver with many pending requests."""
+    title = ngettext(
+        "{count} request is waiting for your decision",
+        "{count} requests are waiting for your decision",
+        data.total,
+    )
+    lines = [f"• {_waiting(request)}" for request in data.requests]
+    if more := data.total - len(data.requests):
+        lines.append(ngettext("… and {count} more", "… and {count} more", more))
+    advice = gettext("Approve or decline them on my Home tab.")
+    fallback = "\n".join((f"{title}:", *(text.escaped(line) for line in lines), advice))
+    return {
+        "text": fallback if len(fallback) <= text.MAX_MESSAGE else f"{title}. {advice}",
+        "blocks": [
+            text.section(f"*{title}*"),
+            text.paragraph("\n".join(lines)),
+            text.quiet(advice),
+        ],
+    }
+
+
+def _waiting(request: WaitingRequest) -> str:
+    when = words.dates(request)
+    if request.is_amendment:
+        return gettext(
+            "{requester}: change of {leave_type}, {dates}",
+            requester=text.cut(request.requester_name, text.MAX_NAME),
+            leave_type=text.cut(request.leave_type_name, text.MAX_NAME),
+            dates=when,
+        )
+    return gettext(
+        "{requester}: {leave_type}, {dates}, {amount}",
+        requester=text.cut(request.requester_name, text.MAX_NAME),
+        leave_type=text.cut(request.leave_type_name, text.MAX_NAME),
+        dates=when,
+        amount=words.amount(request.total_half_days),
+    )
+
+
+def objection(card: ApprovalCard, viewer_id: str) -> Message:
+    """The message to the recorder and the admins, who may cancel the leave."""
+    request = card.request
+    requester = text.name(card.requester.name)
+    if request.recorded_by == viewer_id:
+        news = gettext("{requester} objects to leave that you recorded.", requester=requester)
+    else:
+        news = gettext(
+            "{requester} objects to leave that {name} recorded.",
+            requester=requester,
+            name=text.name(card.recorded_by_name or ""),
+        )
+    summary = cards.summary(card)
+    blocks = [text.section(f"{news}\n{summary}")]
+    if request.status == "approved":
+        what = text.cut(f"{card.requester.name}, {words.dates(request)}", text.MAX_NAME)
+        button = answers.cancel_button(ids.CANCEL_RECORDED, request, what)
+        blocks.append(layout.actions(button))
+    else:
+        blocks.append(text.quiet(text.escaped(cards.state(card))))
+    return {"text": f"{news} {summary}.", "blocks": blocks}

@@ -1,4 +1,4 @@
-"""The who's-out messages of channels, and the notice to admins if one cannot be posted."""
+"""The who's-out messages of channels."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from storage.notifications.digests.digests import Digest
 
 # The longest list, escaped, within a section's 3,000 characters and a message's 4,000.
 _MAX_LIST: Final = 2_600
-# Our own reason beside Slack's error codes.
-SHARED: Final = "externally_shared"
 
 
 def message(digest: Digest) -> Message:
@@ -47,37 +45,6 @@ def _title(digest: Digest) -> str:
         return title
     name = text.one_line(text.cut(digest.department_name, text.MAX_NAME))
     return gettext("{department}: {title}", department=name, title=title)
-
-
-def refused(channel: str, because: str) -> Message:
-    """The notice to admins. ``because`` is Slack's error code, or ``SHARED``."""
-    problem = gettext("I can't post the list of who's out.")
-    reason = why(because)
-    advice = gettext("Then choose the channel again, or another one, on my Home tab.")
-    if because in (SHARED, "is_archived"):
-        advice = gettext("Choose another channel on my Home tab.")
-    where = gettext("Channel: {channel}", channel=text.escaped(channel))
-    return {
-        "text": " ".join((problem, reason, advice, where)),
-        "blocks": [text.section(f"*{problem}*\n{reason} {advice}"), text.quiet(where)],
-    }
-
-
-def why(because: str) -> str:
-    """Why nothing is posted, in mrkdwn. ``because`` is Slack's error code, or ``SHARED``."""
-    reasons = {
-        "not_in_channel": gettext("I'm not in the channel yet. Type /invite @Hiatus there."),
-        "channel_not_found": gettext(
-            "The channel doesn't exist, or it's private and I'm not in it. Type /invite "
-            "@Hiatus there."
-        ),
-        SHARED: gettext(
-            "The channel is shared with another organisation (Slack Connect), and they would "
-            "see who's out."
-        ),
-        "is_archived": gettext("The channel was archived."),
-    }
-    return reasons.get(because, gettext("Slack refused: {reason}.", reason=text.escaped(because)))
 
 
 def _with_cover(digest: Digest, person: PersonOut) -> str:

@@ -7,33 +7,16 @@ from typing import Final
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
-from bot.base.language import gettext, gettext_noop, ngettext
+from bot.base.language import gettext
 from bot.blocks import layout, text, words
-from bot.message_views import amendment_lines, answers, recorded_leave
-from bot.message_views import card as cards
-from bot.message_views.answers import GOES_BACK
-from storage.admin.recalculation_causes import Cause, TotalChange
+from bot.message_views import answers, cards, requester_sentences
+from storage.admin.recalculation_causes import TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.card_amendments import CardAmendment
 
 # Events that the requester causes and that change nothing yet.
 _CONFIRMATIONS: Final = frozenset({"leave_request.created", "leave_request.amendment_requested"})
-_KEEPS_DATES: Final = frozenset(
-    {
-        "leave_request.amendment_declined",
-        "leave_request.amendment_withdrawn",
-        "leave_request.recounted",
-    }
-)
-_CHANGES_DATES: Final = frozenset(
-    {
-        "leave_request.amendment_approved",
-        "leave_request.shortened",
-        "leave_request.updated",
-    }
-)
-_CANCELLED: Final = gettext_noop("Your request was cancelled.")
 
 
 def notification(
@@ -44,7 +27,7 @@ def notification(
     That is if the request has changed again since: the later change has its own notification, so
     the outdated one would only confuse.
     """
-    sentence = _sentence(card, event_type, news)
+    sentence = requester_sentences.of_event(card, event_type, news)
     if sentence is None:
         return None
     blocks = [*_facts(card, sentence), *_reason_blocks(card), *_own_buttons(card), *_again(card)]
@@ -61,7 +44,7 @@ def own_request(card: ApprovalCard) -> Message:
 
     The reply about a decline has the reason and the button for other dates.
     """
-    sentence = _status_sentence(card)
+    sentence = requester_sentences.of_status(card)
     blocks = [*_facts(card, sentence), *_own_buttons(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
 
@@ -75,10 +58,10 @@ def reply(
     ``outdated_reply``, so it has only the button that stays valid until then. None as for
     ``notification``.
     """
-    sentence = _sentence(card, event_type, news)
+    sentence = requester_sentences.of_event(card, event_type, news)
     if sentence is None:
         return None
-    shown = _with_dates(card, event_type, sentence)
+    shown = requester_sentences.with_dates(card, event_type, sentence)
     blocks = [text.paragraph(shown), *_reason_blocks(card), *_again(card)]
     return {"text": _text(card, sentence), "blocks": blocks}
 
@@ -105,42 +88,11 @@ def is_broadcast(card: ApprovalCard, event_type: NotificationEvent) -> bool:
     )
 
 
-def _sentence(
-    card: ApprovalCard, event_type: NotificationEvent, news: TotalChange | None
-) -> str | None:
-    return _event_sentence(card, event_type) if news is None else _recalculated(card, news)
-
-
-def _with_dates(card: ApprovalCard, event_type: NotificationEvent, sentence: str) -> str:
-    """The sentence with the dates, which a reply does not show otherwise."""
-    dates = cards.dates(card.request)
-    match event_type:
-        case "leave_request.approved" | "leave_request.declined" | "leave_request.cancelled":
-            named = _status_sentence(card, dates)
-        case "leave_request.decision_changed":
-            return _reversed(card, dates)
-        case _:
-            named = sentence
-    if named != sentence:
-        return named
-    proposed = None if card.open_amendment is None else card.open_amendment.amendment
-    is_requested = event_type == "leave_request.amendment_requested"
-    if is_requested and proposed is not None and not proposed.cancels:
-        about = gettext("You asked for {dates}.", dates=cards.dates(proposed))
-    elif event_type in _KEEPS_DATES:
-        about = gettext("It's still {dates}.", dates=dates)
-    elif event_type in _CHANGES_DATES:
-        about = gettext("It's now {dates}.", dates=dates)
-    else:
-        about = gettext("This is about {dates}.", dates=dates)
-    return f"{sentence} {about}"
-
-
 def _facts(card: ApprovalCard, sentence: str) -> list[Block]:
     proposed = card.open_amendment
     lines = [cards.summary(card)]
     if proposed is not None:
-        lines = amendment_lines.of_card(card, proposed)
+        lines = cards.card_differences(card, proposed)
         if proposed.leave_type.id == card.leave_type.id:
             lines.insert(0, text.name(card.leave_type.name))
     shown = "\n".join((f"*{text.escaped(sentence)}*", *lines, *_balances(card)))
@@ -152,7 +104,7 @@ def _text(card: ApprovalCard, sentence: str) -> str:
     proposed = card.open_amendment
     facts = [cards.summary(card)]
     if proposed is not None:
-        facts = amendment_lines.of_card(card, proposed, is_bold=False)
+        facts = cards.card_differences(card, proposed, is_bold=False)
     parts = [f"{text.escaped(sentence)} {'. '.join((', '.join(facts), *_balances(card)))}."]
     if reason := _reason(card):
         shown = text.excerpt(reason, text.room_after(parts))
@@ -167,9 +119,9 @@ def _balances(card: ApprovalCard) -> list[str]:
 
 
 def _recorded_lines(card: ApprovalCard) -> list[str]:
-    if not recorded_leave.is_shown_as_recorded(card):
+    if not requester_sentences.is_shown_as_recorded(card):
         return []
-    return [line for line in (recorded_leave.override(card), recorded_leave.objected(card)) if line]
+    return [line for line in (_override(card), _objected(card)) if line]
 
 
 def _reason(card: ApprovalCard) -> str | None:
@@ -196,27 +148,25 @@ def _own_buttons(card: ApprovalCard) -> list[Block]:
         return []
     proposed = card.open_amendment
     what = (
-        f"{text.cut(card.leave_type.name, text.MAX_NAME)}, {cards.dates(card.request)}, "
+        f"{text.cut(card.leave_type.name, text.MAX_NAME)}, {words.dates(card.request)}, "
         f"{words.amount(card.request.total_half_days)}"
     )
     is_pending = card.request.status == "pending"
-    edit: Block = {
-        "type": "button",
-        "action_id": ids.EDIT,
-        "text": text.plain(gettext("Edit") if is_pending else gettext("Change")),
-        "value": card.request.id,
-    }
-    cancel = []
+    buttons = [] if is_pending else _object_button(card)
+    if card.next_end is not None:
+        buttons.append(_still_sick(card, card.next_end))
+    edit = gettext("Edit") if is_pending else gettext("Change")
+    buttons.append(layout.button(edit, ids.EDIT, card.request.id))
+    if proposed is not None:
+        buttons.append(_withdraw(proposed))
     if card.cancel_effect is not None and not (proposed and proposed.amendment.cancels):
         needs_approval = card.cancel_effect == "amendment"
-        cancel = [
+        buttons.append(
             answers.cancel_button(ids.CANCEL, card.request, what, needs_approval=needs_approval)
-        ]
-    withdraw = [withdraw_button(ids.WITHDRAW, proposed)] if proposed is not None else []
-    more = [] if is_pending else recorded_leave.object_button(card)
-    fell_ill = [_fell_ill(card)] if card.can_be_interrupted else []
-    still_sick = [_still_sick(card, card.next_end)] if card.next_end is not None else []
-    return [layout.actions(*more, *still_sick, edit, *withdraw, *cancel, *fell_ill)]
+        )
+    if card.can_be_interrupted:
+        buttons.append(layout.button(gettext("I fell ill"), ids.INTERRUPT, card.request.id))
+    return [layout.actions(*buttons)]
 
 
 def _still_sick(card: ApprovalCard, next_end: date) -> Block:
@@ -231,254 +181,39 @@ def _still_sick(card: ApprovalCard, next_end: date) -> Block:
     return layout.button(label, ids.STILL_SICK, value)
 
 
-def _fell_ill(card: ApprovalCard) -> Block:
-    return {
-        "type": "button",
-        "action_id": ids.INTERRUPT,
-        "text": text.plain(gettext("I fell ill")),
-        "value": card.request.id,
-    }
+def _withdraw(proposed: CardAmendment) -> Block:
+    cancels = proposed.amendment.cancels
+    label = gettext("Keep this leave") if cancels else gettext("Withdraw change")
+    return layout.button(label, ids.WITHDRAW, proposed.amendment.id)
 
 
-def withdraw_button(action_id: str, proposed: CardAmendment) -> Block:
-    return {
-        "type": "button",
-        "action_id": action_id,
-        "text": text.plain(
-            gettext("Keep this leave") if proposed.amendment.cancels else gettext("Withdraw change")
+def _override(card: ApprovalCard) -> str:
+    """Why rules were overridden, in plain text; "" if they were not."""
+    reason = card.request.override_reason
+    return gettext("Reason for the exception: {reason}", reason=reason) if reason else ""
+
+
+def _objected(card: ApprovalCard) -> str:
+    """What the person reads after they objected; "" before."""
+    if not card.has_objected:
+        return ""
+    return gettext(
+        "You objected. {name} and the admins were told.", name=requester_sentences.recorder(card)
+    )
+
+
+def _object_button(card: ApprovalCard) -> list[Block]:
+    """The button by which the person objects, until they have."""
+    if not requester_sentences.is_shown_as_recorded(card) or card.has_objected:
+        return []
+    button = layout.button(gettext("Object"), ids.OBJECT, card.request.id)
+    button["confirm"] = layout.confirm(
+        gettext("Object to this leave?"),
+        gettext(
+            "{name} and the admins will be told. The leave itself stays as it is.",
+            name=requester_sentences.recorder(card),
         ),
-        "value": proposed.amendment.id,
-    }
-
-
-def _recalculated(card: ApprovalCard, news: TotalChange) -> str | None:
-    if card.request.status not in ("pending", "approved"):
-        return None
-    sentence = gettext(
-        "Your leave now counts as {after} instead of {before}, because {why}.",
-        after=_amount_or_nothing(news.after_half_days),
-        before=_amount_or_nothing(news.before_half_days),
-        why=_because(news.cause),
+        gettext("Object"),
+        gettext("Back"),
     )
-    if news.after_half_days == 0:
-        sentence += " " + gettext("It stays booked. Cancel it if you no longer need it.")
-    return sentence
-
-
-def _amount_or_nothing(half_days: int) -> str:
-    return words.amount(half_days) if half_days else gettext("no days")
-
-
-def _because(cause: Cause) -> str:
-    match cause.code:
-        case "working_days_changed":
-            return gettext("your working days changed")
-        case "public_holidays_changed":
-            return gettext("different public holidays now apply to you")
-        case "working_days_and_public_holidays_changed":
-            return gettext("your working days and public holidays changed")
-    if cause.holiday_date is None:
-        return gettext("public holidays changed")
-    day = words.day(cause.holiday_date)
-    name = ""
-    if cause.holiday_name:
-        shown = words.holiday(cause.holiday_name, cause.holiday_country, cause.holiday_date)
-        name = f" ({text.cut(shown, 80)})"
-    match cause.code:
-        case "public_holiday_added":
-            return gettext("{day} is now a public holiday", day=day) + name
-        case "public_holiday_removed":
-            return gettext("{day} is no longer a public holiday", day=day) + name
-    return gettext("the public holiday on {day} changed", day=day) + name
-
-
-def _event_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
-    status = card.request.status
-    if event_type == "cover.left":
-        if status not in ("pending", "approved") or card.cover is not None:
-            return None
-        return gettext("The colleague who was to cover for you has left. Choose someone else.")
-    if event_type.startswith("own_message."):
-        return _status_sentence(card)
-    if event_type == "leave_request.updated" and status == "approved":
-        return gettext("Your leave was changed.")
-    if event_type.startswith("leave_request.amendment_"):
-        return _amendment_sentence(card, event_type)
-    if event_type in ("leave_request.created", "leave_request.updated"):
-        if status != "pending":
-            return None
-        return _sent(card, is_new=event_type == "leave_request.created")
-    if event_type == "leave_request.decision_changed":
-        if status not in ("approved", "declined"):
-            return None
-        return _reversed(card)
-    if event_type == "leave_request.shortened":
-        return _shortened(card)
-    if event_type != f"leave_request.{status}":
-        return None
-    return _status_sentence(card)
-
-
-def _shortened(card: ApprovalCard) -> str | None:
-    request, requester = card.request, card.requester
-    if request.status not in ("pending", "approved"):
-        return None
-    if requester.end_date == request.end_date:
-        day = words.day(request.end_date)
-        return gettext("Your leave was shortened, because your employment ends on {day}.", day=day)
-    if requester.start_date == request.start_date:
-        day = words.day(request.start_date)
-        return gettext(
-            "Your leave was shortened, because your employment starts on {day}.", day=day
-        )
-    return None
-
-
-def _amendment_sentence(card: ApprovalCard, event_type: NotificationEvent) -> str | None:
-    """None if the leave has changed again since."""
-    amendment = card.amendment
-    state = event_type.removeprefix("leave_request.amendment_").replace("requested", "open")
-    if amendment is None or amendment.amendment.status != state:
-        return None
-    by = text.cut(amendment.ended_by_name or "", text.MAX_NAME)
-    match state:
-        case "open":
-            return _change_sent(card)
-        case "declined" if amendment.amendment.cancels:
-            return gettext("{name} declined the cancellation. You keep this leave.", name=by)
-        case "withdrawn" if amendment.amendment.cancels:
-            return gettext("The cancellation was withdrawn. You keep this leave.")
-        case "approved":
-            return gettext("{name} approved your change.", name=by)
-        case "declined":
-            return gettext("{name} declined your change. Your leave stays as it was.", name=by)
-    if amendment.amendment.decided_by == card.requester.id:
-        return gettext("You withdrew your change. Your leave stays as it was.")
-    return gettext("{name} withdrew your change. Your leave stays as it was.", name=by)
-
-
-def _change_sent(card: ApprovalCard) -> str:
-    names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
-    if card.open_amendment is not None and card.open_amendment.amendment.cancels:
-        if names:
-            return gettext(
-                "You asked {names} to cancel this leave. It stays booked until they agree.",
-                names=names,
-            )
-        return gettext("You asked to cancel this leave. It stays booked until that is approved.")
-    if names:
-        return gettext(
-            "Your change was sent to {names} for approval. Until then, your leave stays as it is.",
-            names=names,
-        )
-    return gettext("Your change was sent for approval. Until then, your leave stays as it is.")
-
-
-def _status_sentence(card: ApprovalCard, dates: str = "") -> str:
-    """The status as a sentence to the requester: ``Grace declined your request.``
-
-    With ``dates``, it names them in place of the request, if a person changed the status.
-    """
-    by = card.ended_by_name and text.cut(card.ended_by_name, text.MAX_NAME)
-    match card.request.status:
-        case "pending":
-            return _sent(card, is_new=card.request.version == 1)
-        case "approved" if card.open_amendment is not None:
-            return _change_sent(card)
-        case "approved" if recorded_leave.is_shown_as_recorded(card):
-            if card.request.interrupts is None:
-                return recorded_leave.sentence(card)
-            replaces = gettext("It replaces leave that you had booked.")
-            return f"{recorded_leave.sentence(card)} {replaces}"
-        case "approved" if card.request.interrupts is not None:
-            return gettext("Get well soon! This replaces leave that you had booked.")
-        case "approved" if by and dates:
-            return gettext("{name} approved {dates}.", name=by, dates=dates)
-        case "approved" if by:
-            return gettext("{name} approved your request.", name=by)
-        case "approved":
-            return _booked(card)
-        case "declined" if by and dates:
-            return gettext("{name} declined {dates}.", name=by, dates=dates)
-        case "declined" if by:
-            return gettext("{name} declined your request.", name=by)
-        case "declined":
-            return gettext("Your request was declined automatically.")
-    return _cancelled_sentence(card, by, dates)
-
-
-def _booked(card: ApprovalCard) -> str:
-    """What people read whose leave needs no approval, with what others learn of it."""
-    leave_type = card.leave_type
-    if leave_type.requires_approval:
-        return gettext("Your request was approved automatically.")
-    first = gettext("Get well soon.") if leave_type.may_interrupt else gettext("Booked.")
-    shown = gettext("Away") if leave_type.is_private else text.cut(leave_type.name, text.MAX_NAME)
-    names = words.names([text.cut(name, text.MAX_NAME) for name in card.told_names])
-    known = gettext("Colleagues see “{shown}”.", shown=shown)
-    if not names:
-        return f"{first} {known}"
-    known = ngettext(
-        "{names} knows; colleagues see “{shown}”.",
-        "{names} know; colleagues see “{shown}”.",
-        len(card.told_names),
-        names=names,
-        shown=shown,
-    )
-    return f"{first} {known}"
-
-
-def _cancelled_sentence(card: ApprovalCard, by: str | None, dates: str) -> str:
-    if card.cancelled_because == "interrupted":
-        return gettext("Other leave replaced this.")
-    if card.cancelled_because == "lapsed":
-        return gettext(
-            "Your request lapsed, because it wasn't decided within two weeks of its last day. "
-            "If you were off, ask an admin to record the leave."
-        )
-    if card.cancelled_because == "employment_ends" and card.requester.end_date is not None:
-        day = words.day(card.requester.end_date)
-        return gettext("Your leave was cancelled, because your employment ends on {day}.", day=day)
-    if card.cancelled_because == "employment_starts" and card.requester.start_date is not None:
-        day = words.day(card.requester.start_date)
-        return gettext(
-            "Your leave was cancelled, because your employment starts on {day}.", day=day
-        )
-    if card.cancelled_because == "amendment_approved" and by:
-        sentence = gettext("{name} agreed: your leave is cancelled.", name=by)
-    elif card.is_cancelled_by_requester:
-        own = gettext("You cancelled {dates}.", dates=dates)
-        sentence = own if dates else gettext("You cancelled your request.")
-    elif by and dates:
-        sentence = gettext("{name} cancelled {dates}.", name=by, dates=dates)
-    else:
-        sentence = gettext("{name} cancelled your request.", name=by) if by else gettext(_CANCELLED)
-    by_a_person = card.cancelled_because in (None, "amendment_approved")
-    goes_back = card.request.interrupts is not None and by_a_person
-    return f"{sentence} {gettext(GOES_BACK)}" if goes_back else sentence
-
-
-def _reversed(card: ApprovalCard, dates: str = "") -> str:
-    by = text.cut(card.ended_by_name or "", text.MAX_NAME)
-    if dates and card.request.status == "approved":
-        return gettext(
-            "{name} changed the decision: {dates} is now approved.", name=by, dates=dates
-        )
-    if dates:
-        return gettext(
-            "{name} changed the decision: {dates} is now declined.", name=by, dates=dates
-        )
-    if card.request.status == "approved":
-        return gettext("{name} changed the decision: your request is now approved.", name=by)
-    return gettext("{name} changed the decision: your request is now declined.", name=by)
-
-
-def _sent(card: ApprovalCard, *, is_new: bool) -> str:
-    names = words.names([text.cut(name, text.MAX_NAME) for name in card.awaited_names])
-    if is_new and names:
-        return gettext("Your request was sent to {names} for approval.", names=names)
-    if is_new:
-        return gettext("Your request was sent for approval.")
-    if names:
-        return gettext("Your updated request was sent to {names} for approval.", names=names)
-    return gettext("Your updated request was sent for approval.")
+    return [button]

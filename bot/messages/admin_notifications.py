@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from bot.client.workspaces import Workspace
-from bot.message_views import (
-    digest,
-    webhook_messages,
-)
+from bot.message_views import admin_messages
 from bot.messages.recipients import Recipients, post
 from storage.notifications.admin_notification_data import (
     DigestNotificationData,
@@ -29,9 +26,9 @@ class AdminNotifications:
             notification, data.recipient, workspace
         )
         message = (
-            webhook_messages.disabled(data.webhook)
+            admin_messages.webhook_disabled(data.webhook)
             if data.failing_since is None
-            else webhook_messages.failing(data.webhook, data.failing_since, data.timezone)
+            else admin_messages.webhook_failing(data.webhook, data.failing_since, data.timezone)
         )
         await post(workspace, slack_user_id, message)
         return Outcome(verdict="delivered")
@@ -42,5 +39,7 @@ class AdminNotifications:
         slack_user_id = await self._recipients.slack_user_id(
             notification, data.recipient, workspace
         )
-        await post(workspace, slack_user_id, digest.refused(data.channel, data.because))
+        await post(
+            workspace, slack_user_id, admin_messages.digest_refused(data.channel, data.because)
+        )
         return Outcome(verdict="delivered")

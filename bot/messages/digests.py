@@ -15,6 +15,7 @@ from bot.base.block_kit import Message
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspaces
+from bot.message_views import admin_messages
 from bot.message_views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
@@ -99,9 +100,9 @@ class Digests:
         ts = digest.ts
         if ts is None and digest.absences.out:
             if await _is_shared(workspace.client, digest.channel):
-                _log.warning("slack.digest_not_posted", reason=views.SHARED)
+                _log.warning("slack.digest_not_posted", reason=admin_messages.SHARED)
                 await self._database.write(
-                    digest_attempts.refuse, digest, views.SHARED, now=self._clock()
+                    digest_attempts.refuse, digest, admin_messages.SHARED, now=self._clock()
                 )
                 return
             if not await self._database.write(digest_attempts.begin, digest, sha256):

@@ -15,7 +15,7 @@ from bot.client.workspaces import Workspace
 from bot.interaction import identity
 from bot.interaction.interaction import Interaction
 from bot.interaction.services import Services
-from bot.views.home import tab as views
+from bot.views import home_tab
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
@@ -41,7 +41,7 @@ async def show(interaction: Interaction, by: Caller) -> None:
     """Publish the caller's Home tab. Raises the errors in ``slack_web.FAILURES``."""
     content = await interaction.services.database.read(home.load, by=by, now=interaction.now)
     await interaction.client.views_publish(
-        user_id=interaction.slack_user_id, view=views.view(content)
+        user_id=interaction.slack_user_id, view=home_tab.view(content)
     )
 
 
@@ -132,7 +132,7 @@ class Homes:
         workspace: Workspace | None = await services.workspaces.for_delivery(open_home.team_id)
         if workspace is not None:
             with using_locale(open_home.locale):
-                view = views.view(open_home.home)
+                view = home_tab.view(open_home.home)
             await workspace.client.views_publish(user_id=open_home.slack_user_id, view=view)
         return PAUSE_SECONDS
 

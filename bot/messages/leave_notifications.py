@@ -6,13 +6,7 @@ from dataclasses import replace
 
 from bot.base.block_kit import Message
 from bot.client.workspaces import Workspace
-from bot.message_views import (
-    approver_messages,
-    cover_messages,
-    reminders,
-    requester_messages,
-)
-from bot.message_views import card as cards
+from bot.message_views import absence_messages, approver_messages, cards, requester_messages
 from bot.messages import threads
 from bot.messages.recipients import Recipients, post
 from storage.base.event_values import NotificationEvent
@@ -50,7 +44,7 @@ class LeaveNotifications:
         slack_user_id = await self._recipients.slack_user_id(
             notification, data.recipient, workspace
         )
-        await post(workspace, slack_user_id, reminders.summary(data))
+        await post(workspace, slack_user_id, approver_messages.summary(data))
         return Outcome(verdict="delivered")
 
     async def _card(
@@ -191,7 +185,7 @@ class LeaveNotifications:
         if data.message is not None and await threads.update(
             workspace.client, data.message, cards.message(data.card, workspace.home_url)
         ):
-            again = reminders.reminder(data.card, workspace.home_url)
+            again = approver_messages.reminder(data.card, workspace.home_url)
             reply_ts = await _show_again(data.message, again, workspace)
             return Outcome(verdict="delivered", reply_ts=reply_ts)
         return await self._card(replace(data, message=None), notification, workspace)
@@ -208,7 +202,7 @@ async def _refresh_card(
     content = cards.message(card, home_url)
     asks_again = approver_messages.asks_again(card, notification.event_type)
     if message.reply is not None and not asks_again:
-        await threads.update(client, message.reply, reminders.reminder(card, home_url))
+        await threads.update(client, message.reply, approver_messages.reminder(card, home_url))
     if not await threads.update(client, message, content):
         return None
     sent = _sent(data, message)
@@ -259,7 +253,7 @@ def _sent(data: NotificationData, message: PostedMessage) -> Outcome:
 
 def _cover_sentence(data: NotificationData, notification: Notification) -> str | None:
     request = data.card.request
-    return cover_messages.notification(
+    return absence_messages.cover_sentence(
         data.card,
         notification.event_type,
         notification.user_id,

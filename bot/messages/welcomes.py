@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.client.workspaces import Workspace
-from bot.message_views import welcome as views
+from bot.message_views import admin_messages
 from bot.messages.recipients import NoAccount, post
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
@@ -27,6 +27,6 @@ class Welcomes:
         if slack_user_id is None:
             # The account was unlinked meanwhile.
             raise NoAccount
-        message = views.message(welcome, self.command, self.support_contact)
+        message = admin_messages.welcome_message(welcome, self.command, self.support_contact)
         await post(workspace, slack_user_id, message)
         return Outcome(verdict="delivered")

@@ -9,9 +9,8 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import Values
-from bot.blocks import fields, form_values, layout, text
-from bot.message_views import amendment_lines
-from bot.message_views import card as cards
+from bot.blocks import fields, layout, text, words
+from bot.message_views import cards
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.card_amendments import CardAmendment
@@ -99,13 +98,13 @@ def _what(card: ApprovalCard) -> str:
         "*{requester}*: {leave_type}, {dates}",
         requester=text.name(card.requester.name),
         leave_type=text.name(card.leave_type.name),
-        dates=cards.dates(card.request),
+        dates=words.dates(card.request),
     )
 
 
 def _change(card: ApprovalCard, proposed: CardAmendment) -> str:
-    lines = amendment_lines.of_card(card, proposed)
-    return "\n".join((amendment_lines.heading(card, proposed), *lines))
+    lines = cards.card_differences(card, proposed)
+    return "\n".join((cards.amendment_heading(card, proposed), *lines))
 
 
 def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
@@ -122,7 +121,7 @@ def _form(card: ApprovalCard, callback_id: str, private_metadata: str) -> View:
 
 
 def _decline_title(proposed: CardAmendment | None) -> str:
-    match amendment_lines.kind(None if proposed is None else proposed.amendment):
+    match cards.asked_kind(None if proposed is None else proposed.amendment):
         case "request":
             return gettext("Decline request")
         case "change":
@@ -148,9 +147,9 @@ def _reason() -> Block:
 
 def reason_of(values: Values) -> str | None:
     """The reason in the view's ``state.values``."""
-    return form_values.value(values, ids.REASON)
+    return fields.value_of(values, ids.REASON)
 
 
 def override_reason_of(values: Values) -> str | None:
     """The reason for an exception in the view's ``state.values``."""
-    return form_values.value(values, ids.EXCEPTION_REASON)
+    return fields.value_of(values, ids.EXCEPTION_REASON)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.base import ids
 from bot.base.block_kit import Block
 from bot.base.language import gettext
-from bot.blocks import colleagues, layout, text, words
+from bot.blocks import layout, text, words
 from storage.leave.previews import Preview
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
@@ -50,7 +50,7 @@ def blocks(
         for index, warning in enumerate(warnings)
     ]
     if preview.colleagues or preview.pending_colleagues_count:
-        lines = colleagues.lines(
+        lines = words.colleagues_off(
             preview.colleagues, preview.colleagues_count, preview.pending_colleagues_count
         )
         shown.append(_plain(lines, ids.OFF))

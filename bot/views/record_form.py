@@ -9,13 +9,11 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext
 from bot.base.payloads import ShownView, Values
-from bot.blocks import fields, form_values, layout, text
+from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
-from bot.message_views import answers
-from bot.message_views import card as cards
+from bot.message_views import answers, cards
 from bot.views import request_form, request_values
-from bot.views.form_alerts import Alerts
-from bot.views.request_values import Filled
+from bot.views.request_values import Alerts, Filled
 from storage.base.values import LeaveType, User
 from storage.notifications.approval_cards import ApprovalCard
 from storage.rules.roles import MAX_REASON_LENGTH
@@ -34,8 +32,8 @@ class Entered:
         """The values in a view's ``state.values``."""
         return cls(
             filled=request_values.filled_of(values),
-            user_id=form_values.value(values, ids.PERSON),
-            override_reason=form_values.value(values, ids.EXCEPTION_REASON),
+            user_id=fields.value_of(values, ids.PERSON),
+            override_reason=fields.value_of(values, ids.EXCEPTION_REASON),
         )
 
 
@@ -99,7 +97,7 @@ def done(card: ApprovalCard) -> View:
     """What takes the form's place: the recorded leave, which can be cancelled at once."""
     request = card.request
     result = gettext("Recorded for {name}. They'll get a message.", name=card.requester.name)
-    what = text.cut(f"{card.requester.name}, {cards.dates(request)}", text.MAX_NAME)
+    what = text.cut(f"{card.requester.name}, {words.dates(request)}", text.MAX_NAME)
     blocks = [
         text.paragraph(result),
         text.section(cards.summary(card)),

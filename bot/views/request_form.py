@@ -1,4 +1,4 @@
-"""The request form."""
+"""The request form, and the form of a person who fell ill on leave."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Final
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
-from bot.blocks import fields, text, words
+from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
-from bot.views.form_alerts import NO_ALERTS, Alerts
-from bot.views.request_values import WHOLE, Filled
+from bot.views.request_values import NO_ALERTS, WHOLE, Alerts, Filled
 from storage.base.values import LeaveRequest, LeaveType, User
 from storage.leave.cover.choice import Candidates
 from storage.leave.drafts import MAX_NOTE_LENGTH
@@ -275,3 +274,44 @@ def note(typed: str | None, is_own: bool) -> Block:
         "placeholder": text.plain(readers),
     }
     return field | {"initial_value": typed} if typed else field
+
+
+def interruption_view(
+    request: LeaveRequest, leave_type: LeaveType, offered: Sequence[LeaveType], filled: Filled
+) -> View:
+    """The modal about the leave ``request``. ``offered`` are the types that can replace it."""
+    when = words.dates(request)
+    intro = gettext("Which days of this leave were you ill? You get them back.")
+    return layout.modal(
+        gettext("I fell ill"),
+        [
+            text.section(f"*{text.name(leave_type.name)}*, {when}\n{intro}"),
+            *_replacing_type(offered, filled),
+            fields.field(
+                ids.FIRST_DAY, gettext("First day"), fields.date_picker(filled.start_date)
+            ),
+            fields.field(
+                ids.BEGINS,
+                gettext("Starts"),
+                halves(BEGINS, filled.begins_at_midday),
+            ),
+            fields.field(ids.LAST_DAY, gettext("Last day"), fields.date_picker(filled.end_date)),
+            fields.field(
+                ids.ENDS,
+                gettext("Ends"),
+                halves(ENDS, filled.ends_at_midday),
+            ),
+            fields.field(ids.NOTE, gettext("Note"), note(filled.note, True), is_optional=True),
+        ],
+        ids.INTERRUPTION_FORM,
+        gettext("Save"),
+        gettext("Cancel"),
+        request.id,
+    )
+
+
+def _replacing_type(offered: Sequence[LeaveType], filled: Filled) -> list[Block]:
+    options = [Option(label=leave_type.name, value=leave_type.id) for leave_type in offered]
+    chosen = filled.leave_type_id or offered[0].id
+    menu = fields.select(options, chosen, gettext("Choose a type"))
+    return [fields.field(ids.LEAVE_TYPE, gettext("Leave type"), menu)]

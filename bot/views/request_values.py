@@ -1,4 +1,4 @@
-"""The values of the request form."""
+"""The values of the request form, and alerts about why it cannot be sent yet."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from datetime import date
 from typing import Final
 
 from bot.base import ids
+from bot.base.block_kit import Block
 from bot.base.language import gettext
 from bot.base.payloads import Action, ShownView, Values
-from bot.blocks import form_values
+from bot.blocks import fields, layout
+from bot.blocks.layout import AlertLevel
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.values import LeaveRequest
 from storage.leave.drafts import Draft
@@ -56,7 +58,7 @@ class Filled:
     @property
     def far_ahead_block(self) -> str:
         """The block that confirms this first day and leave type."""
-        return f"{ids.FAR_AHEAD}{form_values.RESET}{self.leave_type_id}.{self.start_date}"
+        return f"{ids.FAR_AHEAD}{fields.RESET}{self.leave_type_id}.{self.start_date}"
 
     @property
     def is_confirmed(self) -> bool:
@@ -69,7 +71,7 @@ class Filled:
     @property
     def last_day_block(self) -> str:
         moves = self.last_day_moves
-        return f"{ids.LAST_DAY}{form_values.RESET}{moves}" if moves else ids.LAST_DAY
+        return f"{ids.LAST_DAY}{fields.RESET}{moves}" if moves else ids.LAST_DAY
 
     @classmethod
     def with_request(cls, request: LeaveRequest) -> Filled:
@@ -101,31 +103,31 @@ class Filled:
 
 def filled_of(values: Values) -> Filled:
     """The values in a view's ``state.values``."""
-    cover = form_values.value(values, ids.COVER)
-    start_date = form_values.date_value(values, ids.FIRST_DAY)
-    end_date = form_values.date_value(values, ids.LAST_DAY)
-    part = form_values.value(values, ids.PART_OF_DAY)
-    begins_at_midday = form_values.value(values, ids.BEGINS) == ids.MIDDAY
-    ends_at_midday = form_values.value(values, ids.ENDS) == ids.MIDDAY
+    cover = fields.value_of(values, ids.COVER)
+    start_date = fields.date_of(values, ids.FIRST_DAY)
+    end_date = fields.date_of(values, ids.LAST_DAY)
+    part = fields.value_of(values, ids.PART_OF_DAY)
+    begins_at_midday = fields.value_of(values, ids.BEGINS) == ids.MIDDAY
+    ends_at_midday = fields.value_of(values, ids.ENDS) == ids.MIDDAY
     if part is not None:
         begins_at_midday = part == ids.AFTERNOON
         # A morning becomes the whole first day once the leave has more days.
         ends_at_midday = part == ids.MORNING and start_date == end_date
     return Filled(
-        leave_type_id=form_values.value(values, ids.LEAVE_TYPE),
+        leave_type_id=fields.value_of(values, ids.LEAVE_TYPE),
         start_date=start_date,
         end_date=end_date,
         begins_at_midday=begins_at_midday,
         ends_at_midday=ends_at_midday,
-        note=form_values.value(values, ids.NOTE),
+        note=fields.value_of(values, ids.NOTE),
         cover_user_id=None if cover == ids.NOTHING else cover,
         last_day_moves=_last_day_moves(values),
         ticked=next(
             (
                 block_id
                 for block_id in values
-                if form_values.field_of(block_id) == ids.FAR_AHEAD
-                and form_values.values({block_id: values[block_id]}, ids.FAR_AHEAD)
+                if fields.field_of(block_id) == ids.FAR_AHEAD
+                and fields.values_of({block_id: values[block_id]}, ids.FAR_AHEAD)
             ),
             None,
         ),
@@ -134,8 +136,8 @@ def filled_of(values: Values) -> Filled:
 
 def _last_day_moves(values: Values) -> int:
     for block_id in values:
-        if form_values.field_of(block_id) == ids.LAST_DAY:
-            moves = block_id.removeprefix(ids.LAST_DAY + form_values.RESET)
+        if fields.field_of(block_id) == ids.LAST_DAY:
+            moves = block_id.removeprefix(ids.LAST_DAY + fields.RESET)
             return int(moves) if moves.isdecimal() else 0
     return 0
 
@@ -145,8 +147,8 @@ def with_selection(values: Values, action: Action) -> Values:
 
     Slack may send a selection with the state of a later view, in which the block has another id.
     """
-    field = form_values.field_of(action.get("block_id", ""))
-    block_id = next((each for each in values if form_values.field_of(each) == field), None)
+    field = fields.field_of(action.get("block_id", ""))
+    block_id = next((each for each in values if fields.field_of(each) == field), None)
     return values if block_id is None else {**values, block_id: {action["action_id"]: action}}
 
 
@@ -159,7 +161,7 @@ def after_selection(view: ShownView, action: Action) -> Filled:
     values = view["state"]["values"]
     selected = action.get("block_id", "")
     filled = filled_of(with_selection(values, action))
-    if form_values.field_of(selected) == ids.LAST_DAY and selected not in values:
+    if fields.field_of(selected) == ids.LAST_DAY and selected not in values:
         # The block with another id keeps its day, so this one gets a new id.
         filled = replace(filled, last_day_moves=filled.last_day_moves + 1)
     first, last = filled.start_date, filled.end_date
@@ -214,7 +216,7 @@ def shown_days(view: ShownView) -> tuple[date | None, date | None]:
 def _shown_day(view: ShownView, block_id: str) -> date | None:
     for block in view.get("blocks", ()):
         shown = block.get("element", {}).get("initial_date")
-        if form_values.field_of(block.get("block_id", "")) == block_id and shown:
+        if fields.field_of(block.get("block_id", "")) == block_id and shown:
             return date.fromisoformat(shown)
     return None
 
@@ -236,3 +238,35 @@ def draft_of(filled: Filled) -> Draft:
             ]
         )
     return draft
+
+
+_MAX_PROBLEMS: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alerts:
+    """``problems`` by field; ``is_sent``: Send was pressed in spite of them."""
+
+    problems: Problems
+    is_sent: bool = False
+
+    def at(self, field: str) -> list[Block]:
+        """The alerts below a field, or of the whole form."""
+        level: AlertLevel = "error" if self.is_sent else "warning"
+        problems = self.problems.get(field, ())[:_MAX_PROBLEMS]
+        return [
+            layout.alert(problem, f"{ids.ALERT}{field}.{index}", level)
+            for index, problem in enumerate(problems)
+        ]
+
+
+NO_ALERTS: Final = Alerts(problems={})
+
+
+def shown_alerts(view: ShownView) -> set[str]:
+    """The sentences in the alerts of a form."""
+    return {
+        block.get("text", {}).get("text", "")
+        for block in view.get("blocks", ())
+        if block.get("block_id", "").startswith(ids.ALERT)
+    }

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from bot.base import ids
-from bot.blocks.calendar_pages import CalendarPage, CalendarScope
+from bot.views.calendar import CalendarPage, CalendarScope
 from storage.access import feeds
 from storage.leave import decisions
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World

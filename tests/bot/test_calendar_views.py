@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.base.language import using_locale
-from bot.blocks.calendar import DAY_COUNT, MAX_PEOPLE
-from bot.blocks.calendar_pages import CalendarPage, CalendarScope
-from bot.message_views import calendar as messages
-from bot.views import calendar as views
+from bot.views import calendar
+from bot.views.calendar import DAY_COUNT, MAX_PEOPLE, CalendarPage, CalendarScope
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from storage.access.wallchart import AWAY, Day, Off, PersonDays, ShownType, Wallchart
 from storage.base.values import Organisation, field_names
@@ -103,7 +101,7 @@ def test_the_calendar_keeps_to_slacks_limits(
     locale: str, chart: Wallchart, page: CalendarPage
 ) -> None:
     with using_locale(locale):
-        message, modal = messages.message(page, chart), views.view(page, chart, "https://x")
+        message, modal = calendar.message(page, chart), calendar.view(page, chart, "https://x")
 
     assert problems_of_message(message["text"], message["blocks"]) == []
     assert len(message["text"]) <= 4_000
@@ -141,7 +139,7 @@ def test_a_day_on_which_everyone_is_off_fits_a_section() -> None:
         pages=1,
     )
 
-    modal = views.view(CalendarPage(scope="team", first_day=FIRST_DAY), chart, None)
+    modal = calendar.view(CalendarPage(scope="team", first_day=FIRST_DAY), chart, None)
 
     assert problems_of_view(modal) == []
     assert str(modal).count("…") == 2 * MAX_PEOPLE

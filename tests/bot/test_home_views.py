@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.views.home import balance as balance_view
-from bot.views.home import tab as views
+from bot.views import home_tab
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
 from storage.base.values import LeaveRequest, Organisation, field_names
@@ -135,7 +134,7 @@ def homes(draw: st.DrawFn) -> Home:
 
 @given(homes())
 def test_home_keeps_to_slacks_limits(home: Home) -> None:
-    view = views.view(home)
+    view = home_tab.view(home)
 
     assert problems_of_view(view) == []
     assert not is_too_large(view)
@@ -143,7 +142,7 @@ def test_home_keeps_to_slacks_limits(home: Home) -> None:
 
 @given(text(3_000))
 def test_users_without_access_get_an_explanation(sentence: str) -> None:
-    assert problems_of_view(views.closed(sentence)) == []
+    assert problems_of_view(home_tab.closed(sentence)) == []
 
 
 @pytest.mark.parametrize(
@@ -162,12 +161,12 @@ def test_users_without_access_get_an_explanation(sentence: str) -> None:
 def test_the_bar_shows_taken_pending_and_remaining_days(
     entitled: int, taken: int, pending: int, expected_bar: str
 ) -> None:
-    assert balance_view.bar(balance(entitled, taken, pending)) == expected_bar
+    assert home_tab.bar(balance(entitled, taken, pending)) == expected_bar
 
 
 @given(st.integers(-500, 1_000), st.integers(0, 1_000), st.integers(0, 1_000))
 def test_the_bar_has_twenty_characters_or_none(entitled: int, taken: int, pending: int) -> None:
-    assert len(balance_view.bar(balance(entitled, taken, pending))) in (0, 20)
+    assert len(home_tab.bar(balance(entitled, taken, pending))) in (0, 20)
 
 
 CURSORS = st.none() | st.text("abcXYZ019_=", min_size=1)

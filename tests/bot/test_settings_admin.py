@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from bot.blocks.week import FIELDS
+from bot.blocks.fields import WEEK_FIELDS
 from storage.access import api_keys
 from storage.admin import organisations, people
 from storage.base.values import Department, LeaveType, Organisation, User
@@ -55,7 +55,7 @@ def search_result(world: World, view: View, action_id: str, typed: str, value: s
 def week_of(days: Sequence[str]) -> dict[str, str]:
     """What is chosen in the menus of a working week."""
     chosen = {f"working_days/{day.partition(':')[0]}": day for day in days}
-    return dict.fromkeys(FIELDS, ids.NOTHING) | chosen
+    return dict.fromkeys(WEEK_FIELDS, ids.NOTHING) | chosen
 
 
 def form_of(world: World, who: str = ADA) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.base.language import available, gettext, locale, using_locale
-from bot.message_views import replies
+from bot.message_views import answers
 from bot.typed.date_order import is_month_first
 from bot.typed.typed_leave import ParsedLeave, ParsingContext, parse
 from storage.base.values import LeaveType, field_names
@@ -563,7 +563,7 @@ def test_a_two_digit_year_is_in_the_21st_century() -> None:
 def test_the_examples_of_the_help_are_understood(slack_locale: str) -> None:
     with using_locale(slack_locale):
         examples = [
-            parsed(gettext(typed), language=locale().language) for typed in replies.EXAMPLES
+            parsed(gettext(typed), language=locale().language) for typed in answers.EXAMPLES
         ]
 
     assert [leave.problems for leave in examples] == [()] * len(examples)

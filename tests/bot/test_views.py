@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.blocks import words
-from bot.message_views import answers, approver_messages, reminders, requester_messages
-from bot.message_views import card as cards
+from bot.message_views import answers, approver_messages, cards, requester_messages
 from bot.message_views.answers import Away, OwnLeave
 from bot.typed import typed_notes
 from bot.typed.problems import Problem, ProblemKind
 from bot.views import decline, live_line, notice, request_form, typed_problems
-from bot.views.form_alerts import Alerts
-from bot.views.request_values import WHOLE, WITH_ALERT, Filled
+from bot.views.request_values import WHOLE, WITH_ALERT, Alerts, Filled
 from playground.loopback.blocks import buttons
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
 from storage.base.calendar_values import Absence
@@ -257,7 +255,7 @@ def test_messages_to_requesters_are_within_limits_and_harmless(
     for other in (
         requester_messages.own_request(card),
         requester_messages.reply(card, event_type),
-        reminders.reminder(card, HOME_URL),
+        approver_messages.reminder(card, HOME_URL),
         approver_messages.reply(card, event_type),
     ):
         if other is not None:

@@ -9,13 +9,11 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.blocks import calendar
-from bot.blocks.calendar_pages import CalendarPage, CalendarScope
 from bot.interaction import identity, modals, typed_context
 from bot.interaction.interaction import Interaction
-from bot.message_views import calendar as messages
 from bot.typed import typed_weeks
-from bot.views import calendar as views
+from bot.views import calendar
+from bot.views.calendar import CalendarPage, CalendarScope
 from storage.access import feeds, wallchart
 from storage.access.wallchart import Wallchart
 from storage.base.clock import end_of_week, local_day
@@ -63,7 +61,7 @@ async def show_typed(interaction: Interaction, typed: str) -> bool:
         _typed_page, scope, when, by=by, now=interaction.now
     )
     if page is not None:
-        await interaction.reply(messages.message(*page))
+        await interaction.reply(calendar.message(*page))
     return page is not None
 
 
@@ -79,7 +77,7 @@ async def open_modal(interaction: Interaction) -> None:
     shown, chart = await interaction.services.database.read(
         _first_page, None, _day_of(interaction.value), by=by, now=interaction.now
     )
-    await interaction.open(views.view(shown, chart, await _web_url(interaction, by)))
+    await interaction.open(calendar.view(shown, chart, await _web_url(interaction, by)))
 
 
 async def turn(interaction: Interaction) -> None:
@@ -94,9 +92,9 @@ async def turn(interaction: Interaction) -> None:
         shown, chart = await database.read(_page, asked, by=by, now=interaction.now)
     if interaction.body.get("view"):
         url = await _web_url(interaction, by)
-        await modals.refresh(interaction, views.view(shown, chart, url))
+        await modals.refresh(interaction, calendar.view(shown, chart, url))
     else:
-        await interaction.refresh(messages.message(shown, chart))
+        await interaction.refresh(calendar.message(shown, chart))
 
 
 async def _web_url(interaction: Interaction, by: Caller) -> str | None:

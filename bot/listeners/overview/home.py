@@ -14,7 +14,7 @@ from bot.listeners import calendar_feeds, request_form
 from bot.listeners.decisions import card_to_decide, not_enough
 from bot.messages import home_tab
 from bot.views import decline
-from bot.views.home import tab as views
+from bot.views import home_tab as views
 from storage.base.errors import DomainError, InsufficientAllowance, InvalidTransition, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Literal
 
 from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
-from bot.blocks import colleagues, layout, request_card, text, words
-from bot.message_views import amendment_lines, told_absence
+from bot.blocks import layout, text, words
+from bot.message_views import absence_messages
 from storage.base.errors import Days
+from storage.base.values import Amendment, LeaveRequest, LeaveType
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.request_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardCover
+from storage.notifications.card_amendments import CardAmendment
 
 
 def message(card: ApprovalCard, home_url: str | None) -> Message:
@@ -26,7 +28,7 @@ def message(card: ApprovalCard, home_url: str | None) -> Message:
     """
     told = card.told
     if told is not None and not (told.sees_request and card.amendment is not None):
-        return told_absence.message(card, told)
+        return absence_messages.told_message(card, told)
     return {"text": _text(card), "blocks": blocks(card, home_url)}
 
 
@@ -35,9 +37,9 @@ def blocks(card: ApprovalCard, home_url: str | None) -> list[Block]:
     request, proposed = card.request, card.open_amendment
     shown = [block(card, _buttons(card))]
     if proposed is not None:
-        shown.append(text.section("\n".join(amendment_lines.of_card(card, proposed))))
+        shown.append(text.section("\n".join(card_differences(card, proposed))))
     if card.is_undecided and card.colleagues_count > 1:
-        lines = colleagues.lines(card.colleagues, card.colleagues_count)
+        lines = words.colleagues_off(card.colleagues, card.colleagues_count)
         shown.append(text.paragraph("\n".join(lines)))
     if card.cover is not None:
         shown.append(text.paragraph("\n".join(_cover_lines(card.cover))))
@@ -64,14 +66,14 @@ def block(card: ApprovalCard, buttons: Sequence[Block] = ()) -> Block:
     """The card block: person and type, dates, the balance, and the first colleague who is off."""
     proposed = card.open_amendment
     off = card.colleagues if card.is_undecided else ()
-    return request_card.block(
+    return layout.request_card(
         requester_name=card.requester.name,
         leave_type_name=(proposed or card).leave_type.name,
-        dates=dates(card.request if proposed is None else proposed.amendment),
+        dates=words.dates(card.request if proposed is None else proposed.amendment),
         half_days=(proposed or card.request).total_half_days,
         facts=facts(card.balances, off, card.colleagues_count),
         buttons=buttons,
-        kind=amendment_lines.kind(None if proposed is None else proposed.amendment),
+        kind=asked_kind(None if proposed is None else proposed.amendment),
     )
 
 
@@ -92,7 +94,7 @@ def facts(
         for balance in balances
     ]
     lines += [_short(balance) for balance in balances if balance.is_short]
-    return [*lines, colleagues.first(off, colleagues_count)] if off else lines
+    return [*lines, words.first_colleague_off(off, colleagues_count)] if off else lines
 
 
 def _short(balance: YearBalance) -> str:
@@ -109,15 +111,12 @@ def _amendment_reason(card: ApprovalCard) -> str | None:
     return None if card.amendment is None else card.amendment.amendment.decision_reason
 
 
-dates: Final = amendment_lines.dates
-
-
 def state(card: ApprovalCard) -> str:
     """The status, by whom and when: ``Approved by Grace, 2 June 2026, 10:05``."""
     request = card.request
     if card.is_undecided:
         return _pending_state(card)
-    ended = amendment_lines.outcome(card)
+    ended = amendment_outcome(card)
     if ended:
         return ended
     at = request.cancelled_at if request.status == "cancelled" else request.decided_at
@@ -208,7 +207,7 @@ def _buttons(card: ApprovalCard) -> list[Block]:
     if card.open_amendment is not None:
         approve, decline = ids.AMENDMENT_APPROVE, ids.AMENDMENT_DECLINE
         value = card.open_amendment.amendment.id
-    return request_card.decision_buttons(approve, decline, value, card.requester.name)
+    return layout.decision_buttons(approve, decline, value, card.requester.name)
 
 
 def _menu(card: ApprovalCard, home_url: str | None) -> Block:
@@ -238,19 +237,19 @@ def _text(card: ApprovalCard) -> str:
 def _colleagues_sentence(card: ApprovalCard) -> list[str]:
     if not card.colleagues or not card.is_undecided:
         return []
-    first = colleagues.first(card.colleagues, card.colleagues_count)
+    first = words.first_colleague_off(card.colleagues, card.colleagues_count)
     return [f"{text.escaped_within(first, 400)}."]
 
 
 def _sentence(card: ApprovalCard) -> str:
     request, proposed = card.request, card.open_amendment
     if proposed is not None:
-        return amendment_lines.sentence(card, proposed)
+        return amendment_sentence(card, proposed)
     return gettext(
         "{requester} requested {leave_type}: {dates}, {amount}.",
         requester=text.name(card.requester.name),
         leave_type=text.name(card.leave_type.name),
-        dates=dates(request),
+        dates=words.dates(request),
         amount=words.amount(request.total_half_days),
     )
 
@@ -259,4 +258,135 @@ def summary(card: ApprovalCard) -> str:
     """Leave type, dates and amount in one line, in mrkdwn."""
     request = card.request
     amount = words.amount(request.total_half_days)
-    return ", ".join((text.name(card.leave_type.name), dates(request), amount))
+    return ", ".join((text.name(card.leave_type.name), words.dates(request), amount))
+
+
+def asked_kind(amendment: Amendment | None) -> Literal["request", "change", "cancellation"]:
+    """What approvers are asked: about a request, if there is no amendment."""
+    if amendment is None:
+        return "request"
+    return "cancellation" if amendment.cancels else "change"
+
+
+def amendment_heading(card: ApprovalCard, proposed: CardAmendment) -> str:
+    if proposed.amendment.cancels:
+        return gettext(
+            "*{requester}* asked to cancel approved *{leave_type}*",
+            requester=text.name(card.requester.name),
+            leave_type=text.name(card.leave_type.name),
+        )
+    return gettext(
+        "*{requester}* asked to change approved *{leave_type}*",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+    )
+
+
+def card_differences(
+    card: ApprovalCard, proposed: CardAmendment, *, is_bold: bool = True
+) -> list[str]:
+    """As ``differences`` of the card's amendment."""
+    return differences(
+        card.request,
+        card.leave_type,
+        proposed.amendment,
+        proposed.leave_type,
+        proposed.total_half_days,
+        is_bold=is_bold,
+    )
+
+
+def differences(
+    request: LeaveRequest,
+    type_before: LeaveType,
+    amendment: Amendment,
+    type_after: LeaveType,
+    half_days_after: int,
+    *,
+    is_bold: bool = True,
+) -> list[str]:
+    """Type, dates and amount, old and new where they differ, in mrkdwn."""
+    pairs = [
+        (words.dates(request), words.dates(amendment)),
+        (words.amount(request.total_half_days), words.amount(half_days_after)),
+    ]
+    if type_before.id != type_after.id:
+        pairs.insert(0, (text.name(type_before.name), text.name(type_after.name)))
+    return [_difference(before, after, is_bold=is_bold) for before, after in pairs]
+
+
+def new_values(
+    request: LeaveRequest,
+    type_before: LeaveType,
+    amendment: Amendment,
+    type_after: LeaveType,
+    half_days_after: int,
+) -> str:
+    """What would be new: type, dates and amount where they differ, in mrkdwn."""
+    pairs = [
+        (type_before.id, type_after.id, text.name(type_after.name)),
+        (words.dates(request), words.dates(amendment), words.dates(amendment)),
+        (request.total_half_days, half_days_after, words.amount(half_days_after)),
+    ]
+    return ", ".join([f"*{shown}*" for before, after, shown in pairs if before != after])
+
+
+def _difference(before: str, after: str, *, is_bold: bool) -> str:
+    if before == after:
+        return before
+    new = f"*{after}*" if is_bold else after
+    return gettext("{before} → {after}", before=before, after=new)
+
+
+def amendment_sentence(card: ApprovalCard, proposed: CardAmendment) -> str:
+    """The whole card in one sentence, for notifications and screen readers."""
+    if proposed.amendment.cancels:
+        return gettext(
+            "{requester} asked to cancel approved {leave_type}: {leave}.",
+            requester=text.name(card.requester.name),
+            leave_type=text.name(card.leave_type.name),
+            leave=", ".join(card_differences(card, proposed, is_bold=False)),
+        )
+    return gettext(
+        "{requester} asked to change approved {leave_type}: {changes}.",
+        requester=text.name(card.requester.name),
+        leave_type=text.name(card.leave_type.name),
+        changes=", ".join(card_differences(card, proposed, is_bold=False)),
+    )
+
+
+def amendment_outcome(card: ApprovalCard) -> str:
+    """How the last amendment ended, if nothing changed since: plain text, or ""."""
+    ended = card.amendment
+    if ended is None or ended.is_open:
+        return ""
+    by = text.cut(ended.ended_by_name or "", text.MAX_NAME)
+    proposed = _proposed(card, ended)
+    match ended.amendment.status:
+        case "declined" if ended.amendment.cancels:
+            what = gettext("Cancellation declined by {name}", name=by)
+        case "withdrawn" if ended.amendment.cancels:
+            what = gettext("Cancellation withdrawn by {name}", name=by)
+        case "approved":
+            what = gettext("Change approved by {name}", name=by)
+        case "declined":
+            what = gettext("Change to {proposed} declined by {name}", proposed=proposed, name=by)
+        case "withdrawn":
+            what = gettext("Change to {proposed} withdrawn by {name}", proposed=proposed, name=by)
+        case _:
+            return ""
+    at = ended.amendment.decided_at
+    return (
+        what
+        if at is None
+        else gettext("{what}, {when}", what=what, when=words.moment(at, card.timezone))
+    )
+
+
+def _proposed(card: ApprovalCard, ended: CardAmendment) -> str:
+    """The type and dates that would have been new, as plain text."""
+    before, after = words.dates(card.request), words.dates(ended.amendment)
+    if card.leave_type.id == ended.leave_type.id:
+        return after
+    leave_type = text.cut(ended.leave_type.name, text.MAX_NAME)
+    return leave_type if after == before else f"{leave_type}, {after}"

@@ -1,4 +1,4 @@
-"""The message to people who are told of leave that was approved at once."""
+"""Messages to colleagues: of leave that was approved at once, and of leave that they cover."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import layout, text, words
-from bot.message_views import amendment_lines
+from storage.base.event_values import NotificationEvent
 from storage.base.values import LeaveRequest
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.told_absences import ToldAbsence, Uncovered
 
 
-def message(card: ApprovalCard, told: ToldAbsence) -> Message:
+def told_message(card: ApprovalCard, told: ToldAbsence) -> Message:
     """Who is off and when, who covers, and whom the person was to cover; no decision is asked."""
     sentence = _sentence(card, told)
     facts = [_facts(card, told)]
@@ -85,7 +85,7 @@ def _when(request: LeaveRequest, today: date) -> str:
 def _facts(card: ApprovalCard, told: ToldAbsence) -> str:
     """The dates with their halves; with the type and the amount if the viewer may see them."""
     request = card.request
-    dates = amendment_lines.dates(request)
+    dates = words.dates(request)
     if not _shows_type(card, told):
         return dates
     amount = words.amount(request.total_half_days)
@@ -93,7 +93,7 @@ def _facts(card: ApprovalCard, told: ToldAbsence) -> str:
 
 
 def _uncovered(leave: Uncovered) -> str:
-    dates = amendment_lines.dates(leave.request)
+    dates = words.dates(leave.request)
     if leave.is_own:
         return gettext("They were to cover for you: {dates}.", dates=dates)
     return gettext(
@@ -102,10 +102,43 @@ def _uncovered(leave: Uncovered) -> str:
 
 
 def _other_cover(leave: Uncovered) -> Block:
-    dates = amendment_lines.dates(leave.request)
+    dates = words.dates(leave.request)
     return layout.button(
         gettext("Choose another cover"),
         ids.OTHER_COVER,
         leave.request.id,
         spoken=gettext("Choose another cover: {dates}", dates=dates),
     )
+
+
+def cover_sentence(
+    card: ApprovalCard,
+    event_type: NotificationEvent,
+    cover_user_id: str,
+    known_days: tuple[date, date],
+) -> str | None:
+    """The DM to a cover, in mrkdwn; None if the request has changed again since.
+
+    ``known_days``: the first and last day that a former cover was told.
+    """
+    request, requester = card.request, text.name(card.requester.name)
+    is_cover = request.status == "approved" and request.cover_user_id == cover_user_id
+    if event_type == "cover.assigned" and is_cover:
+        return gettext(
+            "You're covering for {requester}: {dates}.",
+            requester=requester,
+            dates=words.dates(request),
+        )
+    if event_type == "cover.changed" and is_cover:
+        return gettext(
+            "The days on which you cover for {requester} have changed. They're now {dates}.",
+            requester=requester,
+            dates=words.dates(request),
+        )
+    if event_type == "cover.ended" and not is_cover:
+        return gettext(
+            "You no longer need to cover for {requester}: {dates}.",
+            requester=requester,
+            dates=words.span(*known_days, None, None),
+        )
+    return None

@@ -1,1 +1,0 @@
-"""Forms about approved leave beside the request form."""

@@ -1,1 +1,0 @@
-"""The Home tab, a module for each of its parts; ``tab`` puts them together."""

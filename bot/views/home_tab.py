@@ -1,0 +1,452 @@
+"""The Home tab, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.base import ids
+from bot.base.block_kit import Block, View
+from bot.base.language import gettext, locale, ngettext
+from bot.blocks import layout, text, words
+from bot.message_views import answers, cards
+from bot.views import calendar
+from storage.base.calendar_values import Absence
+from storage.base.values import Amendment, LeaveRequest, LeaveType, User
+from storage.leave.cover.covered import Covered
+from storage.leave.ledgers import Balance
+from storage.rules import holiday_calendar
+from storage.slack.home import MAX_COVERING, Home, Item, ProposedLeave
+from storage.slack.home_pages import PageCursors
+from storage.slack.setup_checklist import MAX_COUNTED, Checklist, Step
+
+# After escaping, the longest note and two names still fit in a section.
+_MAX_NOTE: Final = 200
+
+
+def view(home: Home) -> View:
+    return {
+        "type": "home",
+        "callback_id": ids.HOME,
+        "blocks": [
+            text.section(f"*{text.name(home.organisation.name)}*\n{words.day(home.today)}"),
+            *_pending_approvals(home),
+            *checklist_steps(home.checklist),
+            *balance_rows(home.balances),
+            *_own_leave(home),
+            *covering_list(home.covering),
+            *whos_out(home),
+            _quick_actions(home),
+            *settings_menu(home.user),
+        ],
+    }
+
+
+def closed(sentence: str) -> View:
+    """The Home tab of a person who cannot use Hiatus, with the reason in plain text."""
+    return {
+        "type": "home",
+        "callback_id": ids.HOME,
+        "blocks": [text.paragraph(sentence)],
+    }
+
+
+def _quick_actions(home: Home) -> Block:
+    buttons = [layout.button(gettext("Request leave"), ids.HOME_REQUEST, style="primary")]
+    if home.may_record:
+        buttons.append(layout.button(gettext("Record leave"), ids.HOME_RECORD))
+    return layout.actions(*buttons, layout.button(gettext("Calendar"), ids.CALENDAR))
+
+
+def _pending_approvals(home: Home) -> list[Block]:
+    if not home.waiting.items:
+        return []
+    blocks = [layout.header(gettext("Waiting for your decision"))]
+    for item in home.waiting.items:
+        blocks += _pending_request(item)
+    cursors, cursor = home.cursors, home.waiting.next_cursor
+    return blocks + page_buttons(
+        cursors.waiting,
+        cursor,
+        replace(cursors, waiting=None),
+        replace(cursors, waiting=cursor),
+    )
+
+
+def _pending_request(item: Item) -> list[Block]:
+    """The card of approvers' messages, and below it the cover and the note."""
+    request, proposed = item.request, item.amendment
+    approve, decline, value = ids.HOME_APPROVE, ids.HOME_DECLINE, request.id
+    asked: LeaveRequest | Amendment = request
+    if proposed is not None:
+        approve, decline = ids.HOME_AMENDMENT_APPROVE, ids.HOME_AMENDMENT_DECLINE
+        asked = proposed.counted.amendment
+        value = asked.id
+    shown = [
+        layout.request_card(
+            requester_name=item.person_name,
+            leave_type_name=(proposed or item).leave_type.name,
+            dates=words.dates(asked),
+            half_days=(proposed.counted if proposed else request).total_half_days,
+            facts=cards.facts(item.balances, item.colleagues, item.colleagues_count),
+            buttons=layout.decision_buttons(approve, decline, value, item.person_name),
+            kind=cards.asked_kind(None if proposed is None else proposed.counted.amendment),
+        )
+    ]
+    if proposed is not None:
+        shown.append(text.section("\n".join(cards.differences(*_compared(item, proposed)))))
+    elif item.cover_name:
+        shown.append(
+            text.paragraph(
+                gettext("Covered by {name}", name=text.cut(item.cover_name, text.MAX_NAME))
+            )
+        )
+    if asked.note:
+        # In plain text as on the card, so that Slack does not format user input.
+        note = text.cut(text.one_line(asked.note), _MAX_NOTE)
+        shown.append(text.paragraph(gettext("Note: {note}", note=note)))
+    return shown
+
+
+def _compared(
+    item: Item, proposed: ProposedLeave
+) -> tuple[LeaveRequest, LeaveType, Amendment, LeaveType, int]:
+    """The leave as it is and as it is proposed."""
+    counted = proposed.counted
+    return (
+        item.request,
+        item.leave_type,
+        counted.amendment,
+        proposed.leave_type,
+        counted.total_half_days,
+    )
+
+
+def _own_leave(home: Home) -> list[Block]:
+    blocks = [layout.header(gettext("Your leave"))]
+    if not home.own.items:
+        return [*blocks, text.section(gettext("You have no upcoming leave."))]
+    for item in home.own.items:
+        buttons = _own_buttons(item)
+        if item.can_be_interrupted:
+            buttons.append(_fell_ill(item))
+        blocks += [text.section(_own_line(item)), layout.actions(*buttons)]
+    cursors, cursor = home.cursors, home.own.next_cursor
+    return blocks + page_buttons(
+        cursors.own, cursor, replace(cursors, own=None), replace(cursors, own=cursor)
+    )
+
+
+def _own_line(item: Item) -> str:
+    request = item.request
+    status = gettext("Awaiting a decision") if request.status == "pending" else gettext("Approved")
+    status = _with_cover(status, item)
+    if item.amendment is not None and item.amendment.counted.amendment.cancels:
+        status = gettext("{status}. Cancellation awaiting a decision", status=status)
+    elif item.amendment is not None:
+        changes = cards.new_values(*_compared(item, item.amendment))
+        status = gettext(
+            "{status}. Change awaiting a decision: {changes}", status=status, changes=changes
+        )
+    return (
+        f"*{text.name(item.leave_type.name)}*: {words.dates(request)}, "
+        f"{words.amount(request.total_half_days)}\n{status}"
+    )
+
+
+def _with_cover(line: str, item: Item) -> str:
+    return words.with_cover(line, item.cover_name and text.name(item.cover_name))
+
+
+def _own_buttons(item: Item) -> list[Block]:
+    request, when = item.request, words.dates(item.request)
+    spoken = gettext("Cancel: {dates}", dates=when)
+    cancel = layout.button(gettext("Cancel leave"), ids.HOME_CANCEL, request.id, spoken=spoken)
+    cancel["confirm"] = layout.confirm(
+        gettext("Cancel this leave?"),
+        answers.what_is_cancelled(
+            request, f"{when}.", needs_approval=item.cancel_effect == "amendment"
+        ),
+        gettext("Cancel leave"),
+        gettext("Keep it"),
+    )
+    edit = layout.button(
+        gettext("Edit"), ids.EDIT, request.id, spoken=gettext("Edit {name}", name=when)
+    )
+    if request.status == "approved":
+        spoken = gettext("Change: {dates}", dates=when)
+        edit = layout.button(gettext("Change"), ids.EDIT, request.id, spoken=spoken)
+    amendment = None if item.amendment is None else item.amendment.counted.amendment
+    is_asked = amendment is not None and amendment.cancels
+    cancels = [cancel] if item.cancel_effect is not None and not is_asked else []
+    if amendment is None:
+        return [edit, *cancels]
+    label = gettext("Withdraw change")
+    spoken = gettext("Withdraw the change: {dates}", dates=when)
+    if is_asked:
+        label = gettext("Keep this leave")
+        spoken = gettext("Keep this leave: {dates}", dates=when)
+    withdraw = layout.button(label, ids.HOME_WITHDRAW, amendment.id, spoken=spoken)
+    return [edit, withdraw, *cancels]
+
+
+def _fell_ill(item: Item) -> Block:
+    spoken = gettext("I fell ill: {dates}", dates=words.dates(item.request))
+    return layout.button(gettext("I fell ill"), ids.INTERRUPT, item.request.id, spoken=spoken)
+
+
+def whos_out(home: Home) -> list[Block]:
+    is_team = home.cursors.scope == "team"
+    other = replace(home.cursors, scope="org" if is_team else "team", away=None)
+    switch = layout.button(
+        gettext("Show everyone") if is_team else gettext("Show my team"),
+        ids.HOME_SCOPE,
+        other.packed(),
+    )
+    last_day = words.day(home.last_day)
+    if is_team:
+        who = gettext("Your team, today to {day}", day=last_day)
+    else:
+        who = gettext("Everyone, today to {day}", day=last_day)
+    if home.cursors.away is None:
+        who = f"{who}\n{_today(home)}"
+    shown: list[Block] = [
+        layout.header(gettext("Who's out")),
+        {**text.section(who), "accessory": switch},
+    ]
+    if not home.away.items:
+        return shown
+    shown.append(calendar.table(home.chart))
+    if meanings := calendar.legend(home.chart):
+        shown.append(text.quiet(meanings))
+    shown += _covers(home)
+    cursors, cursor = home.cursors, home.away.next_cursor
+    return shown + page_buttons(
+        cursors.away, cursor, replace(cursors, away=None), replace(cursors, away=cursor)
+    )
+
+
+def _today(home: Home) -> str:
+    """How many people are out today; the table below has their names.
+
+    Only for the first page, which begins with them.
+    """
+    items = home.away.items
+    out = [absence for absence in items if absence.start_date <= home.today]
+    count = len({absence.user_id for absence in out if absence.status != "pending"})
+    if count and len(out) == len(items) and home.away.next_cursor is not None:
+        return gettext("{count} people or more are out today.", count=count)
+    if count:
+        return ngettext("{count} person is out today.", "{count} people are out today.", count)
+    return gettext("No one is out today.") if items else gettext("No one is out.")
+
+
+def _covers(home: Home) -> list[Block]:
+    """Who covers for whom, which the table cannot show."""
+    lines = [_cover_line(absence) for absence in home.away.items if absence.cover_name]
+    return [text.paragraph("\n".join(lines))] if lines else []
+
+
+def _cover_line(absence: Absence) -> str:
+    when = words.dates(absence)
+    who = gettext("You") if absence.is_own else _one_line(absence.person_name)
+    return words.with_cover(f"{who}: {when}", _one_line(absence.cover_name or ""))
+
+
+def _one_line(name: str) -> str:
+    return text.one_line(text.cut(name, text.MAX_NAME))
+
+
+_TAKEN, _PENDING, _LEFT = "█", "▒", "░"
+_BAR_LENGTH: Final = 20
+
+
+def bar(balance: Balance) -> str:
+    """A bar of 20 characters for taken, pending and remaining days; "" without an allowance."""
+    whole = max(balance.entitled_half_days, balance.taken_half_days + balance.pending_half_days)
+    if whole <= 0:
+        return ""
+    taken = round(_BAR_LENGTH * balance.taken_half_days / whole)
+    used = round(_BAR_LENGTH * (balance.taken_half_days + balance.pending_half_days) / whole)
+    return _TAKEN * taken + _PENDING * (used - taken) + _LEFT * (_BAR_LENGTH - used)
+
+
+def balance_rows(balances: Sequence[Balance]) -> list[Block]:
+    shown = [layout.header(gettext("Your balance"))]
+    for balance in balances:
+        shown.append(text.section("\n".join(_balance_lines(balance))))
+        if small_print := _small_print(balance):
+            shown.append(text.quiet(" ".join(small_print)))
+    return shown
+
+
+def _balance_lines(balance: Balance) -> list[str]:
+    summary = ngettext(
+        "{year}: {left} of {entitled} day left",
+        "{year}: {left} of {entitled} days left",
+        words.plural_number(balance.entitled_half_days),
+        year=balance.year.name,
+        left=_number_of_days(balance.remaining_half_days),
+        entitled=_number_of_days(balance.entitled_half_days),
+    )
+    figures = gettext(
+        "Approved: {approved}. Pending: {pending}.",
+        approved=_number_of_days(balance.taken_half_days),
+        pending=_number_of_days(balance.pending_half_days),
+    )
+    progress = bar(balance)
+    return [f"*{summary}*", f"{progress}  {figures}" if progress else figures]
+
+
+def _small_print(balance: Balance) -> list[str]:
+    sentences = []
+    if "/" in balance.year.name:
+        year = words.span(balance.year.first_day, balance.year.last_day)
+        sentences.append(gettext("Leave year: {year}.", year=year))
+    if balance.lapsing_half_days > 0 and balance.lapsing_after is not None:
+        sentences.append(
+            gettext(
+                "Includes {amount} carried over, to use by {day}.",
+                amount=words.amount(balance.lapsing_half_days),
+                day=words.day(balance.lapsing_after),
+            )
+        )
+    return sentences
+
+
+def _number_of_days(half_days: int) -> str:
+    return words.number(half_days / 2)
+
+
+def checklist_steps(checklist: Checklist | None) -> list[Block]:
+    if checklist is None:
+        return []
+    hide = layout.button(gettext("Hide this list"), ids.CHECKLIST_HIDE)
+    hide["confirm"] = layout.confirm(
+        gettext("Hide this list?"),
+        gettext("Admins won't see it again. Everything in it stays in the settings below."),
+        gettext("Hide"),
+        gettext("Keep it"),
+    )
+    return [
+        layout.header(gettext("Set up Hiatus")),
+        text.quiet(gettext("Each step disappears once it's done.")),
+        *(_step(step, checklist) for step in checklist.steps),
+        layout.actions(hide),
+    ]
+
+
+def _step(step: Step, checklist: Checklist) -> Block:
+    title, why, label = _texts(step, checklist)
+    return {
+        **text.section(f"*{title}*\n{why}"),
+        "accessory": layout.button(label, ids.CHECKLIST_STEP, step),
+    }
+
+
+def _texts(step: Step, checklist: Checklist) -> tuple[str, str, str]:
+    """The step's title, its reason and its button."""
+    match step:
+        case "country":
+            country = holiday_calendar.country_name(checklist.country_code, locale())
+            why = gettext(
+                "You have the national holidays of {country}. Some regions have more.",
+                country=country,
+            )
+            return gettext("Public holidays"), why, gettext("Choose a region")
+        case "leave_types":
+            why = gettext("Decide which need approval, use the allowance or are private.")
+            return gettext("Leave types"), why, gettext("Check the leave types")
+        case "people":
+            why = (
+                gettext(
+                    "You're the only one so far. Colleagues join when they first use Hiatus, or "
+                    "you add them."
+                )
+                if checklist.members_join
+                else gettext("You're the only one so far. Colleagues can join once you add them.")
+            )
+            return gettext("People"), why, gettext("Add people")
+        case "managers":
+            return gettext("Managers"), _without_manager(checklist), gettext("Assign managers")
+        case "digest":
+            why = gettext("On days when someone is off, I post a list in the channel.")
+            return gettext("Who's out"), why, gettext("Choose a channel")
+        case "feed":
+            why = gettext("See leave in Google Calendar, Outlook or Apple Calendar.")
+            return gettext("Your calendar"), why, gettext("Add your calendar")
+
+
+def _without_manager(checklist: Checklist) -> str:
+    count = checklist.without_manager
+    if count >= MAX_COUNTED:
+        return gettext(
+            "{count} people or more have no manager, so admins get their requests.", count=count
+        )
+    return ngettext(
+        "{count} person has no manager, so admins get their requests.",
+        "{count} people have no manager, so admins get their requests.",
+        count,
+    )
+
+
+def covering_list(covering: Sequence[Covered]) -> list[Block]:
+    if not covering:
+        return []
+    lines = [f"• {_covering_line(leave)}" for leave in covering[:MAX_COVERING]]
+    if len(covering) > MAX_COVERING:
+        lines.append(gettext("… and more"))
+    return [layout.header(gettext("You're covering for")), text.paragraph("\n".join(lines))]
+
+
+def _covering_line(leave: Covered) -> str:
+    name = text.one_line(text.cut(leave.person_name, text.MAX_NAME))
+    when = words.dates(leave)
+    return f"{name}: {when}"
+
+
+def page_buttons(
+    at: str | None, cursor: str | None, first: PageCursors, following: PageCursors
+) -> list[Block]:
+    buttons = []
+    if at is not None:
+        buttons.append(layout.button(gettext("Back to start"), ids.HOME_FIRST, first.packed()))
+    if cursor is not None:
+        buttons.append(layout.button(gettext("Show more"), ids.HOME_NEXT, following.packed()))
+    return [layout.actions(*buttons)] if buttons else []
+
+
+def settings_menu(user: User) -> list[Block]:
+    yours = (
+        layout.button(gettext("Calendar feeds and wallchart"), ids.FEEDS),
+        layout.button(gettext("API keys"), ids.KEYS),
+    )
+    shown = [layout.header(gettext("Settings"))]
+    if user.role not in ("admin", "owner"):
+        return [*shown, layout.actions(*yours)]
+    return [
+        *shown,
+        *_group(gettext("Yours"), *yours),
+        *_group(
+            gettext("People"),
+            layout.button(gettext("People"), ids.PEOPLE),
+            layout.button(gettext("Departments"), ids.DEPARTMENTS),
+        ),
+        *_group(
+            gettext("Leave"),
+            layout.button(gettext("Leave types"), ids.LEAVE_TYPES),
+            layout.button(gettext("Public holidays"), ids.HOLIDAYS),
+        ),
+        *_group(
+            gettext("Organisation"),
+            layout.button(gettext("Organisation"), ids.ORGANISATION),
+            layout.button(gettext("Digests"), ids.DIGESTS),
+            layout.button(gettext("Display links"), ids.DISPLAY_LINKS),
+            layout.button(gettext("Webhooks"), ids.WEBHOOKS),
+        ),
+    ]
+
+
+def _group(title: str, *buttons: Block) -> list[Block]:
+    return [text.quiet(f"*{title}*"), layout.actions(*buttons)]
