@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from api.webhooks.signatures import sign
+from api.webhooks.webhook_delivery import sign
 from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database

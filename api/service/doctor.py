@@ -15,7 +15,7 @@ import limits
 
 from api.base.redis_windows import RedisUnavailable, RedisWindows
 from api.base.settings import MEMORY_URL, ApiSettings, public_url
-from api.webhooks.public_addresses import is_public
+from api.webhooks.webhook_urls import is_public
 from storage.base.errors import DatabaseUnavailable
 from storage.base.ids import random_bytes
 from storage.cli.doctor.database import count_processes

@@ -6,11 +6,15 @@ The caller decides about retries and storage. Source: Standard Webhooks 1.0.0.
 from __future__ import annotations
 
 import asyncio
+import base64
+import hmac
+import re
 import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
@@ -18,24 +22,23 @@ from typing import Final, Self
 import httpcore
 import httpx
 
-from api.webhooks.name_lookup import PooledResolver, Resolver
-from api.webhooks.outcomes import (
-    MAX_EXCERPT_BYTES,
-    PartialResponse,
-    error_code_of,
-    outcome_of,
-)
-from api.webhooks.signatures import sign
 from api.webhooks.vetted_connections import (
     REUSE_SECONDS,
     ConnectionUse,
+    NameNotResolved,
+    PrivateAddress,
     ResponseTooLong,
+    TLSFailed,
     VettedTransport,
     current_use,
+    parse_raw_response,
 )
-from api.webhooks.webhook_urls import parse_webhook_url
+from api.webhooks.webhook_urls import PooledResolver, Resolver, parse_webhook_url
 from storage.base.errors import InvalidInput
-from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome
+from storage.webhooks.deliveries import SECRET_UNREADABLE, Outcome, Verdict
+
+SECRET_PREFIX: Final = "whsec_"
+MAX_EXCERPT_BYTES: Final = 4_096
 
 _HEADERS: Final = {
     "user-agent": "Hiatus-Webhooks/1",
@@ -51,6 +54,19 @@ _FAILURES: Final = (
     httpx.HTTPError,
     httpx.InvalidURL,
 )
+# Most specific first.
+_ERROR_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (TimeoutError, "timeout"),
+    (httpcore.TimeoutException, "timeout"),
+    (PrivateAddress, "private_address"),
+    (NameNotResolved, "name_not_resolved"),
+    (TLSFailed, "tls_failed"),
+    (httpcore.ConnectError, "connect_failed"),
+    (httpcore.NetworkError, "disconnected"),
+    (httpcore.ProtocolError, "invalid_response"),
+    (httpx.InvalidURL, "invalid_url"),
+)
+_RETRY_AFTER: Final = re.compile(rb"\nretry-after[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,3 +235,90 @@ class Sender:
 @lru_cache(maxsize=1_024)
 def _parsed(url: str, allow_private: bool) -> str:
     return str(parse_webhook_url(url, allow_private=allow_private))
+
+
+class PartialResponse:
+    """The response so far, which is also available after a time-out."""
+
+    def __init__(self) -> None:
+        self.status_code: int | None = None
+        self.retry_after: str | None = None
+        self.body = bytearray()
+
+    def parse(self, received: bytearray) -> None:
+        """Fill in what h11 could not parse, from the first bytes of the response."""
+        if self.status_code is not None:
+            return
+        parsed = parse_raw_response(received)
+        if parsed is None:
+            self.body[:] = received[:MAX_EXCERPT_BYTES]
+            return
+        self.status_code = parsed.status_code
+        self.body[:] = parsed.body[:MAX_EXCERPT_BYTES]
+        if (retry_after := _RETRY_AFTER.search(parsed.head)) is not None:
+            self.retry_after = retry_after[1].decode("latin-1")
+
+
+def error_code_of(failure: Exception, *, has_ended: bool) -> str:
+    """``has_ended``: the endpoint closed the connection."""
+    if has_ended and isinstance(failure, httpcore.ProtocolError):
+        return "disconnected"
+    return next(
+        (code for kind, code in _ERROR_CODES if isinstance(failure, kind)), "request_failed"
+    )
+
+
+def outcome_of(
+    response: PartialResponse, error: str | None, duration_ms: int, now: datetime
+) -> Outcome:
+    status_code = response.status_code
+    verdict: Verdict = "retry"
+    retry_after_seconds = None
+    if error == SECRET_UNREADABLE:
+        verdict = "unsigned"
+    elif status_code == 410:
+        verdict, error = "gone", "bad_status"
+    elif status_code is not None and 200 <= status_code < 300:
+        if error != "timeout":
+            verdict, error = "delivered", None
+    elif status_code is not None:
+        retry_after_seconds = parse_retry_after(response.retry_after, now)
+        if error != "timeout":
+            error = "redirect" if 300 <= status_code < 400 else "bad_status"
+    return Outcome(
+        verdict=verdict,
+        status_code=status_code,
+        error=error,
+        duration_ms=duration_ms,
+        response_excerpt=bytes(response.body),
+        retry_after_seconds=retry_after_seconds,
+        at_least_60_seconds=verdict == "retry" and (error == "timeout" or status_code == 429),
+    )
+
+
+def parse_retry_after(value: str | None, now: datetime) -> int | None:
+    """Seconds to wait, 0 for a past date, None if the header is absent or unreadable.
+
+    Source: RFC 9110, 10.2.3 (seconds or an HTTP date).
+    """
+    text = (value or "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return int(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0, round((until - now).total_seconds()))
+
+
+def sign(webhook_id: str, timestamp_seconds: int, body: bytes, secrets: Sequence[str]) -> str:
+    """The ``webhook-signature`` header: one ``v1,`` signature per secret, space-separated.
+
+    Source: Standard Webhooks, "Signature scheme".
+    """
+    message = f"{webhook_id}.{timestamp_seconds}.".encode() + body
+    keys = [base64.b64decode(secret.removeprefix(SECRET_PREFIX)) for secret in secrets]
+    digests = [hmac.digest(key, message, "sha256") for key in keys]
+    return " ".join("v1," + base64.b64encode(digest).decode() for digest in digests)

@@ -19,9 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from api.webhooks.outcomes import parse_retry_after
-from api.webhooks.signatures import sign
-from api.webhooks.webhook_delivery import Attempt, Sender
+from api.webhooks.webhook_delivery import Attempt, Sender, parse_retry_after, sign
 from api.webhooks.webhook_urls import resolve_and_check
 from storage.base.secrets import new_signing_secret
 from storage.webhooks.deliveries import Outcome

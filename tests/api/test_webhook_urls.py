@@ -14,9 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from api.webhooks.name_lookup import PooledResolver
-from api.webhooks.public_addresses import is_public
-from api.webhooks.webhook_urls import parse_webhook_url, resolve_and_check
+from api.webhooks.webhook_urls import (
+    PooledResolver,
+    is_public,
+    parse_webhook_url,
+    resolve_and_check,
+)
 from storage.base.errors import InvalidInput
 
 PUBLIC_ADDRESSES = [
