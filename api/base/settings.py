@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 import limits
 
-from storage.base import support_contact
-from storage.base.environment import Environment
+from storage.base.environment import Environment, read_support_contact
 
 LogFormat = Literal["json", "console"]
 
@@ -67,7 +66,7 @@ class ApiSettings:
             webhook_ca_file=_ca_file(environment),
             scheduler_on=environment.switch("HIATUS_SCHEDULER", default=True),
             log_format=environment.one_of("LOG_FORMAT", ("json", "console"), "json"),
-            support_contact=support_contact.read(environment),
+            support_contact=read_support_contact(environment),
             trusted_proxies=_trusted_proxies(environment),
         )
 

@@ -28,7 +28,7 @@ from api.website.pages import (
     page,
     slash_route,
 )
-from storage.base import support_contact
+from storage.base.environment import is_email_contact
 
 _TEXTS: Final = STATIC / "website"
 _HEADER: Final = (
@@ -143,6 +143,6 @@ def _contact(words: _Language, website: Website) -> str:
     contact = website.support_contact
     if not contact:
         return ""
-    address = f"mailto:{contact}" if support_contact.is_email(contact) else contact
+    address = f"mailto:{contact}" if is_email_contact(contact) else contact
     link = f'<a href="{html.escape(address)}">{html.escape(contact)}</a>'
     return f"<p>{words.contact} {link}</p>\n"

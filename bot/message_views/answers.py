@@ -11,8 +11,8 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, text, words
-from storage.base import support_contact
 from storage.base.calendar_values import Absence
+from storage.base.environment import is_email_contact
 from storage.base.values import LeaveRequest, LeaveType
 from storage.db.pages import Page
 from storage.leave.ledgers import Balance
@@ -282,7 +282,7 @@ def contact_line(contact: str) -> str:
     if not contact:
         return gettext("Questions or feedback? Ask an admin of your organisation.")
     address = text.escaped(contact)
-    link = f"<mailto:{address}|{address}>" if support_contact.is_email(contact) else f"<{address}>"
+    link = f"<mailto:{address}|{address}>" if is_email_contact(contact) else f"<{address}>"
     return gettext("Questions or feedback? Write to {contact}.", contact=link)
 
 

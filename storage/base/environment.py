@@ -139,3 +139,25 @@ def _unknown(name: str, names: Set[str]) -> str:
     close = get_close_matches(name.upper().removeprefix(_PREFIX), by_end, n=1, cutoff=0.7)
     hint = f" Did you mean {by_end[close[0]]}?" if close else ""
     return f"There is no setting {ascii(name)[1:-1][:100]}: the variable is ignored.{hint}"
+
+
+_SUPPORT_CONTACT: Final = "HIATUS_SUPPORT_CONTACT"
+# What is shown in Slack and in HTML has no characters that either gives a meaning.
+_CONTACT_EMAIL: Final = re.compile(r"[^\s@<>|&\"]+@[^\s@<>|&\"]+")
+_CONTACT_URL: Final = re.compile(r"https?://[^\s<>|\"]+")
+
+
+def read_support_contact(environment: Environment) -> str:
+    """An e-mail address or a URL; "" without one, and after a problem."""
+    contact = environment.text(_SUPPORT_CONTACT)
+    if not contact or is_email_contact(contact) or _CONTACT_URL.fullmatch(contact):
+        return contact
+    environment.problem(
+        f"{_SUPPORT_CONTACT} must be an e-mail address or a URL such as https://example.com/help, "
+        f"not {contact!r}."
+    )
+    return ""
+
+
+def is_email_contact(contact: str) -> bool:
+    return _CONTACT_EMAIL.fullmatch(contact) is not None

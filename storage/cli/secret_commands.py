@@ -11,9 +11,8 @@ from storage.access import reencryption, stored_secrets
 from storage.access.reencryption import Reencrypted
 from storage.base import texts
 from storage.base.environment import Environment
-from storage.base.secret_keys import key_file_in_use, replace_keys
 from storage.base.secrets import new_secret_key
-from storage.base.settings import StorageSettings
+from storage.base.settings import StorageSettings, key_file_in_use, replace_keys
 from storage.cli import console
 from storage.cli.console import Env
 from storage.db.database import Database

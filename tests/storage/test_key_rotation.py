@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from storage.base.secret_keys import replace_keys
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
+from storage.base.settings import replace_keys
 from storage.cli.commands import build_app
 from storage.db.engines import open_database
 from storage.webhooks import webhooks

@@ -14,9 +14,14 @@ import click
 from storage.access import stored_secrets
 from storage.base import texts
 from storage.base.environment import Environment
-from storage.base.secret_keys import SQLITE_PREFIX, secret_key_file, split_keys
 from storage.base.secrets import Secrets
-from storage.base.settings import read_database_timeout, read_database_url
+from storage.base.settings import (
+    SQLITE_PREFIX,
+    read_database_timeout,
+    read_database_url,
+    secret_key_file,
+    split_keys,
+)
 from storage.cli import console
 from storage.cli.console import Clock, Env
 from storage.db.schema import is_known, latest_migration

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from storage.base.errors import DatabaseUnavailable
-from storage.base.secret_keys import SQLITE_PREFIX
 from storage.base.secrets import Secrets
-from storage.base.settings import StorageSettings
+from storage.base.settings import SQLITE_PREFIX, StorageSettings
 from storage.db import engines
 from storage.db.database import Transaction
 
