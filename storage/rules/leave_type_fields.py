@@ -12,7 +12,7 @@ from storage.base import fields, texts
 from storage.base.errors import InvalidInput
 from storage.base.fields import Checked
 
-_NAMES_FILE: Final = Path(__file__).with_suffix(".txt")
+_NAMES_FILE: Final = Path(__file__).with_name("slack_emoji.txt")
 
 
 def is_standard(short_name: str) -> bool:
