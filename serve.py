@@ -31,9 +31,8 @@ from bot.service import operator_commands as bot_commands
 from storage.access import secret_canary
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
-from storage.cli import commands, console, slack_commands
+from storage.cli import commands, console, doctor, slack_commands
 from storage.cli.backups import backup_commands
-from storage.cli.doctor import findings
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, log_newer, migrate
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 
     from api.base.dispatcher import Dispatcher
     from bot.service.app import SlackApp
-    from storage.cli.doctor.findings import Check
+    from storage.cli.doctor import Check
 
 gc.freeze()
 gc.enable()
@@ -368,24 +367,20 @@ def doctor_checks(env: Mapping[str, str]) -> list[Check]:
     """The checks of ``hiatus doctor``, as far as the settings are valid."""
     from api.service import doctor as api_doctor
     from bot.service import doctor as slack_doctor
-    from storage.cli.doctor import database, files
-    from storage.cli.doctor.reading import Reader
 
     environment = Environment({**env, "BASE_URL": public_url(env)})
-    reader = Reader(settings=StorageSettings.read(environment, creates_key=False))
+    reader = doctor.Reader(settings=StorageSettings.read(environment, creates_key=False))
     api, slack = ApiSettings.read(environment), SlackSettings.read(environment)
     has_bot = slack is not None and slack.app_token is not None
     return [
-        findings.settings_check(
+        doctor.settings_check(
             environment.problems,
             partial(api_doctor.contradictions, env, api, reader, has_bot=has_bot),
             partial(slack_doctor.contradictions, slack),
         ),
-        *database.checks(reader, utc_now),
-        *files.checks(reader, env),
-        *api_doctor.redis_checks(api),
-        api_doctor.base_url_check(env, api),
-        *slack_doctor.checks(slack, reader, utc_now),
+        *doctor.checks(reader, env, utc_now()),
+        *api_doctor.checks(env, api),
+        *slack_doctor.checks(slack, reader),
     ]
 
 
@@ -409,7 +404,7 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     bot_commands.add_to(slack_commands.add_to(app, env, utc_now), env)
     app.add_command(serve_command(env))
     app.add_command(bot_command(env))
-    app.add_command(findings.command(partial(doctor_checks, env)))
+    app.add_command(doctor.command(partial(doctor_checks, env)))
     return app
 
 

@@ -1,12 +1,8 @@
-"""What ``hiatus doctor`` checks of Slack: tokens, scopes, its clock, and the settings."""
+"""What ``hiatus doctor`` checks of Slack: tokens, their scopes, and the settings."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Final
 
@@ -15,94 +11,78 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.service.manifest import SCOPES
-from storage.base.errors import DatabaseUnavailable
-from storage.cli.doctor.findings import (
+from storage.cli.doctor import (
     Check,
     Finding,
-    clock_finding,
+    Reader,
     failed,
     leads_to_this_machine,
     ok,
     warning,
 )
-from storage.cli.doctor.reading import Reader
 from storage.db.database import Transaction
 from storage.slack import slack_installations
 
 # The newest installations; more would only repeat what they tell.
 MAX_WORKSPACES: Final = 20
-SLACK_SECONDS: Final = 20.0
+_SLACK_SECONDS: Final = 20.0
 _AT_ONCE: Final = 5
 _SUBJECT: Final = "Slack"
 
-Clock = Callable[[], datetime]
+# What is wrong with a token, and whether another one is needed.
+_Problem = tuple[str, bool]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Answer:
-    """What Slack says of one token; ``failure`` is None if it accepts the token."""
-
-    failure: Exception | None
-    missing: tuple[str, ...] = ()
-    at: datetime | None = None
-
-
-def checks(settings: SlackSettings | None, reader: Reader, clock: Clock) -> list[Check]:
+def checks(settings: SlackSettings | None, reader: Reader) -> list[Check]:
     """The checks of Slack; a sentence if it is not set up."""
     if settings is None:
         text = "is not set up: Hiatus serves REST, calendars and webhooks only"
         return [Check(subject=_SUBJECT, look=partial(ok, _SUBJECT, text))]
     look = partial(_workspaces, settings, reader) if settings.is_oauth else partial(_bot, settings)
-    found = [Check(subject=_SUBJECT, look=partial(look, clock), seconds=SLACK_SECONDS)]
+    found = [Check(subject=_SUBJECT, look=look, seconds=_SLACK_SECONDS)]
     if settings.app_token is not None:
         app = partial(_app, settings, settings.app_token)
-        found.append(Check(subject="Socket Mode", look=app, seconds=SLACK_SECONDS))
+        found.append(Check(subject="Socket Mode", look=app, seconds=_SLACK_SECONDS))
     return found
 
 
-def _bot(settings: SlackSettings, clock: Clock) -> list[Finding]:
+def _bot(settings: SlackSettings) -> list[Finding]:
     """The one workspace of the bot token."""
     if settings.bot_token is None:
         return warning(_SUBJECT, "not checked, because HIATUS_SLACK_BOT_TOKEN is missing")
-    [answer] = asyncio.run(_ask(settings, [settings.bot_token]))
-    if answer.failure is not None:
-        if slack_web.error_code(answer.failure) in slack_web.TOKEN_REFUSED:
-            text = (
-                f"does not accept the token ({_reason(answer.failure)}): set "
-                "HIATUS_SLACK_BOT_TOKEN to the one that the app's page shows"
-            )
-            return failed(_SUBJECT, text)
-        return failed(_SUBJECT, _not_reached(answer.failure))
-    if answer.missing:
-        text = (
-            f"the token lacks {', '.join(answer.missing)}: give the app the manifest that `hiatus "
-            "slack manifest` prints, and install it again"
+    [problem] = asyncio.run(_problems_of(settings, [settings.bot_token]))
+    if problem is None:
+        return ok(_SUBJECT, "accepts the token, which has every scope of the manifest")
+    text, is_refused = problem
+    if is_refused:
+        text += (
+            ": install the app with the manifest that `hiatus slack manifest` prints, and set "
+            "HIATUS_SLACK_BOT_TOKEN to the token that its page shows"
         )
-        return [*failed(_SUBJECT, text), *_clock([answer], clock)]
-    text = "accepts the token, which has every scope of the manifest"
-    return [*ok(_SUBJECT, text), *_clock([answer], clock)]
+    return failed(_SUBJECT, text)
 
 
-def _workspaces(settings: SlackSettings, reader: Reader, clock: Clock) -> list[Finding]:
+def _workspaces(settings: SlackSettings, reader: Reader) -> list[Finding]:
     """The newest of the workspaces that installed the app."""
-    try:
-        team_ids = reader.read(slack_installations.team_ids, limit=MAX_WORKSPACES)
-        tokens = {team_id: reader.read(_token, team_id) for team_id in team_ids}
-    except DatabaseUnavailable:
-        return warning(_SUBJECT, "not checked, because the database cannot be read")
+    tokens = {
+        team_id: reader.read(_token, team_id)
+        for team_id in reader.read(slack_installations.team_ids, limit=MAX_WORKSPACES)
+    }
     if not tokens:
         return ok(_SUBJECT, "no workspace has installed the app yet, from /slack/install")
-    readable = {team_id: token for team_id, token in tokens.items() if token is not None}
-    answers = asyncio.run(_ask(settings, [*readable.values()]))
-    of_team = dict(zip(readable, answers, strict=True))
-    found: list[Finding] = []
-    for team_id in team_ids:
-        found += _about(team_id, of_team.get(team_id))
+    problems = asyncio.run(_problems_of(settings, list(tokens.values())))
+    found = [
+        finding
+        for team_id, problem in zip(tokens, problems, strict=True)
+        if problem is not None
+        for finding in warning(
+            _SUBJECT,
+            f"{team_id}: {problem[0]}. Its admins can install the app again from /slack/install",
+        )
+    ]
     accepted = len(tokens) - len(found)
-    if accepted:
-        text = f"accepts the tokens of {accepted} of the {len(tokens)} newest workspaces"
-        found = [*ok(_SUBJECT, text), *found]
-    return [*found, *_clock(answers, clock)]
+    text = f"accepts the tokens of {accepted} of the {len(tokens)} newest workspaces"
+    return [*(ok(_SUBJECT, text) if accepted else []), *found]
 
 
 def _token(tx: Transaction, team_id: str) -> str | None:
@@ -114,26 +94,32 @@ def _token(tx: Transaction, team_id: str) -> str | None:
     return installation.bot_token if installation is not None else None
 
 
-def _about(team_id: str, answer: _Answer | None) -> list[Finding]:
-    """What is wrong with one of many workspaces; nothing if all is well."""
-    if answer is None:
-        text = f"{team_id}: its token cannot be decrypted. Restore the keys, or install again"
-        return failed(_SUBJECT, text)
-    if answer.failure is not None:
-        if slack_web.error_code(answer.failure) in slack_web.TOKEN_REFUSED:
-            text = (
-                f"{team_id}: its token is refused ({_reason(answer.failure)}). Its admins can "
-                "install the app again from /slack/install"
-            )
-            return warning(_SUBJECT, text)
-        return failed(_SUBJECT, f"{team_id}: {_not_reached(answer.failure)}")
-    if answer.missing:
-        text = (
-            f"{team_id}: its token lacks {', '.join(answer.missing)}. Its admins can install the "
-            "app again from /slack/install"
-        )
-        return warning(_SUBJECT, text)
-    return []
+async def _problems_of(settings: SlackSettings, tokens: list[str | None]) -> list[_Problem | None]:
+    """What is wrong with each token, after a few calls of auth.test at once."""
+    template = slack_web.new_client(settings, None)
+    at_once = asyncio.Semaphore(_AT_ONCE)
+
+    async def ask(token: str | None) -> _Problem | None:
+        if token is None:
+            return "its token cannot be decrypted", True
+        async with at_once:
+            return await _problem_of(slack_web.with_token(template, token))
+
+    async with slack_web.connected(template):
+        return await asyncio.gather(*map(ask, tokens))
+
+
+async def _problem_of(client: AsyncWebClient) -> _Problem | None:
+    try:
+        response = await client.auth_test()
+    except slack_web.FAILURES as failure:
+        if slack_web.error_code(failure) in slack_web.TOKEN_REFUSED:
+            return f"Slack does not accept its token ({_reason(failure)})", True
+        return _not_reached(failure), False
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
+    missing = [scope for scope in SCOPES if scope not in granted]
+    return (f"its token lacks {', '.join(missing)}", True) if missing else None
 
 
 def _app(settings: SlackSettings, app_token: str) -> list[Finding]:
@@ -151,36 +137,6 @@ def _app(settings: SlackSettings, app_token: str) -> list[Finding]:
     return failed(subject, text)
 
 
-def _clock(answers: Sequence[_Answer], clock: Clock) -> list[Finding]:
-    now = clock()
-    slack_times = [answer.at for answer in answers if answer.at is not None]
-    return clock_finding("Slack", now - max(slack_times)) if slack_times else []
-
-
-async def _ask(settings: SlackSettings, tokens: Sequence[str]) -> list[_Answer]:
-    """Call auth.test with each token, a few at once."""
-    template = slack_web.new_client(settings, None)
-    at_once = asyncio.Semaphore(_AT_ONCE)
-
-    async def ask(token: str) -> _Answer:
-        async with at_once:
-            return await _test(slack_web.with_token(template, token))
-
-    async with slack_web.connected(template):
-        return await asyncio.gather(*map(ask, tokens))
-
-
-async def _test(client: AsyncWebClient) -> _Answer:
-    try:
-        response = await client.auth_test()
-    except slack_web.FAILURES as failure:
-        return _Answer(failure=failure)
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
-    missing = tuple(scope for scope in SCOPES if scope not in granted)
-    return _Answer(failure=None, missing=missing, at=_date(headers.get("date", "")))
-
-
 async def _open_connection(settings: SlackSettings, app_token: str) -> Exception | None:
     """Ask for the URL of a connection, without opening it; how Slack refused, or None."""
     client = slack_web.new_client(settings, None)
@@ -192,15 +148,6 @@ async def _open_connection(settings: SlackSettings, app_token: str) -> Exception
     return None
 
 
-def _date(header: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    # None for a date whose time zone is unknown.
-    return date if date.tzinfo is not None else None
-
-
 def _reason(failure: Exception) -> str:
     """Slack's error code in a form that is safe to print."""
     code = slack_web.error_code(failure) or ""
@@ -209,26 +156,25 @@ def _reason(failure: Exception) -> str:
 
 def _not_reached(failure: Exception) -> str:
     code = _reason(failure) if slack_web.error_code(failure) else type(failure).__name__
-    return f"did not answer as expected ({code}): check the network and https://slack-status.com"
+    return (
+        f"Slack did not answer as expected ({code}): check the network and https://slack-status.com"
+    )
 
 
 def contradictions(settings: SlackSettings | None) -> list[Finding]:
     """Valid settings that contradict each other."""
     if settings is None:
         return []
-    base_url = settings.base_url
-    if base_url.startswith("https://") and not leads_to_this_machine(base_url):
+    is_reachable = settings.base_url.startswith("https://") and not leads_to_this_machine(
+        settings.base_url
+    )
+    needs_it = settings.is_oauth or (
+        settings.signing_secret is not None and settings.app_token is None
+    )
+    if is_reachable or not needs_it:
         return []
-    if settings.is_oauth:
-        return warning(
-            "settings",
-            "HIATUS_SLACK_CLIENT_ID with a BASE_URL that is not a public https:// address: Slack "
-            "cannot send people who install the app back to it. Set BASE_URL",
-        )
-    if settings.signing_secret is not None and settings.app_token is None:
-        return warning(
-            "settings",
-            "HIATUS_SLACK_SIGNING_SECRET with a BASE_URL that is not a public https:// address: "
-            "Slack cannot send events to it. Set BASE_URL, or use Socket Mode",
-        )
-    return []
+    return warning(
+        "settings",
+        "BASE_URL is not a public https:// address: Slack can neither send events to it nor lead "
+        "people back who install the app. Set BASE_URL, or use Socket Mode",
+    )

@@ -84,15 +84,6 @@ def has_other_active_owner(tx: Transaction, organisation_id: str, user_id: str) 
     return any(owner_id != user_id for (owner_id,) in owners)
 
 
-def with_old_email_keys(tx: Transaction) -> list[str]:
-    """The ids of the people, of any organisation, whose key is not that of their address.
-
-    Another person of theirs had it when keys changed (migration 0014). None is archived.
-    """
-    people = tx.all(_other_addresses)
-    return [user_id for user_id, email, key in people if texts.email_key(email) != key]
-
-
 def pattern_of_records(word: str) -> str:
     """For LIKE: employment records other than today's that have this id or country code."""
     return f'%"{word}"%'
@@ -183,17 +174,6 @@ def of_emails(organisation_id: Param[str], email_keys: Param[list[str]]) -> Sele
     """The people with one of these keys of addresses, as whole rows."""
     return UserRow.select(*rows.USER).where(
         UserRow.organisation_id == organisation_id, any_of(UserRow.email_key, email_keys)
-    )
-
-
-@compiled_per_engine
-def _other_addresses(engine: Engine) -> Select:
-    """The people whose address has letters other than English ones."""
-    is_other = SQL("email GLOB '*[^ -~]*'" if engine == "sqlite" else "email ~ '[^ -~]'")
-    return (
-        UserRow.select(UserRow.id, UserRow.email, UserRow.email_key)
-        .where(UserRow.status != "archived", is_other)
-        .order_by(UserRow.id)
     )
 
 

@@ -5,27 +5,23 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-import serve
 from storage.access import secret_canary
 from storage.base.secrets import Secrets, new_secret_key
 from storage.base.settings import StorageSettings
-from storage.cli.doctor import database as database_checks
-from storage.cli.doctor import files
-from storage.cli.doctor.findings import Check, Finding, ok, run
-from storage.cli.doctor.reading import Reader
+from storage.cli import doctor
+from storage.cli.doctor import Check, Finding, Reader, ok, run
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.tables import DigestRow
 from storage.events import notification_outbox
 from tests import outside
-from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation
+from tests.builders import NOW, a_request, a_webhook, an_organisation
 
 KEY, OTHER = new_secret_key(), new_secret_key()
 LATE, STUCK = NOW + timedelta(minutes=4), NOW + timedelta(hours=2)
@@ -35,11 +31,9 @@ def reader_of(url: str, *keys: str) -> Reader:
     return Reader(settings=StorageSettings(database_url=url, secret_keys=keys or (KEY,)))
 
 
-def findings_of(
-    url: str, *keys: str, clock: Callable[[], datetime] = lambda: NOW
-) -> dict[str, tuple[str, str]]:
+def findings_of(url: str, *keys: str, now: datetime = NOW) -> dict[str, tuple[str, str]]:
     """The state and the text of each check of the database."""
-    findings = run(database_checks.checks(reader_of(url, *keys), clock))
+    findings = run(doctor.checks(reader_of(url, *keys), {}, now))
     return {finding.subject: (finding.state, finding.text) for finding in findings}
 
 
@@ -51,10 +45,9 @@ def a_started_database(url: str, *keys: str) -> None:
 def test_a_migrated_database_that_is_in_order_has_no_finding(database_url: str) -> None:
     a_started_database(database_url, KEY)
 
-    findings = findings_of(database_url, clock=serve.utc_now)
+    findings = findings_of(database_url)
 
     assert {state for state, _ in findings.values()} == {"ok"}
-    assert ("clock" in findings) == database_url.startswith("postgresql")
 
 
 def test_the_checks_change_neither_the_file_nor_its_folder(sqlite_url: str, tmp_path: Path) -> None:
@@ -174,49 +167,14 @@ def test_an_incomplete_rotation_of_keys_is_a_warning(database_url: str) -> None:
     assert "hiatus secrets rotate" in text
 
 
-def test_people_whose_addresses_count_as_equal_are_named(
-    database: Database, database_url: str
-) -> None:
-    acme = an_organisation(database)
-    a_person(database, acme, email="ada@x.example")
-    wide = a_person(database, acme, email="other@x.example")
-    address = "\uff41da@x.example"
-    outside.run(
-        database_url,
-        f"UPDATE users SET email = '{address}', email_key = '{address}' WHERE id = '{wide.id}'",
-    )
-
-    state, text = findings_of(database_url)["addresses"]
-
-    assert state == "warning"
-    assert wide.id in text
-
-
 def test_a_lost_key_file_is_a_failure_and_is_not_created(sqlite_url: str, tmp_path: Path) -> None:
     a_started_database(sqlite_url, KEY)
     reader = Reader(settings=StorageSettings(database_url=sqlite_url, secret_keys=()))
 
-    states = {one.subject: one.state for one in run(database_checks.checks(reader, lambda: NOW))}
+    states = {one.subject: one.state for one in run(doctor.checks(reader, {}, NOW))}
 
     assert states["secret keys"] == "failed"
     assert not (tmp_path / "hiatus.db.key").exists()
-
-
-@pytest.mark.parametrize(
-    ("difference", "state"),
-    [
-        (timedelta(), "ok"),
-        (timedelta(seconds=20), "warning"),
-        (timedelta(seconds=-20), "warning"),
-        (timedelta(minutes=5), "failed"),
-    ],
-)
-def test_a_clock_is_compared_with_that_of_the_database_server(
-    postgres_url: str, difference: timedelta, state: str
-) -> None:
-    findings = findings_of(postgres_url, clock=lambda: serve.utc_now() + difference)
-
-    assert findings["clock"][0] == state
 
 
 def with_everything_due(database: Database) -> None:
@@ -240,7 +198,7 @@ def test_queues_are_late_by_their_oldest_due_item(
 ) -> None:
     with_everything_due(database)
 
-    findings = findings_of(database_url, clock=lambda: now)
+    findings = findings_of(database_url, now=now)
 
     queues = ("webhooks", "messages", "digests")
     assert [findings[queue][0] for queue in queues] == [state] * 3
@@ -255,7 +213,7 @@ def test_late_deliveries_to_a_failing_endpoint_alone_name_the_endpoint(
     outside.run(database_url, "UPDATE webhooks SET failing_since_at = 1")
     ((webhook_id,),) = outside.rows(database_url, "SELECT id FROM webhooks")
 
-    state, text = findings_of(database_url, clock=lambda: STUCK)["webhooks"]
+    state, text = findings_of(database_url, now=STUCK)["webhooks"]
 
     assert state == "warning"
     assert str(webhook_id) in text
@@ -271,7 +229,7 @@ def test_a_healthy_endpoint_with_late_deliveries_needs_a_process_that_delivers(
     a_request(database, acme, acme.owner)
     outside.run(database_url, "UPDATE webhooks SET failing_since_at = 1 WHERE url LIKE '%/failing'")
 
-    state, text = findings_of(database_url, clock=lambda: STUCK)["webhooks"]
+    state, text = findings_of(database_url, now=STUCK)["webhooks"]
 
     assert state == "failed"
     assert "HIATUS_SCHEDULER=on" in text
@@ -287,56 +245,22 @@ def test_a_queue_is_judged_by_its_own_items(
     with_everything_due(database)
     outside.run(database_url, f"UPDATE {table} SET due_at = due_at * 2")
 
-    findings = findings_of(database_url, clock=lambda: STUCK)
+    findings = findings_of(database_url, now=STUCK)
 
     late = {name for name in ("webhooks", "messages", "digests") if findings[name][0] == "failed"}
     assert late == {"webhooks", "messages", "digests"} - {queue}
 
 
-def test_a_large_table_of_postgresql_needs_statistics(postgres_url: str) -> None:
-    a_started_database(postgres_url, KEY)
-    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050)"
-    outside.run(
-        postgres_url,
-        "INSERT INTO slack_events (event_id, received_at) "
-        f"{numbers} SELECT CAST(i AS TEXT), i FROM n",
-    )
-    deadline = time.monotonic() + 10
-
-    # PostgreSQL counts changes a moment after the commit.
-    finding = findings_of(postgres_url)["statistics"]
-    while finding[0] == "ok" and time.monotonic() < deadline:
-        finding = findings_of(postgres_url)["statistics"]
-    assert finding[0] == "warning"
-    assert "slack_events" in finding[1]
-
-    outside.run(postgres_url, "ANALYZE")
-    while finding[0] != "ok" and time.monotonic() < deadline:
-        finding = findings_of(postgres_url)["statistics"]
-    assert finding[0] == "ok"
-
-
-def test_sqlite_needs_to_have_no_statistics(sqlite_url: str) -> None:
-    a_started_database(sqlite_url, KEY)
-    without = findings_of(sqlite_url)["statistics"]
-    outside.run(sqlite_url, "ANALYZE")
-
-    status, text = findings_of(sqlite_url)["statistics"]
-
-    assert without[0] == "ok"
-    assert (status, "hiatus migrate" in text) == ("warning", True)
-
-
 def test_space_for_less_than_a_copy_is_a_warning_and_none_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "hiatus.db"
     path.touch()
-    assert files.disk(path)[0].state == "ok"
+    assert doctor.disk(path)[0].state == "ok"
 
     # A file with a hole takes no space.
     os.truncate(path, 4 << 40)
 
-    assert files.disk(path)[0].state == "warning"
-    assert files.disk(path, full_bytes=1 << 60)[0].state == "failed"
+    assert doctor.disk(path)[0].state == "warning"
+    assert doctor.disk(path, full_bytes=1 << 60)[0].state == "failed"
 
 
 def test_files_that_other_users_can_read_are_named_with_the_cure(tmp_path: Path) -> None:
@@ -346,7 +270,7 @@ def test_files_that_other_users_can_read_are_named_with_the_cure(tmp_path: Path)
     reader = reader_of(f"sqlite:///{path}")
 
     def found() -> Finding:
-        return [*run(files.checks(reader, {}))][-1]
+        return [*run(doctor.checks(reader, {}, NOW))][-1]
 
     assert found().state == "ok"
 
@@ -365,7 +289,7 @@ def test_a_file_with_a_setting_that_every_user_can_read_is_a_failure(
     keys.touch(0o644)
     reader = reader_of("postgresql://hiatus@127.0.0.1:1/hiatus")
 
-    [found] = run(files.checks(reader, {name: str(keys)}))
+    [*_, found] = run(doctor.checks(reader, {name: str(keys)}, NOW))
 
     assert (found.state, str(keys) in found.text) == ("failed", True)
 

@@ -25,7 +25,6 @@ from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooN
 from storage.db.database import Database
 from storage.db.migrations.history import number_of
 from storage.db.schema import MIGRATIONS, check_schema, check_schema_again, migrate
-from storage.directory import people_rows
 from tests import outside, postgres
 from tests.builders import NOW, a_person, an_organisation
 from tests.schemas import schema_of
@@ -374,7 +373,6 @@ def test_addresses_get_the_keys_by_which_they_are_compared_now(
     stored = outside.rows(database_url, "SELECT id, email, email_key FROM users")
     keys = {str(user_id): (email, key) for user_id, email, key in stored}
     assert [keys[user_id] for user_id in ids] == [(email, key) for _, _, email, key in people]
-    assert database.read_now(people_rows.with_old_email_keys) == [ids[1], ids[6]]
 
 
 def test_migrate_drops_the_statistics_of_sqlite(sqlite_url: str) -> None:
