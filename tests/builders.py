@@ -14,8 +14,7 @@ from typing import Any
 from storage.access import feed_owners, feeds
 from storage.access.feed_owners import FeedOwner
 from storage.admin import departments, organisation_settings, organisations, people, people_status
-from storage.admin.effects import Effects
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
 from storage.base.event_values import AuditEntry, Webhook
 from storage.base.values import (
@@ -36,10 +35,10 @@ from storage.db.pages import PageOf
 from storage.db.tables import WebhookRow
 from storage.directory import people_changes
 from storage.directory.slack_matching import SlackProfile
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.slack.workspace_matching import NewInstallation
+from storage.slack.slack_workspaces import NewInstallation
 from storage.webhooks import webhooks
 
 # A Monday.
@@ -247,7 +246,7 @@ def a_webhook(
 
 def audit_entries(database: Database, by: Caller, **filters: Any) -> list[AuditEntry]:
     """The newest 100, newest first."""
-    return database.read_now(audit_log.entries, PageOf(limit=100), by=by, **filters).items
+    return database.read_now(audit.entries, PageOf(limit=100), by=by, **filters).items
 
 
 def signing_secrets(

@@ -12,15 +12,19 @@ from storage.access.idempotency import (
     IdempotencyInProgress,
     IdempotencyKeyReused,
 )
-from storage.admin import channel_digests, people_checks, people_status
-from storage.admin.employment import dated_records, effective
-from storage.admin.holidays import holiday_overrides, holiday_set_removal
+from storage.admin import (
+    channel_digests,
+    employment_records,
+    holiday_overrides,
+    holiday_set_changes,
+    people_status,
+)
 from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.cli import people_file, people_import
 from storage.directory import people_changes
 from storage.leave import adjustments, decisions, leave_types
-from storage.slack import join_policy, workspace_matching
+from storage.slack import join_policy, slack_workspaces
 from storage.webhooks import delivery_log, webhooks
 
 _LEAVE_ID: Final = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
@@ -123,7 +127,7 @@ EXPLAINED: Final = (
         "person.",
     ),
     Explained(
-        example=workspace_matching.NotLinked(
+        example=slack_workspaces.NotLinked(
             "An administrator can link it with `hiatus slack link`."
         ),
         meaning="While installing the Slack app: an existing organisation may be meant, but "
@@ -197,24 +201,24 @@ EXPLAINED: Final = (
         cure="Move what uses it, then delete it.",
     ),
     Explained(
-        example=holiday_set_removal.HolidaySetInUse(
+        example=holiday_set_changes.HolidaySetInUse(
             "The public holidays of GB still apply to people (3)."
         ),
         meaning="The organisation, or a person who is not archived, has these public holidays.",
         cure="Give them another country code first, then delete the set.",
     ),
     Explained(
-        example=dated_records.EmploymentRecordExists(date(2026, 6, 1)),
+        example=employment_records.EmploymentRecordExists(date(2026, 6, 1)),
         meaning="Each of a person's employment records begins on a day of its own.",
         cure="Change the record of that day, or choose another day.",
     ),
     Explained(
-        example=dated_records.FirstEmploymentRecord(),
+        example=employment_records.FirstEmploymentRecord(),
         meaning="A person always has a first employment record.",
         cure="Change it, or delete a later one.",
     ),
     Explained(
-        example=effective.TooManyRecords(),
+        example=employment_records.TooManyRecords(),
         meaning="A person can have at most 100 employment records.",
         cure="Delete records that no longer matter.",
     ),
@@ -253,7 +257,7 @@ EXPLAINED: Final = (
         "them.",
     ),
     Explained(
-        example=people_checks.UserArchived(),
+        example=people_status.UserArchived(),
         meaning="An archived person is kept for the record and cannot be changed.",
         cure="Restore the person first (`POST /users/{id}/restore`), or create a new one.",
     ),

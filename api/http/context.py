@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from starlette.datastructures import Headers
 
 from api.http.rate_limits import RateLimits
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Database
 

@@ -31,7 +31,7 @@ from api.http.problems import refusal_problem
 from storage.access import authentication
 from storage.access import idempotency as stored_responses
 from storage.access.idempotency import Claim, StoredResponse
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
 from storage.db.database import Transaction
 from storage.events import organisation_config

@@ -9,7 +9,7 @@ from api.schemas.audit_records import AuditRecord
 from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfAuditEntries
 from storage.db.database import Transaction
-from storage.events import audit_log
+from storage.events import audit
 
 
 @operation(
@@ -22,7 +22,7 @@ def page(
 
     Newest first.
     """
-    page = audit_log.entries(
+    page = audit.entries(
         tx,
         query.page,
         by=context.caller,

@@ -9,7 +9,7 @@ from api.schemas.bodies import DepartmentChanges, NewDepartment
 from api.schemas.lists import Listing, listing
 from api.schemas.queries import ListOfDepartments
 from api.schemas.user_records import DepartmentRecord
-from storage.admin import department_removal, departments
+from storage.admin import departments
 from storage.base import errors
 from storage.db.database import Transaction
 from storage.directory import department_rows, people_changes
@@ -120,7 +120,7 @@ def delete(tx: Transaction, context: RequestContext) -> None:
     Only possible when no one belongs to it today or later. Former members keep, for the time in
     which they belonged to it, the allowance that it gave them.
     """
-    department_removal.delete(tx, context.id, by=context.caller, now=context.now)
+    departments.delete(tx, context.id, by=context.caller, now=context.now)
 
 
 OPERATIONS = (page, create, get, update, delete)

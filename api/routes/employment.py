@@ -8,8 +8,7 @@ from api.schemas import effects, user_records
 from api.schemas.bodies import EmploymentRecordChanges, NewEmploymentRecord
 from api.schemas.lists import Listing, whole
 from api.schemas.user_records import DatedRecord
-from storage.admin import people_checks
-from storage.admin.employment import dated_records, effective
+from storage.admin import employment_records, people_status
 from storage.base import errors
 from storage.base.values import EmploymentRecord, User
 from storage.db.database import Transaction
@@ -33,8 +32,8 @@ _FIELD_RULES = (
 )
 
 _CHANGE_REFUSALS = (
-    dated_records.EmploymentRecordExists,
-    people_checks.UserArchived,
+    employment_records.EmploymentRecordExists,
+    people_status.UserArchived,
     people_changes.ChangedMeanwhile,
 )
 
@@ -61,7 +60,7 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     order and is not paged; the user shows today's record. For the person, their approvers, admins
     and owners.
     """
-    user, records = dated_records.of_person(tx, context.id, by=context.caller, now=context.now)
+    user, records = employment_records.of_person(tx, context.id, by=context.caller, now=context.now)
     return whole([_shown(tx, context, user, record) for record in records])
 
 
@@ -75,7 +74,7 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     status=201,
     # May recalculate thousands of requests.
     dry_run=effects.shown,
-    refusals=(*_CHANGE_REFUSALS, effective.TooManyRecords),
+    refusals=(*_CHANGE_REFUSALS, employment_records.TooManyRecords),
     rules=_FIELD_RULES,
     example={
         "valid_from": "2026-06-01",
@@ -93,7 +92,7 @@ def create(
     public holidays change is recalculated in the same step, past days included. To change fields
     from a day on, also in later records, use `effective_from` when you change the user.
     """
-    user, record = dated_records.add(
+    user, record = employment_records.add(
         tx,
         context.id,
         body.sent(),
@@ -120,7 +119,7 @@ def get(tx: Transaction, context: RequestContext) -> DatedRecord:
 
     For the person, their approvers, admins and owners.
     """
-    user, record = dated_records.get(
+    user, record = employment_records.get(
         tx, context.id, context.ids["record_id"], by=context.caller, now=context.now
     )
     return _shown(tx, context, user, record)
@@ -147,7 +146,7 @@ def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChang
     the first one, which begins with `start_date`. Pending and approved leave on days whose working
     days or public holidays change is recalculated in the same step, past days included.
     """
-    user, record = dated_records.update(
+    user, record = employment_records.update(
         tx,
         context.id,
         context.ids["record_id"],
@@ -171,8 +170,8 @@ def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChang
     dry_run=effects.shown,
     lock=lock,
     refusals=(
-        dated_records.FirstEmploymentRecord,
-        people_checks.UserArchived,
+        employment_records.FirstEmploymentRecord,
+        people_status.UserArchived,
         people_changes.ChangedMeanwhile,
     ),
 )
@@ -183,7 +182,7 @@ def remove(tx: Transaction, context: RequestContext) -> None:
     approved leave on days whose working days or public holidays change is recalculated in the same
     step, past days included.
     """
-    dated_records.remove(
+    employment_records.remove(
         tx,
         context.id,
         context.ids["record_id"],
@@ -200,7 +199,7 @@ def _shown(
         tx, context.caller.organisation_id, context.reference_version
     ).organisation
     return user_records.dated_record(
-        record, dated_records.shown_from(user, record), organisation.working_days
+        record, employment_records.shown_from(user, record), organisation.working_days
     )
 
 

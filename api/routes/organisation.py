@@ -12,8 +12,7 @@ from api.schemas.bodies import HolidaySetChanges, NewHolidaySet, OrganisationCha
 from api.schemas.holiday_records import HolidaySetRecord
 from api.schemas.lists import Listing, listing
 from api.schemas.organisation_records import OrganisationRecord
-from storage.admin import organisation_settings, organisations
-from storage.admin.holidays import holiday_set_changes
+from storage.admin import holiday_set_changes, organisation_settings, organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
 from storage.db.database import Transaction

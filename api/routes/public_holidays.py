@@ -11,8 +11,8 @@ from api.schemas.bodies import NewHolidayOverride
 from api.schemas.holiday_records import CountryRecord, HolidayOverrideRecord, HolidayRecord
 from api.schemas.lists import Listing, listing, whole
 from api.schemas.queries import HolidaysOfYear
-from storage.admin.holidays import holiday_overrides, holiday_set_removal
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, holiday_set_changes
+from storage.admin.holiday_overrides import NewOverride
 from storage.base import errors
 from storage.base.clock import local_day
 from storage.db.database import Transaction
@@ -137,7 +137,7 @@ def remove_override(tx: Transaction, context: RequestContext) -> None:
     resource=organisation.get_set,
     # Also deletes up to 500 overrides.
     dry_run=effects.shown,
-    refusals=(holiday_set_removal.HolidaySetInUse,),
+    refusals=(holiday_set_changes.HolidaySetInUse,),
 )
 def remove_set(tx: Transaction, context: RequestContext) -> None:
     """Delete a public holiday set.
@@ -145,7 +145,7 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
     Also deletes its overrides. Not possible while the organisation, or a person who is not
     archived, uses it.
     """
-    holiday_set_removal.remove(tx, context.id, by=context.caller, now=context.now)
+    holiday_set_changes.remove(tx, context.id, by=context.caller, now=context.now)
 
 
 @operation(

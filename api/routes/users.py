@@ -13,8 +13,7 @@ from api.schemas.bodies import NewUser, RestoredUser, UserChanges
 from api.schemas.lists import pagination
 from api.schemas.queries import ListOfUsers
 from api.schemas.user_records import PagedUserListing, UserListing, UserRecord
-from storage.admin import people, people_checks, people_status, restoring
-from storage.admin.employment import effective
+from storage.admin import employment_records, people, people_status
 from storage.base import errors
 from storage.base.clock import local_day
 from storage.base.errors import FieldError, InvalidInput
@@ -24,7 +23,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_changes, people_lists, people_rows
 from storage.events import organisation_config
-from storage.slack import account_links
+from storage.slack import slack_profiles
 
 VARIANT_HEADER = {
     "name": "API-Variant",
@@ -145,9 +144,9 @@ def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[Us
         errors.InsufficientRole,
         errors.NotYourField,
         errors.LastOwner,
-        people_checks.UserArchived,
+        people_status.UserArchived,
         people_changes.ChangedMeanwhile,
-        effective.TooManyRecords,
+        employment_records.TooManyRecords,
     ),
     rules=(
         *_RULES,
@@ -222,7 +221,7 @@ def archive(tx: Transaction, context: RequestContext) -> UserRecord:
     refusals=(
         errors.LastOwner,
         errors.CannotArchiveSelf,
-        people_checks.UserArchived,
+        people_status.UserArchived,
         people_changes.ChangedMeanwhile,
     ),
 )
@@ -247,7 +246,7 @@ def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     resource=get,
     # May reassign thousands of requests.
     refusals=(
-        people_checks.UserArchived,
+        people_status.UserArchived,
         people_status.UserPending,
         people_changes.ChangedMeanwhile,
     ),
@@ -293,7 +292,7 @@ def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> Use
     in between grant nothing, and nothing is left or owed from it. Without it, their employment
     continues as if it had not ended.
     """
-    user = restoring.restore(
+    user = people.restore(
         tx, context.id, start_date=body.start_date, by=context.caller, now=context.now
     )
     return _shown_one(tx, context, user)
@@ -306,7 +305,7 @@ def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> Use
     scope="users:write",
     role="admin",
     resource=get,
-    refusals=(people_checks.UserArchived, people_changes.ChangedMeanwhile),
+    refusals=(people_status.UserArchived, people_changes.ChangedMeanwhile),
 )
 def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
     """Unlink a user from Slack.
@@ -317,7 +316,7 @@ def unlink_slack(tx: Transaction, context: RequestContext) -> UserRecord:
     that, deactivate the person. Only owners can unlink owners. A person without a Slack account is
     returned unchanged.
     """
-    user = account_links.unlink(tx, context.id, by=context.caller, now=context.now)
+    user = slack_profiles.unlink(tx, context.id, by=context.caller, now=context.now)
     return _shown_one(tx, context, user)
 
 

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import structlog
 
 from api.http.context import Clock
-from storage.admin.employment import due
+from storage.admin import due_employment
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.monitoring.job_runs import expect, job_run
@@ -65,7 +65,7 @@ async def running(
         await pruning.prune(database, now=clock())
 
     async def change_employment() -> None:
-        await due.run(database, now=clock())
+        await due_employment.run(database, now=clock())
 
     async def lapse() -> None:
         await lapsing.run(database, now=clock())

@@ -13,8 +13,8 @@ from bot.base.payloads import UnexpectedPayload
 from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
-from storage.admin import department_removal, departments
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin import departments
+from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
@@ -99,7 +99,7 @@ async def delete_department(interaction: Interaction) -> None:
     by = await modals.admin(interaction)
     # Any number of archived people may have to be updated.
     await interaction.services.database.write(
-        department_removal.delete, interaction.private_metadata, by=by, now=interaction.now
+        departments.delete, interaction.private_metadata, by=by, now=interaction.now
     )
     await interaction.ack()
     await modals.refresh_below(interaction, await _departments(interaction, by))

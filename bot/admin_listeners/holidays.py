@@ -16,9 +16,9 @@ from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.views import notice
-from storage.admin.effects_recorder import EffectsRecorder
-from storage.admin.holidays import holiday_overrides, holiday_set_changes, holiday_set_removal
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, holiday_set_changes
+from storage.admin.effects import EffectsRecorder
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOverride
 from storage.base.clock import local_day
 from storage.base.errors import AlreadyExists, InvalidInput
@@ -70,7 +70,7 @@ async def remove_set(interaction: Interaction) -> None:
     await interaction.ack()
     by = await modals.admin(interaction)
     await interaction.services.database.write(
-        holiday_set_removal.remove, interaction.value, by=by, now=interaction.now
+        holiday_set_changes.remove, interaction.value, by=by, now=interaction.now
     )
     done = notice.view(gettext("Public holidays"), gettext("The country was removed."))
     await modals.refresh(interaction, done)

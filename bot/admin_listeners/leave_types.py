@@ -14,7 +14,7 @@ from bot.interaction import forms, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from storage.admin import leave_type_changes
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf

@@ -16,7 +16,7 @@ from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from storage.admin import organisation_settings, organisations
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.errors import InvalidInput
 from storage.db.database import Transaction
 from storage.rules import holiday_calendar

@@ -21,7 +21,7 @@ from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
 from bot.views import notice
 from storage.admin import people, people_status
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import adjustment_half_days_of
 from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
@@ -33,7 +33,7 @@ from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import adjustments, balances, ledgers, people_facts
 from storage.rules import holiday_calendar, leave_years
-from storage.slack import account_links
+from storage.slack import slack_profiles
 from storage.slack.join_policy import NotAMember
 
 _NEEDED: Final = gettext_noop("Required unless you choose a person in Slack.")
@@ -233,7 +233,7 @@ def _add(
     interaction: Interaction,
 ) -> User:
     if profile is not None:
-        return account_links.add_member(tx, profile, values, by=by, now=interaction.now)
+        return slack_profiles.add_member(tx, profile, values, by=by, now=interaction.now)
     missing = [name for name in ("email", "first_name", "last_name") if name not in values]
     if missing:
         raise InvalidInput(
@@ -268,7 +268,7 @@ async def reactivate(interaction: Interaction) -> None:
 
 async def unlink(interaction: Interaction) -> None:
     """Separate the person from their Slack account; Slack has asked for confirmation."""
-    await _change(interaction, account_links.unlink)
+    await _change(interaction, slack_profiles.unlink)
 
 
 async def _change(interaction: Interaction, change: _PersonChange) -> None:

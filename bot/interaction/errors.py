@@ -18,12 +18,14 @@ from storage.access.idempotency import (
     IdempotencyKeyReused,
 )
 from storage.admin.channel_digests import TooManyDigests
-from storage.admin.employment.dated_records import EmploymentRecordExists, FirstEmploymentRecord
-from storage.admin.employment.effective import TooManyRecords
-from storage.admin.holidays.holiday_overrides import TooManyOverrides
-from storage.admin.holidays.holiday_set_removal import HolidaySetInUse
-from storage.admin.people_checks import UserArchived
-from storage.admin.people_status import UserPending
+from storage.admin.employment_records import (
+    EmploymentRecordExists,
+    FirstEmploymentRecord,
+    TooManyRecords,
+)
+from storage.admin.holiday_overrides import TooManyOverrides
+from storage.admin.holiday_set_changes import HolidaySetInUse
+from storage.admin.people_status import UserArchived, UserPending
 from storage.base import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput
 from storage.directory.people_changes import ChangedMeanwhile
@@ -31,7 +33,7 @@ from storage.leave.adjustments import TooManyAdjustments
 from storage.leave.decisions import NotYourApproval
 from storage.leave.leave_types import TooManyLeaveTypes
 from storage.slack.join_policy import NotAMember
-from storage.slack.workspace_matching import NotLinked
+from storage.slack.slack_workspaces import NotLinked
 from storage.webhooks.delivery_log import WebhookDisabled
 from storage.webhooks.webhooks import TooManyWebhooks
 

@@ -17,7 +17,7 @@ from bot.blocks import fields
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Act
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
 from storage.base.errors import DomainError, NotFound
 from storage.base.values import Caller

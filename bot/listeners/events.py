@@ -12,8 +12,8 @@ from bot.interaction import listening
 from bot.interaction.interaction import Interaction
 from storage.db.database import Transaction
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import profile_sync, slack_installations, slack_workspaces
-from storage.slack.profile_sync import Synced
+from storage.slack import slack_installations, slack_profiles, slack_workspaces
+from storage.slack.slack_profiles import Synced
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -61,7 +61,7 @@ def _keep_in_step(
     organisation = slack_workspaces.find(tx, team_id)
     if organisation is None:
         return None
-    return profile_sync.sync(tx, organisation.id, profile, now=now)
+    return slack_profiles.sync(tx, organisation.id, profile, now=now)
 
 
 def _happened_at(interaction: Interaction) -> datetime:

@@ -10,7 +10,7 @@ from bot.base.block_kit import Block, Message
 from bot.base.language import gettext
 from bot.blocks import layout, text, words
 from bot.message_views import answers, cards, requester_sentences
-from storage.admin.recalculation_causes import TotalChange
+from storage.admin.recalculation import TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.card_amendments import CardAmendment

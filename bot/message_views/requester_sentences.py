@@ -7,7 +7,7 @@ from typing import Final
 from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import text, words
 from bot.message_views.answers import GOES_BACK
-from storage.admin.recalculation_causes import Cause, TotalChange
+from storage.admin.recalculation import Cause, TotalChange
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
 

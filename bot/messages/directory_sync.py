@@ -24,8 +24,8 @@ from storage.db.database import Database
 from storage.directory import slack_syncs
 from storage.directory.slack_matching import SlackProfile
 from storage.directory.slack_syncs import Sync
-from storage.slack import profile_changes, profile_sync
-from storage.slack.profile_sync import Synced
+from storage.slack import slack_profiles
+from storage.slack.slack_profiles import Synced
 
 # Slack's recommended maximum page size (docs.slack.dev, "users.list").
 PAGE: Final = 200
@@ -179,11 +179,11 @@ class DirectorySync:
 
     async def _keep_in_step(self, sync: Sync, profiles: Sequence[SlackProfile]) -> int:
         different = await self._database.read(
-            profile_changes.changed, sync.organisation_id, profiles
+            slack_profiles.changed, sync.organisation_id, profiles
         )
         for start in range(0, len(different), BATCH):
             synced = await self._database.write(
-                profile_sync.sync_all,
+                slack_profiles.sync_all,
                 sync.organisation_id,
                 different[start : start + BATCH],
                 now=self._clock(),
@@ -195,7 +195,7 @@ class DirectorySync:
         deactivated = 0
         after_id = None
         while linked := await self._database.read(
-            profile_sync.linked_accounts,
+            slack_profiles.linked_accounts,
             sync.organisation_id,
             after_id=after_id,
             limit=LINKED_PAGE,
@@ -203,7 +203,7 @@ class DirectorySync:
             missing = [user_id for user_id, account in linked if account not in listed_ids]
             for start in range(0, len(missing), BATCH):
                 synced = await self._database.write(
-                    profile_sync.deactivate_missing,
+                    slack_profiles.deactivate_missing,
                     sync.organisation_id,
                     missing[start : start + BATCH],
                     listed_at=sync.started_at,

@@ -21,7 +21,7 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.directory import people_rows, slack_locales
 from storage.events import organisation_config
-from storage.slack import home, home_pages
+from storage.slack import home
 from storage.slack.home import Home
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
@@ -145,7 +145,7 @@ def _load_open_home(
     if user is None or user.status != "active" or user.slack_user_id is None:
         return None
     by = identity.as_caller(organisation, user)
-    if organisation.slack_team_id is None or not home_pages.viewers(
+    if organisation.slack_team_id is None or not home.viewers(
         tx, [(organisation_id, user_id)], now=now
     ):
         return None

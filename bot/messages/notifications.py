@@ -40,7 +40,7 @@ from storage.notifications.notification_data import NotificationData
 from storage.notifications.notification_queue import Notification
 from storage.notifications.notifications import Outcome
 from storage.notifications.reminder_summaries import SummaryNotificationData
-from storage.slack import home_pages
+from storage.slack import home
 from storage.slack import welcomes as storage_welcomes
 from storage.slack.welcomes import Welcome
 
@@ -207,7 +207,7 @@ def _record_results(
     recipients = {
         (each.organisation_id, each.user_id) for each, _ in outcomes if each.kind != "cover_changed"
     }
-    return home_pages.viewers(tx, recipients, now=now)
+    return home.viewers(tx, recipients, now=now)
 
 
 def _internal_error(notification: Notification, error: Exception) -> Outcome:

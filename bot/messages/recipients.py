@@ -15,7 +15,7 @@ from storage.base.values import User
 from storage.db.database import Database
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
-from storage.slack import account_links
+from storage.slack import slack_profiles
 
 
 class NoAccount(Exception):
@@ -54,7 +54,7 @@ class Recipients:
         )
         profile = slack_users.profile_of(response["user"])
         linked = await self._database.write(
-            account_links.link,
+            slack_profiles.link,
             notification.organisation_id,
             recipient.id,
             profile,

@@ -37,7 +37,7 @@ from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.db.database import Database
 from storage.slack import slack_installations
 from storage.slack.slack_installations import Installed
-from storage.slack.workspace_matching import NewInstallation
+from storage.slack.slack_workspaces import NewInstallation
 
 INSTALL_PATH: Final = "/slack/install"
 REDIRECT_PATH: Final = "/slack/oauth_redirect"

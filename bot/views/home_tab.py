@@ -17,8 +17,7 @@ from storage.base.values import Amendment, LeaveRequest, LeaveType, User
 from storage.leave.cover.covered import Covered
 from storage.leave.ledgers import Balance
 from storage.rules import holiday_calendar
-from storage.slack.home import MAX_COVERING, Home, Item, ProposedLeave
-from storage.slack.home_pages import PageCursors
+from storage.slack.home import MAX_COVERING, Home, Item, PageCursors, ProposedLeave
 from storage.slack.setup_checklist import MAX_COUNTED, Checklist, Step
 
 # After escaping, the longest note and two names still fit in a section.

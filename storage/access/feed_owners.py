@@ -17,7 +17,7 @@ from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, se
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
-from storage.events import audit_log, feed_changes
+from storage.events import audit, feed_changes
 from storage.rules import employment_terms
 
 # Calendar programs fetch every few minutes; the hour is precise enough for the feed's owner.
@@ -139,7 +139,7 @@ def _owner_of_token(engine: Engine, token_sha256: Param[str]) -> Select:
             feed_changes.total(CalendarFeedRow.organisation_id).alias("changes"),
             FeedSequenceRow.sequence,
             FeedSequenceRow.changed_at.alias("sequence_at"),
-            audit_log.last_change_at(CalendarFeedRow.organisation_id).alias("changed_at"),
+            audit.last_change_at(CalendarFeedRow.organisation_id).alias("changed_at"),
             CalendarFeedRow.id,
             CalendarFeedRow.last_fetched_at,
         )

@@ -9,7 +9,7 @@ from datetime import datetime
 from peewee import Select
 
 from storage.admin import effects
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin.effects import EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveType, User
 from storage.db import rows

@@ -10,8 +10,8 @@ from typing import Final, get_args
 import orjson
 from peewee import Select
 
-from storage.admin import channel_digests, effects, recalculation, recalculation_causes
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin import channel_digests, effects, recalculation
+from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
@@ -125,7 +125,7 @@ def update(
             granted = people_rows.not_archived(tx, by.organisation_id, limit=effects.MAX_CHECKED)
         people_by_id = {user.id: user for user in (*owners, *granted)}
         recorder.read_balances_before(tx, config_before, people_by_id.values(), today=today)
-    cause = recalculation_causes.cause_of(
+    cause = recalculation.cause_of(
         other_week=affected.default_week, other_country=affected.default_country
     )
     if cause is not None:

@@ -1,4 +1,4 @@
-"""Archiving, deactivating and reactivating people; ``restoring`` brings them back."""
+"""Checks of who may change a person, and changes of a person's status."""
 
 from __future__ import annotations
 
@@ -6,19 +6,91 @@ from dataclasses import replace
 from datetime import datetime
 
 from storage.access import api_keys, feeds
-from storage.admin import offboarding, people_checks, reassignment
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin import offboarding, reassignment
+from storage.admin.effects import EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.errors import (
     CannotArchiveSelf,
     Conflict,
+    InsufficientRole,
+    InvalidInput,
+    LastOwner,
 )
-from storage.base.values import Caller, Reassignment, User
+from storage.base.values import Caller, Reassignment, Role, User
+from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import people_changes
+from storage.directory import department_rows, managers, people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.changes import released_cover
+from storage.rules import roles
+
+
+class UserArchived(Conflict):
+    """An archived person stays as they were, readable, until they are restored."""
+
+    code = "user_archived"
+    title = "The user is archived."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This user is archived and cannot be changed. Restore them first, or create a new user."
+        )
+
+
+def check_may_manage(by: Caller, user: User | None, new_role: Role | None = None) -> None:
+    """Raises InsufficientRole unless ``by`` may make, change or archive that person."""
+    target_role = None if user is None else user.role
+    if not roles.may_manage(by.role, target_role, new_role):
+        raise InsufficientRole(roles.role_needed_to_manage(target_role, new_role))
+
+
+def lock_to_manage(tx: Transaction, user_id: str, *, by: Caller) -> User:
+    """The person, after locking them and the organisation. Raises NotFound or InsufficientRole."""
+    roles.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
+    check_may_manage(by, user)
+    return user
+
+
+def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
+    """Raises LastOwner when no other active owner would remain; needs the organisation's lock."""
+    if user.role != "owner" or user.status in ("deactivated", "archived"):
+        return
+    if not people_rows.has_other_active_owner(tx, by.organisation_id, user.id):
+        raise LastOwner
+
+
+def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
+    """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
+    if department_id is not None and not department_rows.exists(
+        tx, by.organisation_id, department_id, for_update=True
+    ):
+        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
+
+
+def check_manager(
+    tx: Transaction, manager_id: str | None, *, by: Caller, of_user_id: str | None = None
+) -> None:
+    """Refuse a manager who is unknown, archived or managed by the person.
+
+    Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
+    the organisation's lock.
+    """
+    managers.check_can_manage(tx, by.organisation_id, manager_id)
+    if manager_id is None or of_user_id is None:
+        return
+    if manager_id == of_user_id:
+        raise InvalidInput.of(
+            "manager_id", "manager_cycle", "People cannot be their own manager. Choose another one."
+        )
+    if managers.is_above(tx, by.organisation_id, of_user_id, manager_id):
+        raise InvalidInput.of(
+            "manager_id",
+            "manager_cycle",
+            "This manager already reports to this person, directly or indirectly.",
+        )
 
 
 class UserPending(Conflict):
@@ -97,7 +169,7 @@ def deactivate(
     """
     user = _locked_to_stop(tx, user_id, by=by)
     if user.status == "archived":
-        raise people_checks.UserArchived
+        raise UserArchived
     if user.status == "deactivated":
         return user
     config = organisation_config.of_organisation(tx, by.organisation_id)
@@ -121,9 +193,9 @@ def reactivate(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> U
     Their keys and feeds work again, and they get the cards of requests assigned to them. Raises
     NotFound, InsufficientRole, UserPending or UserArchived.
     """
-    user = people_checks.lock_to_manage(tx, user_id, by=by)
+    user = lock_to_manage(tx, user_id, by=by)
     if user.status == "archived":
-        raise people_checks.UserArchived
+        raise UserArchived
     if user.status == "pending":
         raise UserPending
     if user.status == "active":
@@ -148,9 +220,9 @@ def returned(
 
 def _locked_to_stop(tx: Transaction, user_id: str, *, by: Caller) -> User:
     """The person, locked, after checking that ``by`` may archive or deactivate them."""
-    user = people_checks.lock_to_manage(tx, user_id, by=by)
+    user = lock_to_manage(tx, user_id, by=by)
     # Before CannotArchiveSelf: the last owner needs the more specific reason.
-    people_checks.check_owner_remains(tx, user, by=by)
+    check_owner_remains(tx, user, by=by)
     if user.id == by.user_id:
         raise CannotArchiveSelf
     return user

@@ -8,15 +8,8 @@ from datetime import date, datetime
 from typing import Final
 
 from storage.access import api_keys, feeds
-from storage.admin import (
-    effects,
-    offboarding,
-    reassignment,
-    recalculation,
-    recalculation_causes,
-)
-from storage.admin.effects import Effects
-from storage.admin.effects_recorder import EffectsRecorder
+from storage.admin import effects, offboarding, reassignment, recalculation
+from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
@@ -128,7 +121,7 @@ def _recalculate(
         after_records,
         lambda record: public_holidays.country_code_of(config, record),
     )
-    cause = recalculation_causes.cause_of(
+    cause = recalculation.cause_of(
         other_week=bool(other_weeks), other_country=bool(other_countries)
     )
     if cause is None:

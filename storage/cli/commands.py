@@ -21,7 +21,7 @@ from storage.cli import console, import_command, key_commands, secret_commands
 from storage.cli.console import Clock, Env
 from storage.db.database import Transaction
 from storage.db.schema import check_schema, migrate
-from storage.slack.organisation_defaults import employer_domain
+from storage.slack.join_policy import employer_domain
 
 _CHANGE_COUNTRY: Final = (
     "To count those of a region, change the organisation's country in Slack's settings or with "

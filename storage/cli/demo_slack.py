@@ -19,7 +19,7 @@ from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
 from storage.directory import approvers, people_lists, slack_syncs
 from storage.events import notification_outbox, organisation_config
 from storage.leave.lists import filtered_leave
-from storage.slack import account_links, slack_workspaces
+from storage.slack import slack_profiles, slack_workspaces
 
 # Not the id of a real workspace: those are random letters and digits.
 TEAM_ID: Final = "T0PLAYGROUND"
@@ -42,7 +42,7 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
     slack_syncs.end(tx, organisation_id)
     for user in _staff(tx, organisation_id):
         if user.slack_user_id is None:
-            account_links.link_unchecked(tx, organisation_id, user.id, _slack_id(user), now=now)
+            slack_profiles.link_unchecked(tx, organisation_id, user.id, _slack_id(user), now=now)
     queue_pending_cards(tx, organisation_id, now=now)
     return [user for user in _staff(tx, organisation_id) if user.slack_user_id is not None]
 

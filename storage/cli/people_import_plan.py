@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from storage.admin.employment import effective
+from storage.admin import employment_records
 from storage.base import texts
 from storage.base.errors import FieldError, InvalidInput
 from storage.base.fields import Checked
@@ -157,16 +157,16 @@ def _date_faults(
         return
     try:
         if person.user is not None:
-            effective.with_changes(config, person.user, values, now=now)
+            employment_records.with_changes(config, person.user, values, now=now)
         elif "effective_from" in values and person.line.email:
             detail = "A new person's values count from their first day. Leave the cell empty."
             yield _fault(person, "effective_from", "new_person", detail)
         else:
-            effective.check_employment(values.get("start_date"), values.get("end_date"))
+            employment_records.check_employment(values.get("start_date"), values.get("end_date"))
     except InvalidInput as refusal:
         for error in refusal.errors:
             yield _fault(person, error.pointer[1:], error.code, error.detail)
-    except effective.TooManyRecords as refusal:
+    except employment_records.TooManyRecords as refusal:
         yield _fault(person, "effective_from", refusal.code, refusal.detail)
 
 

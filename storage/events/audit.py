@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from datetime import date, datetime
+from typing import Any, Final, Protocol, TypeVar
 
 import orjson
+from peewee import Select, Tuple, fn
 
 from storage.base.amounts import days_of
-from storage.base.event_values import AuditAction
+from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.ids import new_id
 from storage.base.values import Caller
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, unindexed
 from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.rows import instant, mapper
 from storage.db.tables import AuditRow
 
 _HALF_DAYS: Final = "_half_days"
@@ -143,3 +147,143 @@ def _in_api_units(name: str, value: object) -> object:
     if isinstance(value, int) and name.endswith(_HALF_DAYS):
         return days_of(value)
     return value
+
+
+def entries(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    action: AuditAction | None = None,
+    actor_id: str | None = None,
+    subject_id: str | None = None,
+    first_day: date | None = None,
+    last_day: date | None = None,
+) -> Page[AuditEntry]:
+    """The organisation's entries, newest first; both days are whole UTC days, included."""
+    bound_to = ("audit", by.organisation_id, action, actor_id, subject_id, first_day, last_day)
+    after = position(tx, page, *bound_to)
+    rows = tx.all(
+        _entries,
+        organisation_id=by.organisation_id,
+        action=action,
+        actor_id=actor_id,
+        subject_id=subject_id,
+        from_at=None if first_day is None else _midnight(first_day),
+        until_at=None if last_day is None else _midnight(last_day) + 86_400_000,
+        after_at=after[0] if after else None,
+        after_id=after[1] if after else None,
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, rows, _entry, lambda row: [row.timestamp, row.id], *bound_to)
+
+
+def changes_at(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str, at: datetime
+) -> dict[str, dict[str, Any]] | None:
+    """What an action changed at that instant, by field; None when it did not happen then."""
+    row = tx.first(
+        _changes_at, organisation_id=organisation_id, action=action, subject_id=subject_id, at=at
+    )
+    return None if row is None else orjson.loads(row.changes)
+
+
+def last_actor(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
+) -> str | None:
+    """Who last did this to the subject; None when it was the system, or did not happen."""
+    row = tx.first(_last, organisation_id=organisation_id, action=action, subject_id=subject_id)
+    return None if row is None else row.actor_id
+
+
+def last_at(
+    tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
+) -> datetime | None:
+    """When this was last done to the subject."""
+    row = tx.first(_last, organisation_id=organisation_id, action=action, subject_id=subject_id)
+    return None if row is None else instant(row.occurred_at)
+
+
+def last_change_at(organisation_id: object) -> Select:
+    """A subquery for when an organisation was last changed, in milliseconds; an index answers it.
+
+    Never null: the creation of an organisation has an entry.
+    """
+    return AuditRow.select(fn.MAX(AuditRow.occurred_at)).where(
+        AuditRow.organisation_id == organisation_id
+    )
+
+
+@compiled_per_engine
+def _entries(
+    engine: Engine,
+    organisation_id: Param[str],
+    action: Param[str] | None,
+    actor_id: Param[str] | None,
+    subject_id: Param[str] | None,
+    from_at: Param[int] | None,
+    until_at: Param[int] | None,
+    after_at: Param[datetime] | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    query = AuditRow.select(
+        AuditRow.id,
+        AuditRow.action,
+        AuditRow.occurred_at.alias("timestamp"),
+        AuditRow.actor_id,
+        AuditRow.source,
+        AuditRow.subject_type,
+        AuditRow.subject_id,
+        AuditRow.changes,
+        AuditRow.request_id,
+    ).where(AuditRow.organisation_id == organisation_id)
+    for column, param in (
+        (AuditRow.action, action),
+        (AuditRow.actor_id, actor_id),
+        (AuditRow.subject_id, subject_id),
+    ):
+        if param is not None:
+            # A subject has few entries; SQLite takes the index of any other filter, too.
+            is_indexed = engine == "postgresql" or subject_id is None or column.name == "subject_id"
+            query = query.where((column if is_indexed else unindexed(column, engine)) == param)
+    if from_at is not None:
+        query = query.where(AuditRow.occurred_at >= from_at)
+    if until_at is not None:
+        query = query.where(AuditRow.occurred_at < until_at)
+    if after_at is not None:
+        query = query.where(Tuple(AuditRow.occurred_at, AuditRow.id) < Tuple(after_at, after_id))
+    return query.order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc()).limit(limit)
+
+
+@compiled
+def _changes_at(
+    organisation_id: Param[str], action: Param[str], subject_id: Param[str], at: Param[datetime]
+) -> Select:
+    return AuditRow.select(AuditRow.changes).where(
+        AuditRow.organisation_id == organisation_id,
+        AuditRow.subject_id == subject_id,
+        AuditRow.occurred_at == at,
+        AuditRow.action == action,
+    )
+
+
+@compiled
+def _last(organisation_id: Param[str], action: Param[str], subject_id: Param[str]) -> Select:
+    return (
+        AuditRow.select(AuditRow.actor_id, AuditRow.occurred_at)
+        .where(
+            AuditRow.organisation_id == organisation_id,
+            AuditRow.subject_id == subject_id,
+            AuditRow.action == action,
+        )
+        .order_by(AuditRow.occurred_at.desc(), AuditRow.id.desc())
+        .limit(1)
+    )
+
+
+_entry: Final = mapper(AuditEntry)
+
+
+def _midnight(day: date) -> int:
+    return (day.toordinal() - date(1970, 1, 1).toordinal()) * 86_400_000

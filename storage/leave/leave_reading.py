@@ -11,7 +11,7 @@ from storage.base.errors import NotFound
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.leave import leave_rows
 
 # Sick leave took its last day, employment was changed to end before or start after it, it was not
@@ -55,7 +55,7 @@ def cancelled_by(tx: Transaction, organisation_id: str, request: LeaveRequest) -
     """The id of the person who cancelled the request; None if not cancelled, or by the system."""
     if request.status != "cancelled":
         return None
-    return audit_log.last_actor(tx, organisation_id, "leave_request.cancelled", request.id)
+    return audit.last_actor(tx, organisation_id, "leave_request.cancelled", request.id)
 
 
 def cancelled_because(
@@ -64,7 +64,7 @@ def cancelled_because(
     """What cancelled the request; None if not cancelled, or by a person who meant to."""
     if request.status != "cancelled" or request.cancelled_at is None:
         return None
-    changes = audit_log.changes_at(
+    changes = audit.changes_at(
         tx, organisation_id, "leave_request.cancelled", request.id, request.cancelled_at
     )
     why = (changes or {}).get("why", {}).get("after")

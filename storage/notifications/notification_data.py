@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.admin import recalculation_causes
-from storage.admin.recalculation_causes import TotalChange
+from storage.admin import recalculation
+from storage.admin.recalculation import TotalChange
 from storage.base.values import User
 from storage.db.database import Transaction
 from storage.directory import slack_locales
@@ -58,7 +58,7 @@ def load(
             locale=locales.get(notification.user_id),
             card=cards[notification.user_id],
             message=messages.get(notification.user_id),
-            total_change=recalculation_causes.total_change_at(
+            total_change=recalculation.total_change_at(
                 tx,
                 config,
                 cards[notification.user_id].requester,

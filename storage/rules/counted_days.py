@@ -1,4 +1,4 @@
-"""Halves of days as masks, and the counted halves of a stored request.
+"""The counted halves of a request: those requested that are worked and no public holiday.
 
 A mask is ``MORNING``, ``AFTERNOON``, ``WHOLE_DAY`` or ``NOTHING``. ``counted_halves`` is a string
 with the mask of each date of a request as one digit.

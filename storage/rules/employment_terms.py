@@ -1,6 +1,9 @@
-"""The times in which a person is employed: the present one, and earlier ones before it.
+"""When a person is employed, and what counts for them on a date.
 
-A person who is hired again has a new period; its leave and allowance are its own.
+A person who is hired again has a new period; its leave and allowance are its own. Dated records
+are tuples in the order of ``valid_from``, each valid until the next; the first one is valid before
+it, too, and is never removed. The allowance of a leave year is pro rata by the calendar days of
+each grant and of employment.
 """
 
 from __future__ import annotations

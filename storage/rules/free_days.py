@@ -1,4 +1,4 @@
-"""Working days on which a person has no leave yet."""
+"""Working days on which a person has no leave yet, and bridges: those between days off."""
 
 from __future__ import annotations
 

@@ -1,9 +1,13 @@
-"""Who joins from Slack: how a member of the workspace becomes a person of the organisation."""
+"""Who joins from Slack, and the settings of an organisation that a workspace makes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
+from importlib import resources
+from typing import Final
 
 from storage.base import texts
 from storage.base.errors import EmailTaken, Forbidden, InvalidInput
@@ -14,7 +18,70 @@ from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows, slack_locales, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
-from storage.slack import profile_sync, welcomes
+from storage.rules import holiday_calendar
+from storage.slack import slack_profiles, welcomes
+
+_PUBLIC_PROVIDERS: Final = frozenset(
+    {
+        "163.com",
+        "aol.com",
+        "fastmail.com",
+        "gmail.com",
+        "gmx.at",
+        "gmx.com",
+        "gmx.de",
+        "gmx.net",
+        "googlemail.com",
+        "hey.com",
+        "hotmail.co.uk",
+        "hotmail.com",
+        "icloud.com",
+        "live.com",
+        "mac.com",
+        "mail.com",
+        "mail.ru",
+        "me.com",
+        "msn.com",
+        "orange.fr",
+        "outlook.com",
+        "pm.me",
+        "proton.me",
+        "protonmail.com",
+        "qq.com",
+        "t-online.de",
+        "web.de",
+        "yahoo.co.uk",
+        "yahoo.com",
+        "yandex.ru",
+        "ymail.com",
+        "zoho.com",
+    }
+)
+
+
+def employer_domain(email: str) -> str | None:
+    """``example.com`` for ``Ada@Example.com``; None for an address of a public provider."""
+    domain = email.rpartition("@")[2].strip().lower()
+    return domain if domain and domain not in _PUBLIC_PROVIDERS else None
+
+
+def country_of_timezone(timezone: str) -> str | None:
+    """``GB`` for ``Europe/London``; None if no country with known holidays uses it."""
+    code = _countries_by_timezone().get(timezone)
+    if code is None:
+        return None
+    try:
+        return holiday_calendar.check_country(code)
+    except InvalidInput:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _countries_by_timezone() -> Mapping[str, str]:
+    """ISO 3166 codes by time zone. Source: ``zone.tab`` of the time zone database."""
+    table = resources.files("tzdata").joinpath("zoneinfo", "zone.tab").read_text(encoding="utf-8")
+    lines = (line.split("\t") for line in table.splitlines() if line and line[0] != "#")
+    return {zone: country for country, _, zone, *_ in lines}
 
 
 class NotAMember(Forbidden):
@@ -92,7 +159,7 @@ def _activate(
     action: AuditAction = "user.activated" if user.status == "pending" else "user.linked_to_slack"
     after = people_changes.save(tx, user, after, action, by=by, now=now)
     if user.slack_user_id is None:
-        profile_sync.send_pending_cards(tx, user, after, by=by, now=now)
+        slack_profiles.send_pending_cards(tx, user, after, by=by, now=now)
     return after
 
 

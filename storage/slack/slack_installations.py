@@ -1,27 +1,36 @@
-"""Installations by OAuth: a workspace is linked, and its token stored, renewed or deleted."""
+"""Installations of the app in workspaces, with their encrypted tokens.
+
+Nothing is queued while a workspace does not have the app. After it is installed again, approvers
+get the pending requests, and requesters the decisions on theirs.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from cryptography.fernet import InvalidToken
 from peewee import Delete, Select, Update
 
+from storage.admin import reassignment
 from storage.base.errors import AlreadyExists
-from storage.base.event_values import AuditAction
+from storage.base.event_values import AuditAction, NotificationEvent
 from storage.base.ids import new_id
-from storage.base.values import Caller, Organisation
+from storage.base.values import Caller, LeaveRequest, LeaveStatus, Organisation
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
-from storage.db.tables import SlackInstallationRow
-from storage.events import audit, organisation_config
-from storage.notifications import notifications
-from storage.slack import join_policy, reinstallation, slack_workspaces, workspace_matching
-from storage.slack.workspace_matching import NewInstallation
+from storage.db.tables import AuditRow, LeaveRequestRow, SlackInstallationRow
+from storage.directory import slack_syncs
+from storage.events import audit, notification_outbox, organisation_config
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave import leave_rows
+from storage.notifications import notifications, reminders
+from storage.slack import join_policy, slack_workspaces
+from storage.slack.slack_workspaces import NewInstallation
 
 Kind = Literal["created", "linked", "renewed"]
 
@@ -92,8 +101,8 @@ def install(tx: Transaction, new: NewInstallation, *, now: datetime) -> Installe
     if current is not None:
         _save(tx, current.id, new, now=now)
         return Installed(organisation=current, kind="renewed")
-    matching = workspace_matching.find(tx, new)
-    organisation = matching or workspace_matching.create_organisation(tx, new, now=now)
+    matching = slack_workspaces.find_match(tx, new)
+    organisation = matching or slack_workspaces.create_organisation(tx, new, now=now)
     slack_workspaces.link(tx, organisation, new.team_id, source="slack", now=now)
     _save(tx, organisation.id, new, now=now)
     join_policy.join_from_slack(tx, organisation.id, new.installer, is_installer=True, now=now)
@@ -129,7 +138,7 @@ def link_by_token(tx: Transaction, team_id: str, *, now: datetime) -> Organisati
         details = {"team_id": team_id}
         _record(tx, "slack_installation.replaced", organisation.id, installation_id, now, details)
         since = rows.instant(uninstalled_at)
-        reinstallation.show_missed(tx, organisation.id, since=since, now=now)
+        show_missed(tx, organisation.id, since=since, now=now)
     return organisation
 
 
@@ -161,7 +170,7 @@ def _save(tx: Transaction, organisation_id: str, new: NewInstallation, *, now: d
     _record(tx, action, organisation_id, installation_id, now, details)
     if row is None or uninstalled_at is not None:
         since = rows.instant_or_none(uninstalled_at)
-        reinstallation.show_missed(tx, organisation_id, since=since, now=now)
+        show_missed(tx, organisation_id, since=since, now=now)
 
 
 def _insert(
@@ -245,3 +254,109 @@ def _installation_of_team(
 def _delete(organisation_id: Param[str], installation_id: Param[str]) -> Delete:
     row = SlackInstallationRow
     return row.delete().where(row.organisation_id == organisation_id, row.id == installation_id)
+
+
+# Of pending and of decided requests each; Home shows the rest.
+MAX_REQUESTS: Final = 1_000
+
+_DECISION_EVENTS: Final[dict[LeaveStatus, NotificationEvent]] = {
+    "approved": "leave_request.approved",
+    "declined": "leave_request.declined",
+    "cancelled": "leave_request.cancelled",
+}
+
+
+def show_missed(
+    tx: Transaction, organisation_id: str, *, since: datetime | None, now: datetime
+) -> None:
+    """Queue what people missed since the app was last installed; ``since`` None: never.
+
+    Existing cards are refreshed, others posted; reminders restart.
+    """
+    config = organisation_config.of_organisation(tx, organisation_id)
+    pending = leave_rows.pending_of(tx, organisation_id, limit=MAX_REQUESTS)
+    new = [request for request in pending if since is not None and request.created_at >= since]
+    _show_pending(tx, config, new, "leave_request.created", now, are_new=True)
+    old = [request for request in pending if request not in new]
+    _show_pending(tx, config, old, "leave_request.rerouted", now, are_new=False)
+    if since is not None:
+        _show_decided(tx, config, since, now)
+    slack_syncs.request(tx, organisation_id, now=now)
+    reminders.restart(tx, organisation_id, now=now)
+
+
+def _show_pending(
+    tx: Transaction,
+    config: OrganisationConfig,
+    requests: list[LeaveRequest],
+    event: NotificationEvent,
+    now: datetime,
+    *,
+    are_new: bool,
+) -> None:
+    approvers_by_user = reassignment.approvers_by_requester(tx, config, requests, now=now)
+    notification_outbox.notify_all(
+        tx,
+        event,
+        requests,
+        notified=requests if are_new else (),
+        approvers={
+            request.id: [user.id for user in approvers_by_user.get(request.user_id, ())]
+            for request in requests
+        },
+        config=config,
+        now=now,
+    )
+
+
+def _show_decided(
+    tx: Transaction, config: OrganisationConfig, since: datetime, now: datetime
+) -> None:
+    organisation_id = config.organisation.id
+    decided_ids = tx.all(
+        _decided,
+        organisation_id=organisation_id,
+        actions=sorted(_DECISION_EVENTS.values()),
+        since=since,
+        limit=MAX_REQUESTS,
+    )
+    by_status: dict[LeaveStatus, list[LeaveRequest]] = defaultdict(list)
+    for row in tx.all(
+        _requests,
+        organisation_id=organisation_id,
+        request_ids=sorted({request_id for (request_id,) in decided_ids}),
+    ):
+        request = rows.leave_request(row)
+        by_status[request.status].append(request)
+    for status, event in _DECISION_EVENTS.items():
+        notification_outbox.notify_all(
+            tx, event, by_status[status], notified=by_status[status], config=config, now=now
+        )
+
+
+@compiled
+def _decided(
+    organisation_id: Param[str],
+    actions: Param[list[str]],
+    since: Param[datetime],
+    limit: Param[int],
+) -> Select:
+    """The ids of requests that were decided or cancelled, latest first."""
+    return (
+        AuditRow.select(AuditRow.subject_id)
+        .where(
+            AuditRow.organisation_id == organisation_id,
+            any_of(AuditRow.action, actions),
+            AuditRow.occurred_at >= since,
+        )
+        .order_by(AuditRow.occurred_at.desc())
+        .limit(limit)
+    )
+
+
+@compiled
+def _requests(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
+    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
+        LeaveRequestRow.organisation_id == organisation_id,
+        any_of(LeaveRequestRow.id, request_ids),
+    )

@@ -28,7 +28,7 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DeliveryRow, WebhookRow
-from storage.events import admin_notifications
+from storage.events import notification_outbox
 from storage.rules import roles
 from storage.webhooks import webhooks
 
@@ -110,7 +110,7 @@ def _long_failing_rows(
 def _notify_admins(tx: Transaction, organisation_id: str, webhook_id: str, now: datetime) -> None:
     """Notify the admins of a failing endpoint in Slack, before it is disabled."""
     tx.update(WebhookRow, {"failing_told_at": now}, organisation_id=organisation_id, id=webhook_id)
-    admin_notifications.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
+    notification_outbox.notify_of_failing_webhook(tx, organisation_id, webhook_id, now=now)
 
 
 def _disable(
@@ -118,7 +118,7 @@ def _disable(
 ) -> None:
     """Disable an endpoint and notify its admins in Slack. Its deliveries are paused."""
     if webhooks.disable(tx, organisation_id, webhook_id, reason, now=now):
-        admin_notifications.notify_of_disabled_webhook(tx, organisation_id, webhook_id, now=now)
+        notification_outbox.notify_of_disabled_webhook(tx, organisation_id, webhook_id, now=now)
 
 
 @compiled

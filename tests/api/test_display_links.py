@@ -14,7 +14,7 @@ import pytest
 from api.base.settings import ApiSettings
 from api.service import app
 from api.wallchart.wallchart_endpoint import RELOAD_SECONDS
-from storage.admin import department_removal
+from storage.admin import departments
 from storage.base.secrets import Secrets
 from storage.base.values import User
 from storage.db.database import Database
@@ -179,7 +179,7 @@ def test_unknown_and_revoked_links_are_the_same_404(office: Office) -> None:
         if link["department_id"] is None:
             gone = office.client.delete(f"/api/v1/display-links/{link['id']}", office.key)
             assert gone.status_code == 204
-    office.database.write_now(department_removal.delete, labs.id, by=office.acme.caller, now=NOW)
+    office.database.write_now(departments.delete, labs.id, by=office.acme.caller, now=NOW)
     # A feed's token is no display link's, and the other way round.
     token = kitchen.removeprefix("/wallchart/display-")
 

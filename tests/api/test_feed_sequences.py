@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from icalendar import Calendar
 
 from api.service import app
-from storage.admin import departments, organisation_settings, people
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import departments, holiday_overrides, organisation_settings, people
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database

@@ -20,7 +20,7 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import IdempotencyKeyRow
-from storage.events import audit_log
+from storage.events import audit
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 from tests.refusals import at_once
@@ -324,9 +324,7 @@ def test_a_replay_is_not_audited(client: Client, database: Database, acme: Acme,
     for _ in range(3):
         client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
 
-    page = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, action="department.created"
-    )
+    page = database.read_now(audit.entries, PageOf(), by=acme.caller, action="department.created")
     assert len(page.items) == 1
 
 

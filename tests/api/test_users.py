@@ -7,7 +7,7 @@ import pytest
 from storage.base.values import User
 from storage.db.database import Database
 from storage.directory import people_rows
-from storage.slack import account_links
+from storage.slack import slack_profiles
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, a_department, a_person, a_slack_profile, an_organisation
 
@@ -201,7 +201,7 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
         first_name="Ada",
         last_name="L",
     )
-    database.write_now(account_links.link, acme.id, ada.id, profile, now=NOW)
+    database.write_now(slack_profiles.link, acme.id, ada.id, profile, now=NOW)
 
     response = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme))
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides
+from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.directory.people_rows import find
-from storage.events import admin_notifications, organisation_config
+from storage.events import notification_outbox, organisation_config
 from storage.leave import decisions, leave_requests
-from storage.slack import account_links
+from storage.slack import slack_profiles
 from storage.webhooks import endpoint_health, webhooks
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
@@ -139,7 +139,7 @@ def test_an_account_linked_to_another_person_gets_no_card(world: World) -> None:
 def test_after_unlinking_the_former_account_gets_no_updates(world: World) -> None:
     world.a_request()
     card = world.card(GRACE)
-    world.write(account_links.unlink, world.people[GRACE].id)
+    world.write(slack_profiles.unlink, world.people[GRACE].id)
     world.slack.change_person(GRACE, email="former@example.com")
     world.slack.add_person("UGRACE2", world.people[GRACE].email, "Grace Hopper")
 
@@ -252,7 +252,7 @@ def test_admins_are_notified_of_a_disabled_webhook(world: World) -> None:
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, "It is *gone*.", now=world.clock.now)
-        admin_notifications.notify_of_disabled_webhook(
+        notification_outbox.notify_of_disabled_webhook(
             tx, world.acme.id, webhook.id, now=world.clock.now
         )
 
@@ -281,7 +281,7 @@ def test_admins_are_notified_of_a_failing_webhook(
     outside.run(database_url, f"UPDATE webhooks SET failing_since_at = {since}")
     world.clock.advance(hours=24)
     world.database.write_now(
-        admin_notifications.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
+        notification_outbox.notify_of_failing_webhook, world.acme.id, webhook.id, now=world.clock()
     )
     if has_recovered:
         outside.run(database_url, "UPDATE webhooks SET failing_since_at = NULL")
@@ -313,7 +313,7 @@ def test_an_admin_reads_the_reason_in_their_language(world: World, reason: str, 
 
     def switch_off(tx: Transaction) -> None:
         webhooks.disable(tx, world.acme.id, webhook.id, reason, now=world.clock())
-        admin_notifications.notify_of_disabled_webhook(
+        notification_outbox.notify_of_disabled_webhook(
             tx, world.acme.id, webhook.id, now=world.clock()
         )
 
@@ -330,7 +330,7 @@ def test_an_enabled_webhook_is_not_notified(world: World) -> None:
         webhooks.create, "https://example.com/", ["*"], by=owner, now=world.clock.now
     )
     world.database.write_now(
-        admin_notifications.notify_of_disabled_webhook,
+        notification_outbox.notify_of_disabled_webhook,
         world.acme.id,
         webhook.id,
         now=world.clock.now,

@@ -18,7 +18,7 @@ from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.directory import people_lists, people_rows, slack_locales, slack_syncs
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import account_links, profile_sync, slack_workspaces
+from storage.slack import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person
@@ -406,8 +406,8 @@ def test_of_two_concurrent_profiles_the_newer_is_applied(database: Database) -> 
 
     codes = overlapping(
         database,
-        lambda tx: profile_sync.sync(tx, acme.id, newer, now=NOW),
-        lambda: database.write_now(profile_sync.sync, acme.id, older, now=NOW),
+        lambda tx: slack_profiles.sync(tx, acme.id, newer, now=NOW),
+        lambda: database.write_now(slack_profiles.sync, acme.id, older, now=NOW),
     )
 
     person = database.read_now(people_rows.find, acme.id, ada.id)
@@ -429,7 +429,7 @@ def test_syncing_many_profiles_and_one_of_them_do_not_deadlock(database: Databas
         database,
         lambda tx: people_rows.get(tx, eve.id, by=acme.caller, for_update=True),
         lambda tx: people.update(tx, eve.id, {"last_name": "King"}, by=acme.caller, now=NOW),
-        lambda tx: profile_sync.sync_all(tx, acme.id, named, now=NOW),
+        lambda tx: slack_profiles.sync_all(tx, acme.id, named, now=NOW),
     )
 
     assert runs == 2
@@ -439,11 +439,11 @@ def test_unlinking_deletes_the_time_of_the_applied_profile(database: Database) -
     acme = an_organisation(database)
     ada = a_person(database, acme)
     first = a_profile(ada, updated_at=NOW)
-    database.write_now(profile_sync.sync, acme.id, first, now=NOW)
-    database.write_now(account_links.unlink, ada.id, by=acme.caller, now=NOW)
+    database.write_now(slack_profiles.sync, acme.id, first, now=NOW)
+    database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=NOW)
 
     other = a_profile(ada, slack_user_id="U2", first_name="Ada", updated_at=NOW - timedelta(days=9))
-    database.write_now(profile_sync.sync, acme.id, other, now=NOW)
+    database.write_now(slack_profiles.sync, acme.id, other, now=NOW)
 
     person = database.read_now(people_rows.find, acme.id, ada.id)
     assert person is not None

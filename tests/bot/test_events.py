@@ -20,8 +20,8 @@ from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_lists, people_rows, slack_locales
-from storage.events import audit_log
-from storage.slack import join_policy, profile_sync, slack_events, slack_installations
+from storage.events import audit
+from storage.slack import join_policy, slack_events, slack_installations, slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.registrations import Listener
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until
@@ -57,7 +57,7 @@ def test_names_time_zone_and_locale_follow_slack(world: World) -> None:
     locales = world.database.read_now(slack_locales.of_people, world.acme.id, [ada.id])
     assert locales == {ada.id: "it-IT"}
     page = world.database.read_now(
-        audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
+        audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.updated"
     )
     assert [(item.source, item.actor_id, item.subject_id) for item in page.items] == [
         ("slack", None, ada.id)
@@ -121,7 +121,7 @@ def test_a_user_deactivated_in_slack_is_deactivated_with_their_keys(world: World
     with pytest.raises(Unauthenticated):
         world.database.read_now(authentication.authenticate, key, now=NOW)
     page = world.database.read_now(
-        audit_log.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
+        audit.entries, PageOf(limit=1), by=world.acme.caller, action="user.deactivated"
     )
     assert [item.source for item in page.items] == ["slack"]
 
@@ -224,7 +224,7 @@ def test_an_archived_user_is_not_changed(database: Database) -> None:
         last_name="Name",
     )
 
-    synced = database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
+    synced = database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
 
     assert synced is None
     assert database.read_now(people_rows.find, acme.id, gone.id) == gone
@@ -239,10 +239,10 @@ def test_another_account_with_the_same_address_is_not_matched(database: Database
         first_name="Ada",
         last_name="Lovelace",
     )
-    database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
+    database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
 
     other = replace(profile, slack_user_id="UOTHER", first_name="Mallory", is_deleted=True)
-    synced = database.write_now(profile_sync.sync, acme.id, other, now=NOW)
+    synced = database.write_now(slack_profiles.sync, acme.id, other, now=NOW)
 
     assert synced is None
 
@@ -282,7 +282,7 @@ def test_a_user_who_joins_during_an_event_is_added_once(database: Database) -> N
     codes = overlapping(
         database,
         lambda tx: join_policy.join_from_slack(tx, acme.id, changed, now=NOW),
-        lambda: database.write_now(profile_sync.sync, acme.id, profile, now=NOW),
+        lambda: database.write_now(slack_profiles.sync, acme.id, profile, now=NOW),
     )
 
     assert codes == []
@@ -304,15 +304,15 @@ def test_slack_and_an_admin_deactivating_a_user_do_not_deadlock(
         last_name="King",
     )
     off = replace(profile, is_deleted=True)
-    database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
+    database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
     if not is_deleted:
-        database.write_now(profile_sync.sync, acme.id, off, now=NOW)
+        database.write_now(slack_profiles.sync, acme.id, off, now=NOW)
 
     runs = crossing(
         database,
         lambda tx: locks.organisation(tx, acme.id),
         lambda tx: people_status.deactivate(tx, ada.id, by=acme.caller, now=NOW),
-        lambda tx: profile_sync.sync(tx, acme.id, off if is_deleted else profile, now=NOW),
+        lambda tx: slack_profiles.sync(tx, acme.id, off if is_deleted else profile, now=NOW),
     )
 
     assert runs == 2

@@ -20,12 +20,18 @@ from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
 from storage.access import api_keys, display_links, feeds
-from storage.admin import channel_digests, departments, organisation_settings, people
-from storage.admin.holidays import holiday_overrides, holiday_set_removal
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import (
+    channel_digests,
+    departments,
+    holiday_overrides,
+    holiday_set_changes,
+    organisation_settings,
+    people,
+)
+from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, slack_locales
-from storage.events import admin_notifications, organisation_config
+from storage.events import notification_outbox, organisation_config
 from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.leave.recorded import objections, recording
@@ -321,7 +327,7 @@ def german(world: World) -> World:
             events = ["leave_request.created"]
             webhook, _ = webhooks.create(tx, f"{URL}/{number}", events, by=by, now=now)
         webhooks.disable(tx, world.acme.id, webhook.id, "410", now=now)
-        admin_notifications.notify_of_disabled_webhook(tx, world.acme.id, webhook.id, now=now)
+        notification_outbox.notify_of_disabled_webhook(tx, world.acme.id, webhook.id, now=now)
         for number in range(21):
             feeds.create(tx, f"Kalender {number:02}", by=mine, now=now)
             display_links.create(tx, {"name": f"Bildschirm {number:02}"}, by=mine, now=now)
@@ -342,7 +348,7 @@ def german(world: World) -> World:
             holiday_sets.add(tx, code, by=by, now=now)
         config = organisation_config.of_organisation(tx, by.organisation_id).holiday_sets.values()
         sets = {holiday_set.country_code: holiday_set.id for holiday_set in config}
-        holiday_set_removal.remove(tx, sets["GB"], by=by, now=now)
+        holiday_set_changes.remove(tx, sets["GB"], by=by, now=now)
         for number in range(31):
             day = date(2026, 7, 1) + timedelta(days=number)
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)

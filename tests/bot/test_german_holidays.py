@@ -8,9 +8,8 @@ from datetime import date
 import pytest
 
 from bot.base import ids
-from storage.admin import people
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, people
+from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Database
 from storage.events import organisation_config
 from tests.bot.test_settings_access import click, settings

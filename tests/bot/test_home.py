@@ -15,8 +15,9 @@ from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave
-from storage.slack import home_pages, slack_workspaces
-from storage.slack.home_pages import PageCursors
+from storage.slack import home as home_pages
+from storage.slack import slack_workspaces
+from storage.slack.home import PageCursors
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_calendar import cell_text

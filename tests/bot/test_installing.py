@@ -25,7 +25,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import SlackInstallationRow
 from storage.directory import people_rows
 from storage.directory.people_rows import find_by_email
-from storage.events import audit_log
+from storage.events import audit
 from storage.slack import slack_installations, slack_workspaces
 from tests import outside
 from tests.bot.browser import Browser, by_oauth, page_text
@@ -706,6 +706,6 @@ def test_two_concurrent_installations_link_an_organisation_once(world: World) ->
         organisation_id=ours.id, user_id=None, role="owner", scopes=frozenset(), source="cli"
     )
     linked = world.database.read_now(
-        audit_log.entries, PageOf(), by=by, action="organisation.slack_linked"
+        audit.entries, PageOf(), by=by, action="organisation.slack_linked"
     )
     assert len(linked.items) == 1

@@ -14,7 +14,7 @@ from storage.cli.people_import import Imported
 from storage.directory import people_rows
 from storage.leave import previews
 from storage.leave.drafts import Draft
-from storage.slack import account_links
+from storage.slack import slack_profiles
 from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
 from tests.builders import a_person, audit_entries
 
@@ -165,7 +165,7 @@ def test_unlinking_a_pending_approver_gives_their_requests_to_others(world: Worl
     scheduler_runs(world)
     world.a_request()
 
-    world.write(account_links.unlink, world.people[MONA].id)
+    world.write(slack_profiles.unlink, world.people[MONA].id)
     world.deliver()
 
     assert to_decide(world.card(GRACE)) == ["Approve", "Decline"]

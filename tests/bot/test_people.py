@@ -12,7 +12,7 @@ from storage.base.values import Organisation
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.directory.people_rows import find_by_slack_id
-from storage.events import audit_log
+from storage.events import audit
 from storage.slack import slack_workspaces
 from tests.bot.world import ADA, GRACE, World
 from tests.builders import NOW, a_person, an_organisation
@@ -259,7 +259,7 @@ def test_two_processes_that_start_at_once_both_get_the_organisation(database: Da
         acme.id,
     ]
     linked = database.read_now(
-        audit_log.entries, PageOf(), by=acme.caller, action="organisation.slack_linked"
+        audit.entries, PageOf(), by=acme.caller, action="organisation.slack_linked"
     )
     assert len(linked.items) == 1
 

@@ -11,13 +11,12 @@ import pytest
 
 from api.webhooks.webhook_urls import resolve_and_check
 from bot.base import ids
-from storage.admin import people
-from storage.admin.holidays import holiday_overrides
+from storage.admin import holiday_overrides, people
 from storage.base.calendar_values import HolidayOverride
 from storage.base.event_values import Webhook
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.events import admin_notifications, organisation_config
+from storage.events import notification_outbox, organisation_config
 from storage.webhooks import webhooks
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADA, ADMIN, World
@@ -212,7 +211,7 @@ def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> N
         webhooks.disable, world.acme.id, webhook.id, "It answered 410.", now=world.clock()
     )
     world.database.write_now(
-        admin_notifications.notify_of_disabled_webhook, world.acme.id, webhook.id, now=world.clock()
+        notification_outbox.notify_of_disabled_webhook, world.acme.id, webhook.id, now=world.clock()
     )
     world.deliver()
     message = world.slack.wait_for_dm(ADMIN, showing="switched off")

@@ -27,7 +27,7 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
@@ -362,6 +362,6 @@ class World:
     def audited(self, action: AuditAction) -> int:
         """The number of such entries in the audit trail."""
         page = self.database.read_now(
-            audit_log.entries, PageOf(limit=100), by=self.acme.caller, action=action
+            audit.entries, PageOf(limit=100), by=self.acme.caller, action=action
         )
         return len(page.items)

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from storage.admin import people, people_status
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, people, people_status
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import (
     AmendmentEnded,
     InsufficientAllowance,

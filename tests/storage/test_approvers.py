@@ -15,7 +15,7 @@ from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
 from storage.leave import decisions
 from storage.leave.lists import caller_leave
-from storage.slack import profile_sync
+from storage.slack import slack_profiles
 from tests.builders import (
     NOW,
     Acme,
@@ -199,7 +199,7 @@ def linked(database: Database, acme: Acme, user: User, slack_user_id: str) -> Us
         first_name=user.first_name,
         last_name=user.last_name,
     )
-    database.write_now(profile_sync.sync, acme.id, profile, now=NOW)
+    database.write_now(slack_profiles.sync, acme.id, profile, now=NOW)
     return database.read_now(people_rows.get, user.id, by=acme.caller)
 
 
@@ -264,6 +264,6 @@ def test_a_person_deactivated_in_slack_no_longer_approves(database: Database) ->
         avatar_url=None,
         is_deleted=True,
     )
-    database.write_now(profile_sync.sync, acme.id, gone, now=NOW)
+    database.write_now(slack_profiles.sync, acme.id, gone, now=NOW)
 
     assert approver_ids(database, team) == {acme.owner.id}

@@ -8,7 +8,7 @@ from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import AuditRow
-from storage.events import audit_log
+from storage.events import audit
 from tests import outside
 from tests.builders import NOW, an_organisation
 from tests.plans import plans_of
@@ -53,10 +53,10 @@ def test_every_page_is_read_from_an_index_in_its_order(
     outside.run(database_url, "ANALYZE")
 
     for filters, column in FILTERS:
-        first = database.read_now(audit_log.entries, PageOf(), by=acme.caller, **filters)
+        first = database.read_now(audit.entries, PageOf(), by=acme.caller, **filters)
         for page in (PageOf(), PageOf(cursor=first.next_cursor)):
             (plan,) = plans_of(
-                *(database, database_url, audit_log.entries, page),
+                *(database, database_url, audit.entries, page),
                 has_few_rows=False,
                 by=acme.caller,
                 **filters,

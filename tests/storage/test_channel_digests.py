@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from peewee import Delete
 
-from storage.admin import channel_digests, department_removal, organisation_settings
+from storage.admin import channel_digests, departments, organisation_settings
 from storage.base.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
 from storage.base.values import ChannelDigest
 from storage.db.compiled import Param, compiled
@@ -156,7 +156,7 @@ def test_a_deleted_department_takes_its_digests_with_it(database: Database) -> N
     of_labs = a_digest(database, acme, department_id=labs.id)
     of_everyone = a_digest(database, acme)
 
-    database.write_now(department_removal.delete, labs.id, by=acme.caller, now=NOW)
+    database.write_now(departments.delete, labs.id, by=acme.caller, now=NOW)
 
     assert all_digests(database, acme) == [of_everyone]
     (entry,) = audit_entries(database, acme.caller, action="digest.deleted")

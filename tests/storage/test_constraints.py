@@ -9,8 +9,8 @@ from datetime import date
 import psycopg
 import pytest
 
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.ids import new_id
 from storage.db.database import Database
 from storage.db.pages import PageOf

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage.admin import people_status, restoring
+from storage.admin import people, people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import people_changes
@@ -267,7 +267,7 @@ def test_archiving_a_cover_clears_pending_and_future_leave(database: Database) -
         assert entry.changes["cover_user_id"] == {"before": grace.id, "after": None}
         assert entry.changes["why"]["after"] == "cover_archived"
 
-    database.write_now(restoring.restore, grace.id, by=acme.caller, now=LATER)
+    database.write_now(people.restore, grace.id, by=acme.caller, now=LATER)
     assert as_it_is(database, acme, pending).cover_user_id is None
 
 

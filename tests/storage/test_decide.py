@@ -21,7 +21,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit_log
+from storage.events import audit
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.decisions import NotYourApproval
 from tests.builders import NOW, a_person, a_request, an_organisation, audit_entries, caller_for
@@ -91,7 +91,7 @@ def test_an_edit_without_a_difference_writes_nothing(database: Database) -> None
     acme = an_organisation(database)
     ada = a_person(database, acme)
     request = a_request(database, acme, ada, note="At the sea")
-    entries = database.read_now(audit_log.entries, PageOf(), by=acme.caller)
+    entries = database.read_now(audit.entries, PageOf(), by=acme.caller)
 
     for changes in ({}, {"note": "At the sea", "end_date": request.end_date}):
         edited = database.write_now(
@@ -99,7 +99,7 @@ def test_an_edit_without_a_difference_writes_nothing(database: Database) -> None
         )
         assert edited == request
 
-    assert database.read_now(audit_log.entries, PageOf(), by=acme.caller) == entries
+    assert database.read_now(audit.entries, PageOf(), by=acme.caller) == entries
 
 
 def test_an_edit_cannot_move_onto_other_leave(database: Database) -> None:

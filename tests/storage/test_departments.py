@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from storage.admin import department_removal, departments, people
+from storage.admin import departments, people
 from storage.base.errors import InUse, InvalidInput, NameTaken, NotFound
 from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
 from storage.directory import department_rows, people_rows
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.leave import ledgers
 from storage.rules import employment_terms
 from tests.builders import (
@@ -176,7 +176,7 @@ def test_an_empty_department_is_deleted(database: Database) -> None:
     acme = an_organisation(database)
     department = a_department(database, acme)
 
-    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
     with pytest.raises(NotFound):
         database.read_now(department_rows.get, department.id, by=acme.caller)
@@ -192,10 +192,10 @@ def test_a_department_with_members_cannot_be_deleted(database: Database) -> None
     ada = a_person(database, acme, department_id=department.id)
 
     with pytest.raises(InUse):
-        database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+        database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
     database.write_now(people.update, ada.id, {"department_id": None}, by=acme.caller, now=LATER)
-    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
 
 def test_a_department_with_future_members_cannot_be_deleted(database: Database) -> None:
@@ -206,7 +206,7 @@ def test_a_department_with_future_members_cannot_be_deleted(database: Database) 
     database.write_now(people.update, ada.id, joins, by=acme.caller, now=LATER)
 
     with pytest.raises(InUse):
-        database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+        database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
 
 def test_former_members_keep_the_allowance_of_a_deleted_department(database: Database) -> None:
@@ -222,7 +222,7 @@ def test_former_members_keep_the_allowance_of_a_deleted_department(database: Dat
 
     # 90 days of 60 half-days and 275 of the organisation's 50, rounded up.
     assert remaining_half_days() == 53
-    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
     first, second = employment_terms.records_of(
         database.read_now(people_rows.get, ada.id, by=acme.caller)
@@ -241,15 +241,13 @@ def test_a_department_with_archived_people_only_can_be_deleted(database: Databas
     elsewhere = a_department(database, acme, name="Sales")
     other = a_person(database, acme, department_id=elsewhere.id, status="archived")
 
-    database.write_now(department_removal.delete, department.id, by=acme.caller, now=LATER)
+    database.write_now(departments.delete, department.id, by=acme.caller, now=LATER)
 
     for former in team:
         person = database.read_now(people_rows.get, former.id, by=acme.caller)
         assert (person.department_id, person.status, person.updated_at) == (None, "archived", LATER)
         assert person.version == former.version + 1
-        entries = database.read_now(
-            audit_log.entries, PageOf(), by=acme.caller, subject_id=former.id
-        )
+        entries = database.read_now(audit.entries, PageOf(), by=acme.caller, subject_id=former.id)
         assert entries.items[0].changes == {
             "department_id": {"before": department.id, "after": None}
         }
@@ -265,9 +263,7 @@ def test_another_organisations_departments_are_not_found(database: Database) -> 
         lambda: database.write_now(
             departments.update, elsewhere.id, {"name": "Ours"}, by=acme.caller, now=NOW
         ),
-        lambda: database.write_now(
-            department_removal.delete, elsewhere.id, by=acme.caller, now=NOW
-        ),
+        lambda: database.write_now(departments.delete, elsewhere.id, by=acme.caller, now=NOW),
         lambda: database.read_now(department_rows.get, "no-id", by=acme.caller),
     )
 
@@ -282,7 +278,7 @@ def test_only_admins_change_departments(database: Database) -> None:
     codes = codes_of(
         lambda: database.write_now(departments.create, {"name": "Mine"}, by=by, now=NOW),
         lambda: database.write_now(departments.update, department.id, {}, by=by, now=NOW),
-        lambda: database.write_now(department_removal.delete, department.id, by=by, now=NOW),
+        lambda: database.write_now(departments.delete, department.id, by=by, now=NOW),
     )
 
     assert codes == ["insufficient_role"] * 3

@@ -7,7 +7,7 @@ from peewee import Delete
 
 from storage.access import display_links
 from storage.access.display_links import MAX_LINKS, DisplayLink, TooManyDisplayLinks
-from storage.admin import department_removal, people_status
+from storage.admin import departments, people_status
 from storage.base.errors import InsufficientRole, InvalidInput, NotFound
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
@@ -106,7 +106,7 @@ def test_a_department_takes_its_links_with_it(database: Database) -> None:
     of_labs, of_shop = (a_link(database, acme, department_id=each.id) for each in (labs, shop))
     kitchen = a_link(database, acme)
 
-    database.write_now(department_removal.delete, labs.id, by=acme.caller, now=NOW)
+    database.write_now(departments.delete, labs.id, by=acme.caller, now=NOW)
     # As a process of a version without display links deletes it.
     database.write_now(
         lambda tx: tx.change(delete_department, organisation_id=acme.id, department_id=shop.id)

@@ -15,16 +15,16 @@ import pytest
 from storage.access import api_keys, feeds
 from storage.admin import (
     departments,
+    employment_records,
+    holiday_overrides,
+    holiday_set_changes,
     leave_type_changes,
     organisation_settings,
     people,
     people_status,
 )
-from storage.admin.effects import Effects
-from storage.admin.effects_recorder import EffectsRecorder
-from storage.admin.employment import dated_records
-from storage.admin.holidays import holiday_overrides, holiday_set_changes, holiday_set_removal
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin.effects import Effects, EffectsRecorder
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import NameTaken
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
@@ -96,18 +96,18 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
         people.update, user_id=scene.ada.id, changes={"end_date": date(2026, 8, 4)}
     ),
     ("employment.create", ""): lambda scene: partial(
-        dated_records.add,
+        employment_records.add,
         user_id=scene.ada.id,
         fields_of_record={"valid_from": date(2026, 8, 4), "working_days": ["monday"]},
     ),
     ("employment.update", ""): lambda scene: partial(
-        dated_records.update,
+        employment_records.update,
         user_id=scene.grace.id,
         record_id=scene.record_id,
         changes={"valid_from": date(2026, 8, 6)},
     ),
     ("employment.remove", ""): lambda scene: partial(
-        dated_records.remove, user_id=scene.grace.id, record_id=scene.record_id
+        employment_records.remove, user_id=scene.grace.id, record_id=scene.record_id
     ),
     ("users.archive", ""): lambda scene: partial(people_status.archive, user_id=scene.grace.id),
     ("users.deactivate", ""): lambda scene: partial(
@@ -165,7 +165,7 @@ CHANGES: Final[dict[tuple[str, str], Callable[[Scene], Change]]] = {
 
 def remove_set(tx: Transaction, *, recorder: EffectsRecorder, **how: Any) -> None:
     """Delete a holiday set, which concerns no one's leave."""
-    holiday_set_removal.remove(tx, **how)
+    holiday_set_changes.remove(tx, **how)
 
 
 def a_scene(database: Database) -> Scene:
@@ -209,7 +209,9 @@ def a_scene(database: Database) -> Scene:
         holiday_overrides.add, british_set_id, new, by=acme.caller, now=NOW
     )
     part_time = {"valid_from": date(2026, 8, 5), "working_days": ["friday"]}
-    _, record = database.write_now(dated_records.add, grace.id, part_time, by=acme.caller, now=NOW)
+    _, record = database.write_now(
+        employment_records.add, grace.id, part_time, by=acme.caller, now=NOW
+    )
     return Scene(
         acme=acme,
         grace=grace,

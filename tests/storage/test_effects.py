@@ -11,13 +11,13 @@ import pytest
 
 from storage.admin import (
     departments,
+    holiday_overrides,
     organisation_settings,
     people,
     people_status,
 )
 from storage.admin.effects import Effects
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import User
 from storage.db.database import Database, Transaction
 from storage.leave import ledgers

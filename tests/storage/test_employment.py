@@ -13,16 +13,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import (
-    department_removal,
     departments,
+    due_employment,
+    employment_records,
+    holiday_set_changes,
     organisation_settings,
     people,
     people_status,
-    restoring,
 )
-from storage.admin.employment import dated_records, due
-from storage.admin.employment.due import DuePerson
-from storage.admin.holidays import holiday_set_removal
+from storage.admin.due_employment import DuePerson
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
@@ -164,13 +163,13 @@ def test_a_change_in_the_future_is_shown_when_it_takes_effect(database: Database
 
 def mine(database: Database, acme: Acme, *, now: datetime) -> list[str]:
     """Who of the organisation is due."""
-    people_due = database.read_now(due.due_people, now=now)
+    people_due = database.read_now(due_employment.due_people, now=now)
     return [entry.user_id for entry in people_due if entry.organisation_id == acme.id]
 
 
 def take_effect(database: Database, acme: Acme, user: User, *, now: datetime) -> None:
     entry = DuePerson(organisation_id=acme.id, user_id=user.id)
-    database.write_now(due.take_effect, entry, now=now)
+    database.write_now(due_employment.take_effect, entry, now=now)
 
 
 def test_a_department_that_takes_effect_moves_pending_leave_to_its_manager(
@@ -290,7 +289,7 @@ def test_leave_is_not_refused_for_an_allowance_that_comes_later_in_the_year(
 
 def added(database: Database, acme: Acme, user: User, day: date, **fields: Any) -> Any:
     values = {"valid_from": day, **fields}
-    return database.write_now(dated_records.add, user.id, values, by=acme.caller, now=LATER)[1]
+    return database.write_now(employment_records.add, user.id, values, by=acme.caller, now=LATER)[1]
 
 
 def test_a_record_is_added_moved_and_removed_with_leave_recounted_each_time(
@@ -304,9 +303,11 @@ def test_a_record_is_added_moved_and_removed_with_leave_recounted_each_time(
     record = added(database, acme, ada, date(2026, 5, 21), working_days=THREE)
     counts.append(as_it_is(database, acme, week).counted_halves)
     change = {"valid_from": date(2026, 5, 22)}
-    database.write_now(dated_records.update, ada.id, record.id, change, by=acme.caller, now=LATER)
+    database.write_now(
+        employment_records.update, ada.id, record.id, change, by=acme.caller, now=LATER
+    )
     counts.append(as_it_is(database, acme, week).counted_halves)
-    database.write_now(dated_records.remove, ada.id, record.id, by=acme.caller, now=LATER)
+    database.write_now(employment_records.remove, ada.id, record.id, by=acme.caller, now=LATER)
     counts.append(as_it_is(database, acme, week).counted_halves)
 
     assert counts == ["33300", "33330", "33333"]
@@ -327,16 +328,18 @@ def test_the_first_record_begins_with_the_employment(database: Database) -> None
     acme = an_organisation(database)
     start = date(2026, 2, 1)
     ada = a_person(database, acme, start_date=start)
-    change = writing(database, dated_records.update, ada.id, ada.id)
-    user, all_records = database.read_now(dated_records.of_person, ada.id, by=acme.caller, now=NOW)
-    assert [dated_records.shown_from(user, record) for record in all_records] == [start]
+    change = writing(database, employment_records.update, ada.id, ada.id)
+    user, all_records = database.read_now(
+        employment_records.of_person, ada.id, by=acme.caller, now=NOW
+    )
+    assert [employment_records.shown_from(user, record) for record in all_records] == [start]
 
     change({"valid_from": start, "working_days": THREE}, by=acme.caller, now=LATER)
 
     assert person(database, acme, ada).working_days == tuple(THREE)
     move = partial(change, {"valid_from": date(2026, 3, 1)}, by=acme.caller, now=LATER)
     assert code_of(move) == "first_record_start"
-    remove = writing(database, dated_records.remove, ada.id, ada.id)
+    remove = writing(database, employment_records.remove, ada.id, ada.id)
     assert code_of(partial(remove, by=acme.caller, now=LATER)) == "first_employment_record"
 
 
@@ -354,7 +357,7 @@ def test_refused_dates_change_nothing(database: Database) -> None:
         return code_of(lambda: added(database, acme, ada, day))
 
     def move(record_id: str, day: Any) -> str:
-        change = writing(database, dated_records.update, ada.id, record_id)
+        change = writing(database, employment_records.update, ada.id, record_id)
         return code_of(partial(change, {"valid_from": day}, by=acme.caller, now=LATER))
 
     assert patch(end_date=date(2026, 1, 31)) == "end_date_before_start_date"
@@ -393,14 +396,18 @@ def test_only_admins_change_records_and_colleagues_do_not_see_them(database: Dat
     hedy = a_person(database, acme, first_name="Hedy")
 
     def read(by: Caller) -> int:
-        return len(database.read_now(dated_records.of_person, ada.id, by=by, now=NOW)[1])
+        return len(database.read_now(employment_records.of_person, ada.id, by=by, now=NOW)[1])
 
     assert [read(caller_for(acme, user)) for user in (ada, grace)] == [1, 1]
     with pytest.raises(InsufficientRole):
         read(caller_for(acme, hedy))
     with pytest.raises(InsufficientRole):
         database.write_now(
-            dated_records.add, ada.id, {"valid_from": TODAY}, by=caller_for(acme, grace), now=NOW
+            employment_records.add,
+            ada.id,
+            {"valid_from": TODAY},
+            by=caller_for(acme, grace),
+            now=NOW,
         )
     with pytest.raises(NotFound):
         read(an_organisation(database).caller)
@@ -589,9 +596,7 @@ def test_a_person_is_archived_on_the_day_after_the_last(database: Database) -> N
     archived = person(database, acme, ada)
     assert (archived.status, archived.end_date) == ("archived", end)
     assert mine(database, acme, now=evening + timedelta(days=2)) == []
-    restored = database.write_now(
-        restoring.restore, ada.id, by=acme.caller, now=at(date(2026, 8, 1))
-    )
+    restored = database.write_now(people.restore, ada.id, by=acme.caller, now=at(date(2026, 8, 1)))
     assert (restored.status, restored.end_date) == ("pending", None)
 
 
@@ -621,7 +626,7 @@ def test_a_department_of_a_later_record_cannot_be_deleted(database: Database) ->
     sales = a_department(database, acme, name="Sales")
     ada = a_person(database, acme)
     changed(database, acme, ada, department_id=sales.id, effective_from=date(2026, 8, 1))
-    delete = writing(database, department_removal.delete, sales.id, by=acme.caller, now=LATER)
+    delete = writing(database, departments.delete, sales.id, by=acme.caller, now=LATER)
 
     assert code_of(delete) == "in_use"
 
@@ -638,7 +643,7 @@ def test_a_holiday_set_of_another_record_cannot_be_deleted(database: Database) -
     ada = a_person(database, acme)
     changed(database, acme, ada, public_holiday_country_code="FR", effective_from=date(2026, 8, 1))
 
-    remove = writing(database, holiday_set_removal.remove, french.id)
+    remove = writing(database, holiday_set_changes.remove, french.id)
     assert code_of(partial(remove, by=acme.caller, now=LATER)) == "holiday_set_in_use"
 
 
@@ -717,10 +722,12 @@ def carry_out(database: Database, acme: Acme, ada: User, step: tuple[Any, ...]) 
         case ("move", number, day):
             record = all_records[number % len(all_records)]
             change = {"valid_from": day}
-            database.write_now(dated_records.update, ada.id, record.id, change, by=by, now=LATER)
+            database.write_now(
+                employment_records.update, ada.id, record.id, change, by=by, now=LATER
+            )
         case ("remove", number):
             record = all_records[number % len(all_records)]
-            database.write_now(dated_records.remove, ada.id, record.id, by=by, now=LATER)
+            database.write_now(employment_records.remove, ada.id, record.id, by=by, now=LATER)
         case ("end", day):
             changed(database, acme, ada, end_date=day)
         case ("start", day):

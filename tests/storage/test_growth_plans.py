@@ -21,7 +21,7 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import colleagues
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.leave.changes import released_cover
 from storage.leave.cover import covered
 from storage.leave.lists import caller_leave, filtered_leave, periods, visible_leave
@@ -346,7 +346,7 @@ def test_audit_entries_are_read_in_their_order(
     }
     filters = {name: values[name] for name in names.split()}
 
-    (plan,) = filled.plans(audit_log.entries, PageOf(), by=filled.acme.caller, **filters, **days)
+    (plan,) = filled.plans(audit.entries, PageOf(), by=filled.acme.caller, **filters, **days)
 
     searched_days = " AND occurred_at>? AND occurred_at<?)" if days else ")"
     assert searched.removesuffix(")") + searched_days in plan

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from storage.admin import (
+    holiday_overrides,
+    holiday_set_changes,
     organisation_settings,
     people_status,
 )
-from storage.admin.holidays import holiday_overrides, holiday_set_removal
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.values import HalfDay
@@ -204,7 +205,7 @@ def test_members_can_read_overrides_but_not_change_them(database: Database) -> N
     calls: list[Any] = [
         lambda: database.write_now(holiday_overrides.add, set_id, new, by=by, now=NOW),
         lambda: database.write_now(holiday_overrides.remove, set_id, set_id, by=by, now=NOW),
-        lambda: database.write_now(holiday_set_removal.remove, set_id, by=by, now=NOW),
+        lambda: database.write_now(holiday_set_changes.remove, set_id, by=by, now=NOW),
     ]
 
     assert codes_of(*calls) == [InsufficientRole.code] * 3
@@ -242,7 +243,7 @@ def test_an_unused_set_is_deleted_with_its_overrides(database: Database) -> None
     ada = a_person(database, acme, public_holiday_country_code="FR")
 
     def delete(set_id: str) -> None:
-        database.write_now(holiday_set_removal.remove, set_id, by=acme.caller, now=NOW)
+        database.write_now(holiday_set_changes.remove, set_id, by=acme.caller, now=NOW)
 
     own = own_set(database, acme).id
     assert codes_of(lambda: delete(own), lambda: delete(france.id)) == ["holiday_set_in_use"] * 2
@@ -263,7 +264,7 @@ def test_the_set_of_a_former_country_can_be_deleted(database: Database) -> None:
     change = {"country_code": "IE"}
 
     database.write_now(organisation_settings.update, change, by=acme.caller, now=NOW)
-    database.write_now(holiday_set_removal.remove, britain, by=acme.caller, now=NOW)
+    database.write_now(holiday_set_changes.remove, britain, by=acme.caller, now=NOW)
 
     config = database.read_now(organisation_config.of_organisation, acme.id)
     assert [holiday_set.country_code for holiday_set in config.holiday_sets.values()] == ["IE"]
@@ -276,7 +277,7 @@ def test_overrides_are_audited(database: Database) -> None:
     removed(database, acme, override.id, code="FR")
     added(database, acme, CHRISTMAS, code="FR")
     france = own_set(database, acme, "FR").id
-    database.write_now(holiday_set_removal.remove, france, by=acme.caller, now=NOW)
+    database.write_now(holiday_set_changes.remove, france, by=acme.caller, now=NOW)
 
     entries = {
         (entry.action, entry.subject_id): entry.changes

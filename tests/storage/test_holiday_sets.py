@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from storage.admin.holidays import holiday_overrides, holiday_set_changes
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, holiday_set_changes
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import InsufficientRole, InvalidInput
 from storage.base.ids import new_id

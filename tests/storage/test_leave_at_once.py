@@ -15,10 +15,8 @@ from typing import Any, Final
 
 import pytest
 
-from storage.admin import people
-from storage.admin.employment import dated_records
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import employment_records, holiday_overrides, people
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests
@@ -97,7 +95,7 @@ def _acts(office: Office, request: LeaveRequest, random: Random) -> Mapping[str,
         "recover early": _act(edit, ill.id, some(ill), by=by_ada),
         "ask for more": _act(submit, draft=more, by=by_ada),
         "work less": _act(people.update, ada.id, less_work, by=by_owner),
-        "grant less": _act(dated_records.add, ada.id, less_leave, by=by_owner),
+        "grant less": _act(employment_records.add, ada.id, less_leave, by=by_owner),
         "grant more": _act(people.update, ada.id, more_leave, by=by_owner),
         "add a holiday": _act(holiday_overrides.add, before.holiday_set_id, holiday, by=by_owner),
         "leave": _act(people.update, ada.id, {"end_date": day}, by=by_owner),

@@ -20,10 +20,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from storage.admin import people
-from storage.admin.employment import dated_records
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import employment_records, holiday_overrides, people
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
@@ -260,7 +258,9 @@ class Sequence(RuleBasedStateMachine):
     ) -> None:
         """From a day on, by default today; or until the next record."""
         if as_record:
-            self._change_person(dated_records.add, who, {**changes, "valid_from": day or TODAY})
+            self._change_person(
+                employment_records.add, who, {**changes, "valid_from": day or TODAY}
+            )
         else:
             dated = {} if day is None else {"effective_from": day}
             self._change_person(people.update, who, {**changes, **dated})
@@ -275,9 +275,9 @@ class Sequence(RuleBasedStateMachine):
         if day is not None:
             changes = {**changes, "valid_from": day}
         if changes:
-            self._change_person(dated_records.update, who, record_id, changes)
+            self._change_person(employment_records.update, who, record_id, changes)
         else:
-            self._change_person(dated_records.remove, who, record_id)
+            self._change_person(employment_records.remove, who, record_id)
 
     @rule(who=who, last_day=st.none() | some_days)
     def end_employment(self, who: int, last_day: date | None) -> None:

@@ -14,7 +14,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.directory import department_rows, holiday_sets, people_lists
-from storage.events import audit_log
+from storage.events import audit
 from storage.leave import leave_types
 from storage.leave.lists import caller_leave, filtered_leave, visible_leave
 from storage.notifications import reminder_checks, reminders
@@ -153,8 +153,8 @@ def test_the_small_lists_are_found_by_an_index(
         (feeds.page, {}),
         (api_keys.page, {}),
         (api_keys.page, {"user_id": owner, "is_revoked": False}),
-        (audit_log.entries, {}),
-        (audit_log.entries, {"subject_id": owner}),
+        (audit.entries, {}),
+        (audit.entries, {"subject_id": owner}),
     ]
     for use_case, filters in lists:
         query_plan = plan(database, database_url, use_case, by=by, **filters)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from storage.access import api_keys
-from storage.admin import people, people_status, restoring
+from storage.admin import people, people_status
 from storage.base.errors import (
     CannotArchiveSelf,
     EmailTaken,
@@ -24,7 +24,7 @@ from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.directory.people_changes import ChangedMeanwhile
 from storage.directory.slack_matching import SlackProfile
-from storage.slack import account_links, join_policy
+from storage.slack import join_policy, slack_profiles
 from storage.slack.join_policy import NotAMember
 from tests import outside
 from tests.builders import (
@@ -670,8 +670,8 @@ def test_an_unlinked_person_is_linked_to_the_next_account_with_their_address(
     acme = an_organisation(database)
     ada = joined(database, acme, slack_user_id="U1")
 
-    unlinked = database.write_now(account_links.unlink, ada.id, by=acme.caller, now=LATER)
-    again = database.write_now(account_links.unlink, ada.id, by=acme.caller, now=LATER)
+    unlinked = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
+    again = database.write_now(slack_profiles.unlink, ada.id, by=acme.caller, now=LATER)
     relinked = joined(database, acme, slack_user_id="U2")
 
     assert (unlinked.slack_user_id, unlinked.status) == (None, "active")
@@ -688,7 +688,7 @@ def test_only_an_owner_unlinks_an_owner_and_members_unlink_no_one(database: Data
     acme, globex = an_organisation(database), an_organisation(database, name="Globex")
     admin = a_person(database, acme, first_name="Anna", role="admin")
     ada = joined(database, acme)
-    unlink = account_links.unlink
+    unlink = slack_profiles.unlink
 
     codes = codes_of(
         lambda: database.write_now(unlink, acme.owner.id, by=caller_for(acme, admin), now=LATER),
@@ -784,7 +784,7 @@ def test_a_slack_user_looked_up_while_joining_is_one_person(database: Database) 
 
     codes = overlapping(
         database,
-        lambda tx: account_links.link(tx, acme.id, ada.id, linked_profile, now=LATER),
+        lambda tx: slack_profiles.link(tx, acme.id, ada.id, linked_profile, now=LATER),
         lambda: joined(database, acme, email=grace.email),
     )
 
@@ -802,7 +802,7 @@ def test_a_slack_user_joining_while_looked_up_is_one_person(database: Database) 
     overlapping(
         database,
         lambda tx: join_policy.join_from_slack(tx, acme.id, joining_profile, now=LATER),
-        lambda: database.write_now(account_links.link, acme.id, ada.id, linked_profile, now=LATER),
+        lambda: database.write_now(slack_profiles.link, acme.id, ada.id, linked_profile, now=LATER),
     )
 
     everyone = database.read_now(people_lists.list_all, by=acme.caller)
@@ -859,7 +859,7 @@ def archived(database: Database, acme: Acme, user: User) -> User:
 
 
 def restored(database: Database, acme: Acme, user: User) -> User:
-    return database.write_now(restoring.restore, user.id, by=acme.caller, now=LATER)
+    return database.write_now(people.restore, user.id, by=acme.caller, now=LATER)
 
 
 def test_an_archived_persons_address_is_free_again(database: Database) -> None:
@@ -903,9 +903,7 @@ def test_only_an_owner_restores_an_owner(database: Database) -> None:
     archived(database, acme, owner)
 
     codes = codes_of(
-        lambda: database.write_now(
-            restoring.restore, owner.id, by=caller_for(acme, admin), now=LATER
-        )
+        lambda: database.write_now(people.restore, owner.id, by=caller_for(acme, admin), now=LATER)
     )
 
     assert codes == ["insufficient_role"]
@@ -939,9 +937,7 @@ def test_a_rehired_person_uses_slack_as_a_new_person(database: Database) -> None
     assert (rehired.id, rehired.slack_user_id) == (new.id, "U1")
     archived(database, acme, new)
     assert restored(database, acme, former).slack_user_id == "U1"
-    assert (
-        database.write_now(restoring.restore, former.id, by=acme.caller, now=LATER).id == former.id
-    )
+    assert database.write_now(people.restore, former.id, by=acme.caller, now=LATER).id == former.id
 
 
 def test_a_restored_person_does_not_take_back_a_relinked_slack_account(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.admin import people, people_status, restoring
+from storage.admin import people, people_status
 from storage.base.errors import InsufficientAllowance
 from storage.base.values import EmploymentPeriod, User
 from storage.db.database import Database
@@ -188,7 +188,7 @@ def updated(database: Database, acme: Acme, user: User, **changes: object) -> Us
 
 def restored(database: Database, acme: Acme, user: User, start_date: date | None) -> User:
     return database.write_now(
-        restoring.restore, user.id, start_date=start_date, by=acme.caller, now=NOW
+        people.restore, user.id, start_date=start_date, by=acme.caller, now=NOW
     )
 
 

@@ -12,9 +12,8 @@ from typing import Any
 import orjson
 import pytest
 
-from storage.admin import organisation_settings, people
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, organisation_settings, people
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import Caller, LeaveRequest
 from storage.db import locks
 from storage.db.compiled import Param, compiled

@@ -12,7 +12,7 @@ from storage.admin import channel_digests, departments, organisation_settings, p
 from storage.base.errors import InsufficientRole
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.leave import leave_types
 from storage.slack import setup_checklist
 from storage.slack.setup_checklist import NEW_FOR, Checklist
@@ -156,7 +156,7 @@ def test_hiding_it_hides_it_from_every_admin_and_is_audited(database: Database, 
 
     assert found(database, acme.caller) is None
     assert found(database, other_organisation.caller) is not None
-    hidden_by = database.read_now(audit_log.last_actor, acme.id, "setup_checklist.hidden", acme.id)
+    hidden_by = database.read_now(audit.last_actor, acme.id, "setup_checklist.hidden", acme.id)
     assert hidden_by == other_admin.user_id
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from storage.access import wallchart
 from storage.access.wallchart import AWAY, Off, PersonDays, Wallchart
-from storage.admin import people, people_status, restoring
-from storage.admin.holidays import holiday_overrides
-from storage.admin.holidays.holiday_overrides import NewOverride
+from storage.admin import holiday_overrides, people, people_status
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import User
 from storage.db.database import Database
 from storage.directory import holiday_sets
@@ -246,7 +245,7 @@ def test_people_who_are_hired_again_work_on_no_day_in_between(database: Database
     gone = datetime(2026, 8, 5, 12, tzinfo=UTC)
     database.write_now(people_status.archive, ada.id, by=acme.caller, now=gone)
     database.write_now(
-        restoring.restore, ada.id, start_date=date(2026, 8, 6), by=acme.caller, now=gone
+        people.restore, ada.id, start_date=date(2026, 8, 6), by=acme.caller, now=gone
     )
 
     chart = chart_of(database, acme, acme.owner)

@@ -20,8 +20,8 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import NotYourApproval
-from storage.slack import home_pages, setup_checklist
-from storage.slack.home_pages import PageCursors
+from storage.slack import home, setup_checklist
+from storage.slack.home import PageCursors
 from storage.slack.join_policy import NotAMember
 
 
@@ -36,9 +36,7 @@ async def opened(interaction: Interaction) -> None:
         view = views.closed(errors.sentence(refusal))
         await client.views_publish(user_id=interaction.slack_user_id, view=view)
         return
-    await interaction.services.database.write(
-        home_pages.save, PageCursors(), by=by, now=interaction.now
-    )
+    await interaction.services.database.write(home.save, PageCursors(), by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 
@@ -50,7 +48,7 @@ async def paginate(interaction: Interaction) -> None:
     await interaction.ack()
     by = await identity.caller(interaction)
     cursors = PageCursors.unpacked(interaction.value)
-    await interaction.services.database.write(home_pages.save, cursors, by=by, now=interaction.now)
+    await interaction.services.database.write(home.save, cursors, by=by, now=interaction.now)
     await home_tab.show(interaction, by)
 
 

@@ -9,8 +9,9 @@ from storage.base.event_values import NotificationEvent
 from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
 from storage.db.tables import NotificationRow
-from storage.events import notification_outbox, open_cards
+from storage.events import notification_outbox
 from storage.events.organisation_config import OrganisationConfig
+from storage.leave import card_refreshes
 
 
 def enqueue(
@@ -57,7 +58,7 @@ def _refresh_absences(
     ]
     if not covered:
         return
-    messages = open_cards.of_absences(
+    messages = card_refreshes.of_absences(
         tx,
         organisation_id,
         {str(leave.cover_user_id) for leave in covered},

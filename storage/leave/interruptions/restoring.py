@@ -16,7 +16,7 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.events import audit_log
+from storage.events import audit
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_reading, leave_rows, request_steps
 from storage.leave.interruptions import interrupting, notifying
@@ -204,7 +204,7 @@ def _dates_when_interrupted(
     """The first and last day of leave before its first interruption, from the audit trail."""
     by = Caller.system(organisation_id, "scheduler")
     # Newest first; no leave is changed a hundred times.
-    entries = audit_log.entries(tx, PageOf(limit=100), by=by, subject_id=request_id).items
+    entries = audit.entries(tx, PageOf(limit=100), by=by, subject_id=request_id).items
     days: dict[str, date] = {}
     for entry in reversed(entries):
         if entry.changes.get("why", {}).get("after") == "interrupted":

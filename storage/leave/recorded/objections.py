@@ -7,7 +7,7 @@ from datetime import datetime
 from storage.base.errors import AlreadyObjected, InvalidTransition, NotFound
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.events import admin_notifications, audit, audit_log, notification_outbox
+from storage.events import audit, notification_outbox
 from storage.leave import request_steps
 
 
@@ -29,7 +29,7 @@ def send(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None
     audit.record(tx, "leave_request.objected", "leave_request", request.id, by=by, now=now)
     if not subject.config.is_in_slack:
         return
-    recipients = {request.recorded_by, *admin_notifications.admin_ids(tx, by.organisation_id)}
+    recipients = {request.recorded_by, *notification_outbox.admin_ids(tx, by.organisation_id)}
     notification_outbox.notify_approvers(
         tx,
         "leave_request.objected",
@@ -43,5 +43,5 @@ def is_sent(tx: Transaction, organisation_id: str, request: LeaveRequest) -> boo
     """Whether the person has objected to leave that was recorded for them."""
     if request.recorded_by is None:
         return False
-    actor_id = audit_log.last_actor(tx, organisation_id, "leave_request.objected", request.id)
+    actor_id = audit.last_actor(tx, organisation_id, "leave_request.objected", request.id)
     return actor_id is not None

@@ -10,7 +10,7 @@ from peewee import JOIN, SQL, Insert
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DigestRow, OrganisationRow
-from storage.events import admin_notifications, digest_queue
+from storage.events import digest_queue, notification_outbox
 from storage.events.digest_queue import DigestKey
 from storage.notifications.digests.digests import Digest
 
@@ -69,7 +69,7 @@ def refuse(tx: Transaction, digest: Digest, because: str, *, now: datetime) -> N
         changes["refused_channel"] = digest.channel
     if digest_queue.release(tx, digest.key, digest.lease_expires_at, digest.tomorrow_at, **changes):
         organisation_id, digest_id = digest.key.organisation_id, digest.key.digest_id
-        admin_notifications.notify_of_refused_digest(tx, organisation_id, digest_id, now=now)
+        notification_outbox.notify_of_refused_digest(tx, organisation_id, digest_id, now=now)
 
 
 def _state(digest: Digest, ts: str | None, shown_sha256: str | None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import people_lists, people_rows, people_search
-from storage.events import audit_log, organisation_config
+from storage.events import audit, organisation_config
 from storage.events.digest_queue import DigestKey
 from storage.leave import decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
@@ -25,8 +25,8 @@ from storage.leave.lists import caller_leave, filtered_leave, visible_leave
 from storage.leave.recorded import recordable_people
 from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.notifications.digests import digests
-from storage.slack import home, home_pages
-from storage.slack.home_pages import PageCursors
+from storage.slack import home
+from storage.slack.home import PageCursors
 from tests.bench.filling import DAYS_AHEAD, Filled
 
 _FEED_PAST: Final = timedelta(days=90)
@@ -189,7 +189,7 @@ def _page_of_audit(action: str | None, actor: str | None, days: list[str]) -> Ru
     def run(place: Place, _: int) -> object:
         first_day = place.today - timedelta(days=400)
         return place.read(
-            audit_log.entries,
+            audit.entries,
             PageOf(),
             by=place.owner,
             action=action,
@@ -273,7 +273,7 @@ def _home(name: str, scope: FeedScope) -> Run:
     def run(place: Place, number: int) -> object:
         by = getattr(place, name)
         if not number:
-            place.write(home_pages.save, PageCursors(scope=scope), by=by, now=place.now)
+            place.write(home.save, PageCursors(scope=scope), by=by, now=place.now)
         return place.read(home.load, by=by, now=place.now)
 
     return run

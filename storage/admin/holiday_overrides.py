@@ -9,8 +9,8 @@ from typing import Final, get_args
 
 from peewee import Delete, Select, Tuple
 
-from storage.admin.effects_recorder import EffectsRecorder
-from storage.admin.holidays import holiday_set_changes
+from storage.admin import holiday_set_changes
+from storage.admin.effects import EffectsRecorder
 from storage.base import texts
 from storage.base.calendar_values import HolidayOverride, HolidaySet
 from storage.base.clock import local_day
@@ -31,7 +31,6 @@ from storage.events.organisation_config import OrganisationConfig
 MAX_OVERRIDES: Final = 500
 
 # The fields of an override in the audit trail.
-AUDITED: Final = ("date", "name", "is_holiday", "half", "every_year")
 # Leave begins at most two years ahead and lasts a year at most, so it ends in one of these years.
 _YEARS_OF_LEAVE: Final = 5
 
@@ -233,7 +232,7 @@ def _record(
     def audited(override: HolidayOverride | None) -> Mapping[str, object]:
         if override is None:
             return {}
-        fields = {name: getattr(override, name) for name in AUDITED}
+        fields = {name: getattr(override, name) for name in holiday_set_changes.OVERRIDE_FIELDS}
         return {**fields, "country_code": holiday_set.country_code}
 
     subject = after or before

@@ -1,1 +1,0 @@
-"""Public holidays of an organisation: added, changed and removed days, and removed sets."""
