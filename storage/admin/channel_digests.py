@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from peewee import Delete, Select
-
 from storage.base import fields
-from storage.base.errors import AlreadyExists, Conflict, InvalidInput, NotFound
-from storage.base.event_values import AuditAction
+from storage.base.errors import AlreadyExists, Conflict, InvalidInput
 from storage.base.ids import new_id
-from storage.base.values import (
-    CHANNEL_LOCALES,
-    DIGEST_FREQUENCIES,
-    Caller,
-    ChannelDigest,
-    as_dict,
-)
-from storage.db import locks, rows
-from storage.db.compiled import Param, any_of, compiled
+from storage.base.values import CHANNEL_LOCALES, DIGEST_FREQUENCIES, Caller, ChannelDigest
+from storage.db import rows
 from storage.db.database import Transaction
-from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.pages import Page, PageOf
 from storage.db.tables import ChannelDigestRow
-from storage.directory import department_rows, people_changes
-from storage.events import audit, organisation_config
-from storage.rules import roles
+from storage.directory import department_rows
+from storage.events import organisation_config, resources
+from storage.events.resources import Resource
 
 MAX_DIGESTS: Final = 100
 _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
@@ -55,12 +45,19 @@ def check_channel(value: object, field: str) -> str:
     return value
 
 
-_CHECKS: Final[Mapping[str, fields.Check]] = {
-    "channel": check_channel,
-    "department_id": fields.unchecked,
-    "frequency": fields.one_of(*DIGEST_FREQUENCIES, code="unknown_frequency"),
-    "locale": fields.one_of(*CHANNEL_LOCALES, code="unknown_locale"),
-}
+_DIGESTS: Final = Resource(
+    name="digest",
+    table=ChannelDigestRow,
+    columns=rows.CHANNEL_DIGEST,
+    value=lambda _, row: rows.channel_digest(row),
+    checks={
+        "channel": check_channel,
+        "department_id": fields.unchecked,
+        "frequency": fields.one_of(*DIGEST_FREQUENCIES, code="unknown_frequency"),
+        "locale": fields.one_of(*CHANNEL_LOCALES, code="unknown_locale"),
+    },
+    actions=("digest.created", "digest.updated", "digest.deleted"),
+)
 
 
 def create(
@@ -70,10 +67,9 @@ def create(
 
     Raises InsufficientRole, InvalidInput, AlreadyExists or TooManyDigests.
     """
-    roles.check_role(by.role, "admin")
+    resources.lock(tx, by=by)
     fields.require(settings, "channel")
-    values = fields.checked(settings, _CHECKS)
-    locks.organisation(tx, by.organisation_id)
+    values = fields.checked(settings, _DIGESTS.checks)
     others = _all(tx, by.organisation_id)
     if len(others) >= MAX_DIGESTS:
         raise TooManyDigests
@@ -89,33 +85,18 @@ def create(
         version=1,
     )
     _check(tx, digest, others, by=by)
-    tx.insert(ChannelDigestRow, organisation_id=by.organisation_id, due_at=now, **as_dict(digest))
-    _record(tx, "digest.created", None, digest, by=by, now=now)
+    resources.add(tx, _DIGESTS, digest, {"due_at": now}, by=by, now=now)
     return digest
 
 
 def page(tx: Transaction, page: PageOf, *, by: Caller) -> Page[ChannelDigest]:
     """The organisation's digests, oldest first. Raises InsufficientRole or UnusableCursor."""
-    roles.check_role(by.role, "admin")
-    bound_to = ("digests", by.organisation_id)
-    after = position(tx, page, *bound_to)
-    page_rows = tx.all(
-        _digests,
-        organisation_id=by.organisation_id,
-        after_id=after[0] if after else None,
-        limit=page.limit + 1,
-    )
-    return page_of(tx, page, page_rows, rows.channel_digest, lambda row: [row.id], *bound_to)
+    return resources.page(tx, _DIGESTS, page, by=by)
 
 
 def get(tx: Transaction, digest_id: str, *, by: Caller) -> ChannelDigest:
     """Raises InsufficientRole or NotFound."""
-    roles.check_role(by.role, "admin")
-    if fields.is_id(digest_id):
-        row = tx.first(_digest, organisation_id=by.organisation_id, digest_id=digest_id)
-        if row is not None:
-            return rows.channel_digest(row)
-    raise NotFound("digest")
+    return resources.get(tx, _DIGESTS, digest_id, by=by)
 
 
 def update(
@@ -126,32 +107,25 @@ def update(
     Another channel or frequency gets a message of its own; other changes update the last one.
     Raises InsufficientRole, NotFound, InvalidInput or AlreadyExists; then nothing has changed.
     """
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
+    resources.lock(tx, by=by)
     before = get(tx, digest_id, by=by)
-    after = replace(before, **fields.checked(changes, _CHECKS))
-    is_changed = after != before
+    after = replace(before, **fields.checked(changes, _DIGESTS.checks))
     is_retry = before.refused_because is not None and "channel" in changes
-    if not is_changed and not is_retry:
+    if after == before and not is_retry:
         return before
     _check(tx, after, _all(tx, by.organisation_id), by=by)
-    after = replace(after, refused_because=None, updated_at=now, version=before.version + 1)
+    after = replace(after, refused_because=None)
     # The new time ends a claim: what its process posts meanwhile is not recorded.
-    columns: dict[str, object] = {**as_dict(after), "due_at": now}
+    columns: dict[str, object] = {"refused_because": None, "due_at": now}
     if (after.channel, after.frequency) != (before.channel, before.frequency):
         columns |= {"day": None, "ts": None, "shown_sha256": None}
-    if not tx.update(ChannelDigestRow, columns, organisation_id=by.organisation_id, id=before.id):
-        raise people_changes.ChangedMeanwhile
-    if is_changed:
-        _record(tx, "digest.updated", before, after, by=by, now=now)
-    return after
+    return resources.change(tx, _DIGESTS, before, after, columns, by=by, now=now)
 
 
 def delete(tx: Transaction, digest_id: str, *, by: Caller, now: datetime) -> None:
     """Delete a digest; its messages stay in Slack. Raises InsufficientRole or NotFound."""
-    roles.check_role(by.role, "admin")
-    locks.organisation(tx, by.organisation_id)
-    _delete_all(tx, [get(tx, digest_id, by=by)], by=by, now=now)
+    resources.lock(tx, by=by)
+    resources.remove(tx, _DIGESTS, [get(tx, digest_id, by=by)], by=by, now=now)
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
@@ -159,8 +133,7 @@ def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now
     digests = [
         digest for digest in _all(tx, by.organisation_id) if digest.department_id == department_id
     ]
-    if digests:
-        _delete_all(tx, digests, by=by, now=now)
+    resources.remove(tx, _DIGESTS, digests, by=by, now=now)
 
 
 def check_is_free(tx: Transaction, channel: str, *, by: Caller) -> None:
@@ -177,10 +150,7 @@ def _check(
     tx: Transaction, digest: ChannelDigest, others: list[ChannelDigest], *, by: Caller
 ) -> None:
     """Raises InvalidInput for an unknown department, AlreadyExists."""
-    if digest.department_id is not None and not department_rows.exists(
-        tx, by.organisation_id, digest.department_id, for_update=True
-    ):
-        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
+    department_rows.check(tx, digest.department_id, by=by)
     organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
     taken = {_key(other) for other in others if other.id != digest.id}
     if _key(digest) in taken | {(organisation.digest_channel, None, "daily")}:
@@ -195,57 +165,5 @@ def _already() -> AlreadyExists:
     return AlreadyExists("This channel already gets this digest.")
 
 
-def _delete_all(
-    tx: Transaction, digests: Sequence[ChannelDigest], *, by: Caller, now: datetime
-) -> None:
-    digest_ids = [digest.id for digest in digests]
-    tx.change(_delete, organisation_id=by.organisation_id, digest_ids=digest_ids)
-    after: Mapping[str, object] = {}
-    deleted = [
-        (digest.id, {name: getattr(digest, name) for name in _CHECKS}, after) for digest in digests
-    ]
-    audit.record_all(tx, "digest.deleted", "digest", deleted, by=by, now=now)
-
-
 def _all(tx: Transaction, organisation_id: str) -> list[ChannelDigest]:
-    digest_rows = tx.all(
-        _digests, organisation_id=organisation_id, after_id=None, limit=MAX_DIGESTS
-    )
-    return [rows.channel_digest(row) for row in digest_rows]
-
-
-def _record(
-    tx: Transaction,
-    action: AuditAction,
-    before: ChannelDigest | None,
-    after: ChannelDigest,
-    *,
-    by: Caller,
-    now: datetime,
-) -> None:
-    audit.record_value(tx, action, "digest", before, after, _CHECKS, by=by, now=now)
-
-
-@compiled
-def _digest(organisation_id: Param[str], digest_id: Param[str]) -> Select:
-    return ChannelDigestRow.select(*rows.CHANNEL_DIGEST).where(
-        ChannelDigestRow.organisation_id == organisation_id, ChannelDigestRow.id == digest_id
-    )
-
-
-@compiled
-def _digests(organisation_id: Param[str], after_id: Param[str] | None, limit: Param[int]) -> Select:
-    query = ChannelDigestRow.select(*rows.CHANNEL_DIGEST).where(
-        ChannelDigestRow.organisation_id == organisation_id
-    )
-    if after_id is not None:
-        query = query.where(ChannelDigestRow.id > after_id)
-    return query.order_by(ChannelDigestRow.id).limit(limit)
-
-
-@compiled
-def _delete(organisation_id: Param[str], digest_ids: Param[list[str]]) -> Delete:
-    return ChannelDigestRow.delete().where(
-        ChannelDigestRow.organisation_id == organisation_id,
-        any_of(ChannelDigestRow.id, digest_ids),
-    )
+    return resources.all_of(tx, _DIGESTS, organisation_id, MAX_DIGESTS)

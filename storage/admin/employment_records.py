@@ -17,7 +17,7 @@ from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, EmploymentRecord, User
 from storage.db.database import Transaction
-from storage.directory import public_holidays
+from storage.directory import department_rows, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import balances, ledgers
@@ -226,7 +226,7 @@ def _write(
     recorder: EffectsRecorder | None,
 ) -> User:
     if record is not None:
-        people_status.check_department(tx, record.department_id, by=by)
+        department_rows.check(tx, record.department_id, by=by)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
     after = with_records(user, changed, today)

@@ -16,7 +16,7 @@ from storage.base.errors import EmailTaken, InsufficientRole, InvalidInput
 from storage.base.values import ROLES, Caller, EmploymentPeriod, Role, User
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import people_changes, people_rows, public_holidays
+from storage.directory import department_rows, people_changes, people_rows, public_holidays
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import counted_days, employment_terms, holiday_calendar, roles
@@ -67,7 +67,7 @@ def create(
     role: Role = values.pop("role", "member")
     people_status.check_may_manage(by, None, role)
     locks.organisation(tx, by.organisation_id)
-    people_status.check_department(tx, values.get("department_id"), by=by)
+    department_rows.check(tx, values.get("department_id"), by=by)
     people_status.check_manager(tx, values.get("manager_id"), by=by)
     return people_changes.add(tx, values | {"role": role}, "pending", by=by, now=now)
 
@@ -120,7 +120,7 @@ def _checked_update(
     if after.role != user.role or (after.end_date is not None and user.end_date is None):
         people_status.check_owner_remains(tx, user, by=by)
     if values.get("department_id") != user.department_id:
-        people_status.check_department(tx, values.get("department_id"), by=by)
+        department_rows.check(tx, values.get("department_id"), by=by)
     if after.manager_id != user.manager_id:
         people_status.check_manager(tx, after.manager_id, by=by, of_user_id=user.id)
     return config, user, after

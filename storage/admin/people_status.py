@@ -19,7 +19,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, Reassignment, Role, User
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import department_rows, managers, people_changes, people_rows
+from storage.directory import managers, people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave.changes import released_cover
@@ -60,14 +60,6 @@ def check_owner_remains(tx: Transaction, user: User, *, by: Caller) -> None:
         return
     if not people_rows.has_other_active_owner(tx, by.organisation_id, user.id):
         raise LastOwner
-
-
-def check_department(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
-    """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
-    if department_id is not None and not department_rows.exists(
-        tx, by.organisation_id, department_id, for_update=True
-    ):
-        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
 
 
 def check_manager(

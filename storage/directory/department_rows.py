@@ -7,7 +7,7 @@ from collections.abc import Collection
 from peewee import Select, fn
 
 from storage.base import fields
-from storage.base.errors import NotFound
+from storage.base.errors import InvalidInput, NotFound
 from storage.base.values import Caller, Department
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
@@ -73,6 +73,14 @@ def exists(
         for_update=for_update,
     )
     return row is not None
+
+
+def check(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
+    """Raises InvalidInput ``not_found``; a department that passes is not deleted meanwhile."""
+    if department_id is not None and not exists(
+        tx, by.organisation_id, department_id, for_update=True
+    ):
+        raise InvalidInput.of("department_id", "not_found", "There is no such department.")
 
 
 @compiled_per_engine
