@@ -10,8 +10,7 @@ from bot.base.language import gettext
 from bot.blocks import layout, text, words
 from storage.base.event_values import NotificationEvent
 from storage.base.values import LeaveRequest
-from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.told_absences import ToldAbsence, Uncovered
+from storage.notifications.approval_cards import ApprovalCard, ToldAbsence, Uncovered
 
 
 def told_message(card: ApprovalCard, told: ToldAbsence) -> Message:

@@ -11,7 +11,7 @@ from bot.base.language import gettext
 from bot.blocks import layout, text, words
 from bot.message_views import answers
 from storage.base.event_values import Webhook
-from storage.slack.welcomes import Welcome
+from storage.notifications.notification_data import Welcome
 from storage.webhooks.endpoint_health import FAILING_FOR
 
 

@@ -9,7 +9,7 @@ from bot.blocks import layout, text, words
 from bot.message_views import answers, cards
 from storage.base.event_values import NotificationEvent
 from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.reminder_summaries import SummaryNotificationData, WaitingRequest
+from storage.notifications.notification_data import SummaryNotificationData, WaitingRequest
 
 
 def notification(

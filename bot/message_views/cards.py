@@ -14,8 +14,7 @@ from storage.base.errors import Days
 from storage.base.values import Amendment, LeaveRequest, LeaveType
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.request_balances import YearBalance
-from storage.notifications.approval_cards import ApprovalCard, CardCover
-from storage.notifications.card_amendments import CardAmendment
+from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
 
 
 def message(card: ApprovalCard, home_url: str | None) -> Message:

@@ -12,8 +12,7 @@ from bot.blocks import layout, text, words
 from bot.message_views import answers, cards, requester_sentences
 from storage.admin.recalculation import TotalChange
 from storage.base.event_values import NotificationEvent
-from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.card_amendments import CardAmendment
+from storage.notifications.approval_cards import ApprovalCard, CardAmendment
 
 # Events that the requester causes and that change nothing yet.
 _CONFIRMATIONS: Final = frozenset({"leave_request.created", "leave_request.amendment_requested"})

@@ -5,12 +5,8 @@ from __future__ import annotations
 from bot.client.workspaces import Workspace
 from bot.message_views import admin_messages
 from bot.messages.recipients import Recipients, post
-from storage.notifications.admin_notification_data import (
-    DigestNotificationData,
-    WebhookNotificationData,
-)
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome
+from storage.notifications.notification_data import DigestNotificationData, WebhookNotificationData
+from storage.notifications.notification_queue import Notification, Outcome
 
 
 class AdminNotifications:

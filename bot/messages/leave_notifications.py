@@ -11,10 +11,8 @@ from bot.messages import threads
 from bot.messages.recipients import Recipients, post
 from storage.base.event_values import NotificationEvent
 from storage.events import notification_outbox
-from storage.notifications.notification_data import NotificationData
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome, SentCard
-from storage.notifications.reminder_summaries import SummaryNotificationData
+from storage.notifications.notification_data import NotificationData, SummaryNotificationData
+from storage.notifications.notification_queue import Notification, Outcome, SentCard
 from storage.notifications.slack_messages import PostedMessage
 
 

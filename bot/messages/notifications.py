@@ -25,24 +25,16 @@ from bot.messages.slack_failures import outcome_of
 from bot.messages.welcomes import Welcomes
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
-from storage.notifications import (
-    admin_notification_data,
-    notification_data,
-    notification_queue,
-    notifications,
-    reminder_summaries,
-)
-from storage.notifications.admin_notification_data import (
+from storage.notifications import notification_data, notification_queue
+from storage.notifications.notification_data import (
     DigestNotificationData,
+    NotificationData,
+    SummaryNotificationData,
     WebhookNotificationData,
+    Welcome,
 )
-from storage.notifications.notification_data import NotificationData
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome
-from storage.notifications.reminder_summaries import SummaryNotificationData
+from storage.notifications.notification_queue import Notification, Outcome
 from storage.slack import home
-from storage.slack import welcomes as storage_welcomes
-from storage.slack.welcomes import Welcome
 
 # Stored with the notification, for operators.
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")
@@ -140,12 +132,12 @@ class Notifier:
         """``batch``: notifications with the same subject."""
         first = batch[0]
         if first.kind == "cover_changed":
-            await self._database.write(notifications.expand, first, now=self._clock())
+            await self._database.write(notification_queue.expand, first, now=self._clock())
             return [Claimed(notification=first)]
         if not first.leave_request_id:
             data = await self._database.read(_load_other, first, now=self._clock())
             return [Claimed(notification=first, data=data)]
-        found = await self._database.read(notification_data.load, batch, now=self._clock())
+        found = await self._database.read(notification_data.load_leave, batch, now=self._clock())
         return [
             Claimed(notification=each, data=found[each.id])
             if each.id in found
@@ -191,19 +183,19 @@ class Notifier:
 def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -> Data | None:
     """The data of a notification that is about no request; None if there is nothing to send."""
     if notification.kind == "digest_refused":
-        return admin_notification_data.load_digest(tx, notification)
+        return notification_data.load_digest(tx, notification)
     if notification.kind == "reminder_summary":
-        return reminder_summaries.load(tx, notification, now=now)
+        return notification_data.load_summary(tx, notification, now=now)
     if notification.kind == "welcome":
-        return storage_welcomes.load(tx, notification)
-    return admin_notification_data.load_webhook(tx, notification)
+        return notification_data.load_welcome(tx, notification)
+    return notification_data.load_webhook(tx, notification)
 
 
 def _record_results(
     tx: Transaction, outcomes: Sequence[tuple[Notification, Outcome]], *, now: datetime
 ) -> set[tuple[str, str]]:
     """Returns the recipients, with their organisation, who view Home."""
-    notifications.record_results(tx, outcomes, now=now)
+    notification_queue.record_results(tx, outcomes, now=now)
     recipients = {
         (each.organisation_id, each.user_id) for each, _ in outcomes if each.kind != "cover_changed"
     }

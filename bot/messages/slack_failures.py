@@ -7,8 +7,7 @@ from typing import Final
 import structlog
 
 from bot.client import slack_web
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome
+from storage.notifications.notification_queue import Notification, Outcome
 
 # Errors that a retry would meet again.
 FINAL_ERRORS: Final = frozenset(

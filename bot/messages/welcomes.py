@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from bot.client.workspaces import Workspace
 from bot.message_views import admin_messages
 from bot.messages.recipients import NoAccount, post
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome
-from storage.slack.welcomes import Welcome
+from storage.notifications.notification_data import Welcome
+from storage.notifications.notification_queue import Notification, Outcome
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

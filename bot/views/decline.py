@@ -12,8 +12,7 @@ from bot.base.payloads import Values
 from bot.blocks import fields, layout, text, words
 from bot.message_views import cards
 from storage.leave.decisions import MAX_REASON_LENGTH
-from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.card_amendments import CardAmendment
+from storage.notifications.approval_cards import ApprovalCard, CardAmendment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

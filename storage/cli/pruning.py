@@ -17,7 +17,7 @@ from storage.base.errors import DatabaseUnavailable
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.schema import FORGET_STATISTICS
-from storage.notifications import notifications
+from storage.notifications import notification_queue
 from storage.slack import slack_events
 from storage.webhooks import delivery_log
 
@@ -36,7 +36,7 @@ async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> Non
     """
     before = now - NOTIFICATIONS_KEPT
     for name, delete in (
-        ("notifications", partial(notifications.prune, before=before, limit=batch)),
+        ("notifications", partial(notification_queue.prune, before=before, limit=batch)),
         ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
         ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
         ("slack_states", partial(oauth_states.prune, now=now, limit=batch)),

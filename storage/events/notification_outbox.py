@@ -49,6 +49,8 @@ BEGINS_SOON: Final = "own_message.begins_soon"
 QUEUED_EARLY: Final = (REVERSAL_WINDOW_ENDED, BEGINS_SOON)
 # Others learn of leave that was approved at once.
 ABSENCE_TOLD: Final = "absence.told"
+# The person joined or installed the app.
+JOINED: Final = "user.joined"
 # The balance or the colleagues on a card changed; its request did not.
 CARD_REFRESH: Final = "approval_card.refresh"
 
@@ -136,6 +138,13 @@ def notify_all(
         for request_id, user_id in sorted(cards)
     ]
     tx.insert_all(NotificationRow, rows)
+    tx.notify(NOTIFICATIONS)
+
+
+def welcome(tx: Transaction, user_id: str, *, organisation_id: str, now: datetime) -> None:
+    """Queue the greeting, in the transaction in which the person joins or installs the app."""
+    row = notification_row(organisation_id, "welcome", user_id, None, JOINED, now)
+    tx.insert(NotificationRow, **row)
     tx.notify(NOTIFICATIONS)
 
 

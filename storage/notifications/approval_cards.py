@@ -2,34 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from storage.base import fields
 from storage.base.clock import local_day
 from storage.base.errors import NotFound
-from storage.base.values import Caller, LeaveRequest, LeaveType, User
+from storage.base.values import Amendment, Caller, CountedAmendment, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import approval_rule, colleagues, pending_approvals, people_rows
+from storage.directory import approval_rule, approvers, colleagues, pending_approvals, people_rows
 from storage.directory.approvers import MAX_APPROVERS
 from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
-from storage.events import organisation_config
+from storage.events import notification_outbox, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import continued_leave, leave_reading, leave_rows, request_balances
-from storage.leave.amendments import amendment_rows
+from storage.leave.amendments import amendment_rows, counted_amendments
 from storage.leave.changes import cancelling
-from storage.leave.cover import away
+from storage.leave.cover import away, covered
 from storage.leave.interruptions import offering
 from storage.leave.leave_reading import CancellationCause
 from storage.leave.recorded import objections
 from storage.leave.request_balances import YearBalance
-from storage.notifications import card_amendments, told_absences
-from storage.notifications.card_amendments import CardAmendment
-from storage.notifications.told_absences import ToldAbsence
 from storage.rules import counted_days, lifecycle, spans
 from storage.rules.changed_leave import CancelEffect
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardAmendment:
+    """The open amendment of approved leave, or the one whose end was its last change.
+
+    ``ended_by_name`` is who decided on it or withdrew it.
+    """
+
+    amendment: Amendment
+    leave_type: LeaveType
+    counted_halves: str
+    total_half_days: int
+    ended_by_name: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.amendment.status == "open"
+
+
+def shown_amendment(
+    config: OrganisationConfig,
+    people: Mapping[str, User],
+    request: LeaveRequest,
+    newest: Amendment | None,
+) -> CardAmendment | None:
+    """The newest amendment; None if the request was changed after it."""
+    if newest is None:
+        return None
+    is_open = newest.id == request.amendment_id
+    if not is_open and newest.decided_at != request.updated_at:
+        return None
+    counted = counted_amendments.counted(config, people[request.user_id], request, newest)
+    ended_by = people.get(newest.decided_by or "")
+    return CardAmendment(
+        amendment=newest,
+        leave_type=config.leave_types[newest.leave_type_id],
+        counted_halves=counted.counted_halves,
+        total_half_days=counted.total_half_days,
+        ended_by_name=None if ended_by is None else ended_by.name,
+    )
+
+
+def amended(request: LeaveRequest, card_amendment: CardAmendment | None) -> LeaveRequest:
+    """The request as it would be with its open amendment."""
+    if card_amendment is None or not card_amendment.is_open:
+        return request
+    counted = CountedAmendment(
+        amendment=card_amendment.amendment,
+        counted_halves=card_amendment.counted_halves,
+        total_half_days=card_amendment.total_half_days,
+    )
+    return counted_amendments.amended(request, counted)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Uncovered:
+    """Leave of another person for which the absent person was to cover.
+
+    ``is_own``: it is the viewer's. ``may_change``: the viewer may choose another cover for it.
+    """
+
+    request: LeaveRequest
+    person_name: str
+    is_own: bool
+    may_change: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToldAbsence:
+    """What the viewer may know besides name and dates.
+
+    ``sees_request``: they are an approver and see the leave type. ``uncovered``: all of it for
+    them; of others, only leave of the viewer's own and of people whose approver they are.
+    """
+
+    sees_request: bool
+    uncovered: tuple[Uncovered, ...]
+    today: date
+
+
+def told_to(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, viewer: User, today: date
+) -> ToldAbsence | None:
+    """None for the person's own leave, and for leave that was not approved at once."""
+    if viewer.id == request.user_id or not lifecycle.is_approved_at_once(request):
+        return None
+    is_admin = viewer.role in ("admin", "owner")
+    sees_request = viewer.id == request.decided_by or pending_approvals.may_decide(
+        tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
+    )
+    leave = []
+    if request.status == "approved":
+        leave = covered.overlapping(tx, organisation_id, request, today)
+    owner_ids = {each.user_id for each in leave}
+    names = people_rows.names(tx, organisation_id, owner_ids)
+    approvers_of = approvers.of_people(tx, organisation_id, owner_ids, today=today)
+    uncovered = []
+    for each in leave:
+        is_own = each.user_id == viewer.id
+        is_approver = viewer.id in {user.id for user in approvers_of.get(each.user_id, [])}
+        if is_own or is_approver or sees_request:
+            uncovered.append(
+                Uncovered(
+                    request=each,
+                    person_name=names[each.user_id],
+                    is_own=is_own,
+                    may_change=is_own or (is_approver and is_admin),
+                )
+            )
+    return ToldAbsence(sees_request=sees_request, uncovered=tuple(uncovered), today=today)
+
+
+def approvers_told(
+    tx: Transaction, organisation_id: str, request: LeaveRequest, today: date
+) -> list[User]:
+    """The person's approvers who have a message about the leave, or will get it."""
+    told_ids = notification_outbox.card_holders(tx, organisation_id, request)
+    people = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+    return [person for person in people if person.id in told_ids]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,8 +269,8 @@ def cards(
     def name_of(user_id: str | None) -> str | None:
         return people[user_id].name if user_id in people else None
 
-    amendment = card_amendments.shown(config, people, request, newest)
-    shown = card_amendments.amended(request, amendment)
+    amendment = shown_amendment(config, people, request, newest)
+    shown = amended(request, amendment)
     off = colleagues.off_with(
         tx, organisation_id, requester, spans.of_request(shown), includes_pending=True
     )
@@ -165,7 +282,7 @@ def cards(
     )
     told_approvers: list[User] = []
     if requester.id in viewer_ids and lifecycle.is_approved_at_once(request):
-        told_approvers = told_absences.told_approvers(tx, organisation_id, request, today)
+        told_approvers = approvers_told(tx, organisation_id, request, today)
     shared = ApprovalCard(
         request=request,
         requester=requester,
@@ -202,7 +319,7 @@ def cards(
             may_reverse=is_reversible and _may_reverse(tx, organisation_id, request, viewer, today),
             timezone=viewer.timezone or shared.timezone,
             cancel_effect=_cancel_effect(tx, config, request, today) if is_own else None,
-            told=told_absences.load(tx, organisation_id, request, viewer, today),
+            told=told_to(tx, organisation_id, request, viewer, today),
             told_names=shared.told_names if is_own else (),
             next_end=continued_leave.next_end(config, viewer, request, today) if is_own else None,
         )

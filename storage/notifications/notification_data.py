@@ -1,19 +1,35 @@
-"""The data of notifications about a leave request, read when they are sent."""
+"""The data of notifications, read when they are sent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from typing import Final
+
+from peewee import Select, fn
 
 from storage.admin import recalculation
 from storage.admin.recalculation import TotalChange
-from storage.base.values import User
+from storage.base.clock import local_day
+from storage.base.event_values import Webhook
+from storage.base.values import HalfDay, Organisation, User
+from storage.db import rows
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
-from storage.directory import slack_locales
+from storage.db.tables import (
+    LeaveRequestRow,
+    LeaveTypeRow,
+    ReminderRow,
+    UserRow,
+    WebhookRow,
+)
+from storage.directory import approval_rule, pending_approvals, people_rows, slack_locales
 from storage.events import organisation_config
+from storage.events.digest_queue import DigestKey
 from storage.notifications import approval_cards, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
+from storage.notifications.digests import digests
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
 
@@ -36,7 +52,7 @@ class NotificationData:
     is_superseded: bool = False
 
 
-def load(
+def load_leave(
     tx: Transaction, batch: Sequence[Notification], *, now: datetime
 ) -> dict[str, NotificationData]:
     """The data of notifications about one request as it is now, by the notifications' ids.
@@ -74,3 +90,211 @@ def load(
         for notification in batch
         if notification.user_id in cards
     }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebhookNotificationData:
+    """A webhook that was disabled, or that fails since ``failing_since``."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    webhook: Webhook
+    failing_since: datetime | None
+    timezone: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DigestNotificationData:
+    """The channel that Slack refuses for the digest; ``because`` is Slack's error code."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    channel: str
+    because: str
+
+
+def load_webhook(tx: Transaction, notification: Notification) -> WebhookNotificationData | None:
+    """None if the webhook has recovered or was deleted, or the recipient is no admin now."""
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
+    row = tx.first(
+        _webhook, organisation_id=notification.organisation_id, webhook_id=notification.webhook_id
+    )
+    if row is None or recipient is None or recipient.status != "active":
+        return None
+    webhook = rows.webhook(row)
+    is_news = not webhook.is_active
+    if notification.kind == "webhook_failing":
+        is_news = webhook.is_active and row.failing_since_at is not None
+    if not is_news or recipient.role not in ("admin", "owner"):
+        return None
+    organisation = organisation_config.of_organisation(
+        tx, notification.organisation_id
+    ).organisation
+    return WebhookNotificationData(
+        team_id=organisation.slack_team_id,
+        recipient=recipient,
+        locale=slack_locales.of_person(tx, notification.organisation_id, recipient.id),
+        webhook=webhook,
+        failing_since=rows.instant_or_none(row.failing_since_at) if webhook.is_active else None,
+        timezone=recipient.timezone or organisation.timezone,
+    )
+
+
+def load_digest(tx: Transaction, notification: Notification) -> DigestNotificationData | None:
+    """None if the channel has changed, or the recipient is no admin now."""
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
+    key = DigestKey(organisation_id=notification.organisation_id, digest_id=notification.digest_id)
+    refusal = digests.refusal(tx, key)
+    if refusal is None or recipient is None or recipient.status != "active":
+        return None
+    if recipient.role not in ("admin", "owner"):
+        return None
+    team_id = organisation_config.of_organisation(
+        tx, notification.organisation_id
+    ).organisation.slack_team_id
+    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
+    channel, because = refusal
+    return DigestNotificationData(
+        team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
+    )
+
+
+@compiled
+def _webhook(organisation_id: Param[str], webhook_id: Param[str | None]) -> Select:
+    return WebhookRow.select(*rows.WEBHOOK, WebhookRow.failing_since_at).where(
+        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+    )
+
+
+# Requests that a summary names.
+MAX_SUMMARISED: Final = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WaitingRequest:
+    """A pending request, or leave with an open amendment, as a summary names it."""
+
+    requester_name: str
+    leave_type_name: str
+    start_date: date
+    end_date: date
+    start_half_day: HalfDay | None
+    end_half_day: HalfDay | None
+    total_half_days: int
+    is_amendment: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SummaryNotificationData:
+    """``requests`` are those that wait longest, of ``total``."""
+
+    team_id: str | None
+    recipient: User
+    locale: str | None
+    requests: tuple[WaitingRequest, ...]
+    total: int
+
+
+def load_summary(
+    tx: Transaction, notification: Notification, *, now: datetime
+) -> SummaryNotificationData | None:
+    """The requests assigned to the person; None without any, or without a recipient."""
+    organisation = organisation_config.of_organisation(
+        tx, notification.organisation_id
+    ).organisation
+    recipient = people_rows.find(tx, notification.organisation_id, notification.user_id)
+    request_rows = tx.all(
+        _waiting,
+        organisation_id=notification.organisation_id,
+        user_id=notification.user_id,
+        today=local_day(now, organisation.timezone).isoformat(),
+        limit=MAX_SUMMARISED,
+    )
+    if recipient is None or not approval_rule.is_reachable(recipient) or not request_rows:
+        return None
+    requests = tuple(
+        WaitingRequest(
+            requester_name=f"{row.first_name} {row.last_name}".strip(),
+            leave_type_name=row.type_name,
+            start_date=rows.day(row.start_date),
+            end_date=rows.day(row.end_date),
+            start_half_day=row.start_half_day,
+            end_half_day=row.end_half_day,
+            total_half_days=row.total_half_days,
+            is_amendment=row.amendment_id is not None,
+        )
+        for row in request_rows
+    )
+    team_id = organisation.slack_team_id
+    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
+    return SummaryNotificationData(
+        team_id=team_id,
+        recipient=recipient,
+        locale=locale,
+        requests=requests,
+        total=request_rows[0].total,
+    )
+
+
+@compiled
+def _waiting(
+    organisation_id: Param[str], user_id: Param[str], today: Param[str], limit: Param[int]
+) -> Select:
+    """The requests that the person is reminded of, longest first; each row has their number."""
+    return (
+        rows.with_names(
+            ReminderRow.select(
+                fn.COUNT(ReminderRow.user_id).over().alias("total"),
+                UserRow.first_name,
+                UserRow.last_name,
+                LeaveTypeRow.name.alias("type_name"),
+                LeaveRequestRow.start_date,
+                LeaveRequestRow.end_date,
+                LeaveRequestRow.start_half_day,
+                LeaveRequestRow.end_half_day,
+                LeaveRequestRow.total_half_days,
+                LeaveRequestRow.amendment_id,
+            ).join(
+                LeaveRequestRow,
+                on=(LeaveRequestRow.organisation_id == ReminderRow.organisation_id)
+                & (LeaveRequestRow.id == ReminderRow.leave_request_id),
+            )
+        )
+        .where(
+            ReminderRow.organisation_id == organisation_id,
+            ReminderRow.user_id == user_id,
+            rows.is_undecided(LeaveRequestRow),
+            pending_approvals.is_assigned(organisation_id, user_id, today, for_each=True),
+        )
+        .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
+        .limit(limit)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Welcome:
+    """``recipient`` is told how to set the organisation up if they are an admin or owner."""
+
+    recipient: User
+    organisation: Organisation
+    locale: str | None
+
+    @property
+    def team_id(self) -> str | None:
+        return self.organisation.slack_team_id
+
+
+def load_welcome(tx: Transaction, notification: Notification) -> Welcome | None:
+    """None if the person is no longer active."""
+    organisation_id = notification.organisation_id
+    recipient = people_rows.find(tx, organisation_id, notification.user_id)
+    if recipient is None or recipient.status != "active":
+        return None
+    config = organisation_config.of_organisation(tx, organisation_id)
+    return Welcome(
+        recipient=recipient,
+        organisation=config.organisation,
+        locale=slack_locales.of_person(tx, organisation_id, recipient.id),
+    )

@@ -1,12 +1,12 @@
-"""Checks due reminders and queues the notifications.
+"""Checks due reminders, queues the notifications and escalates unanswered requests.
 
 Whether to remind is computed from the current data, so decisions, absences and changes of approvers
-or working days need no events.
-"""
+or working days need no events."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -14,8 +14,8 @@ from typing import Final
 from peewee import EXCLUDED, SQL, Delete, Insert, Select, Tuple, Update, fn
 
 from storage.base.clock import local_day
-from storage.base.values import User
-from storage.db import rows
+from storage.base.values import Caller, User
+from storage.db import locks, rows
 from storage.db.compiled import (
     Engine,
     Expr,
@@ -31,13 +31,110 @@ from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approval_rule, approvers
-from storage.events import notification_outbox, organisation_config
+from storage.directory.approvers import MAX_APPROVERS
+from storage.events import audit, notification_outbox, organisation_config
 from storage.events.leased_queue import skip_locked
 from storage.events.organisation_config import OrganisationConfig
-from storage.notifications import escalations, reminder_schedule, worktimes
+from storage.notifications import reminder_schedule
 from storage.notifications.reminder_schedule import Plan
 from storage.rules import lifecycle
 from storage.rules.worktime import next_work_start
+
+
+def escalate(
+    tx: Transaction,
+    config: OrganisationConfig,
+    unanswered: Mapping[str, str],
+    today: date,
+    now: datetime,
+) -> None:
+    """Assign requests to the next level too; ``unanswered`` maps them to their requesters."""
+    organisation_id = config.organisation.id
+    request_rows = tx.all(
+        _requests, organisation_id=organisation_id, request_ids=sorted(unanswered)
+    )
+    requests = [
+        request
+        for request in map(rows.leave_request, request_rows)
+        if lifecycle.is_undecided(request)
+    ]
+    chains = approvers.chains(tx, organisation_id, set(unanswered.values()), today=today)
+    assigned: dict[str, set[str]] = defaultdict(set)
+    for request_id, user_id in tx.all(
+        _assigned, organisation_id=organisation_id, request_ids=sorted(unanswered)
+    ):
+        assigned[request_id].add(user_id)
+    added = {
+        request.id: next_level(chains.get(request.user_id, []), assigned[request.id])
+        for request in requests
+    }
+    added = {request_id: user_ids for request_id, user_ids in added.items() if user_ids}
+    if not added:
+        return
+    reminder_rows = [
+        {
+            "organisation_id": organisation_id,
+            "leave_request_id": request_id,
+            "user_id": user_id,
+            "asked_at": now,
+            "sent": 0,
+            "is_next_step": True,
+            "due_at": now,
+        }
+        for request_id, user_ids in added.items()
+        for user_id in user_ids
+    ]
+    tx.insert_all(ReminderRow, reminder_rows)
+    changes = [
+        (
+            request_id,
+            {"approvers": sorted(assigned[request_id])},
+            {"approvers": sorted(assigned[request_id] | set(user_ids))},
+        )
+        for request_id, user_ids in added.items()
+    ]
+    by = Caller.system(organisation_id, "scheduler")
+    audit.record_all(tx, "leave_request.next_step_asked", "leave_request", changes, by=by, now=now)
+    notification_outbox.notify_all(
+        tx,
+        "leave_request.rerouted",
+        [request for request in requests if request.id in added],
+        approvers=added,
+        config=config,
+        now=now,
+    )
+
+
+def next_level(chain: Sequence[tuple[int, User]], assigned: Collection[str]) -> list[str]:
+    """The ids of the first level above everyone who is assigned; empty at the top."""
+    highest = max((level for level, user in chain if user.id in assigned), default=0)
+    above = [(level, user.id) for level, user in chain if level > highest]
+    lowest = min((level for level, _ in above), default=0)
+    return [user_id for level, user_id in above if level == lowest][:MAX_APPROVERS]
+
+
+@compiled
+def _assigned(organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
+    return ReminderRow.select(ReminderRow.leave_request_id, ReminderRow.user_id).where(
+        ReminderRow.organisation_id == organisation_id,
+        any_of(ReminderRow.leave_request_id, request_ids),
+    )
+
+
+@compiled_per_engine
+def _requests(engine: Engine, organisation_id: Param[str], request_ids: Param[list[str]]) -> Select:
+    """The requests, locked, so that concurrent assignments come before or after."""
+    query = (
+        LeaveRequestRow.select(*rows.LEAVE_REQUEST)
+        .where(
+            LeaveRequestRow.organisation_id == organisation_id,
+            any_of(LeaveRequestRow.id, request_ids),
+        )
+        .order_by(LeaveRequestRow.id)
+    )
+    # The strongest lock: foreign keys of new rows wait as well.
+    return locks.locked(query, engine, "FOR UPDATE")
+
 
 # An approver of more requests than this gets one summary a working day instead.
 MAX_SINGLE: Final = 5
@@ -130,7 +227,9 @@ def _check(
     )
     busy = {approver_id for approver_id, count in counts.items() if count > MAX_SINGLE}
     first_day = min(local_day(reminder.asked_at, "UTC") for reminder in pending)
-    worktimes_of = worktimes.of_people(tx, config, approvers_by_id.values(), first_day, today)
+    worktimes_of = reminder_schedule.of_people(
+        tx, config, approvers_by_id.values(), first_day, today
+    )
     planned: list[tuple[_Next, Plan]] = []
     for reminder in pending:
         approver_id = reminder.approver.id
@@ -168,7 +267,7 @@ def _check(
     summaries = _new_summaries(tx, organisation_id, summary_days)
     notification_outbox.remind(tx, organisation_id, single, summaries, now=now)
     if unanswered:
-        escalations.escalate(tx, config, unanswered, today, now)
+        escalate(tx, config, unanswered, today, now)
 
 
 def _reschedule(

@@ -17,9 +17,9 @@ from storage.db import locks
 from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows, slack_locales, slack_matching
 from storage.directory.slack_matching import SlackProfile
-from storage.events import organisation_config
+from storage.events import notification_outbox, organisation_config
 from storage.rules import holiday_calendar
-from storage.slack import slack_profiles, welcomes
+from storage.slack import slack_profiles
 
 _PUBLIC_PROVIDERS: Final = frozenset(
     {
@@ -110,7 +110,7 @@ def join_from_slack(
     user, has_joined = _find_or_add(tx, organisation_id, profile, now=now)
     slack_locales.save_profile(tx, organisation_id, user.id, profile, now=now)
     if has_joined or is_installer:
-        welcomes.enqueue(tx, user, organisation_id=organisation_id, now=now)
+        notification_outbox.welcome(tx, user.id, organisation_id=organisation_id, now=now)
     return user
 
 

@@ -28,7 +28,7 @@ from storage.directory import slack_syncs
 from storage.events import audit, notification_outbox, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_rows
-from storage.notifications import notifications, reminders
+from storage.notifications import notification_queue, reminders
 from storage.slack import join_policy, slack_workspaces
 from storage.slack.slack_workspaces import NewInstallation
 
@@ -119,7 +119,7 @@ def uninstall(tx: Transaction, team_id: str, *, at: datetime, now: datetime) -> 
         return False
     organisation_id, installation_id = ended
     _record(tx, "slack_installation.ended", organisation_id, installation_id, now, {})
-    notifications.give_up(tx, organisation_id, now=now)
+    notification_queue.give_up(tx, organisation_id, now=now)
     return True
 
 

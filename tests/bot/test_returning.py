@@ -16,8 +16,8 @@ from storage.admin import organisation_settings
 from storage.db.database import Database, Transaction
 from storage.db.tables import NotificationRow, ReminderRow
 from storage.leave import decisions
-from storage.notifications import notifications
-from storage.notifications.notifications import Outcome
+from storage.notifications import notification_queue
+from storage.notifications.notification_queue import Outcome
 from storage.slack import slack_installations
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -119,8 +119,8 @@ def test_uninstalling_and_recording_messages_do_not_deadlock(
 
     runs = crossing(
         world.database,
-        lambda tx: notifications.record_results(tx, [(last.notification, refused)], now=now),
-        lambda tx: notifications.record_results(tx, [(first.notification, refused)], now=now),
+        lambda tx: notification_queue.record_results(tx, [(last.notification, refused)], now=now),
+        lambda tx: notification_queue.record_results(tx, [(first.notification, refused)], now=now),
         lambda tx: slack_installations.uninstall(tx, "T1", at=now, now=now),
     )
 

@@ -39,8 +39,7 @@ from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import MAX_NOTE_LENGTH
 from storage.leave.previews import Preview, YearChange
 from storage.leave.request_balances import YearBalance
-from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.card_amendments import CardAmendment
+from storage.notifications.approval_cards import ApprovalCard, CardAmendment
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge
 from storage.rules.leave_years import LeaveYear

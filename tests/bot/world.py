@@ -31,7 +31,7 @@ from storage.events import audit, organisation_config
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
-from storage.notifications.notifications import Outcome
+from storage.notifications.notification_queue import Outcome
 from storage.slack import slack_workspaces
 from tests.bot.registrations import Listener, only
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for

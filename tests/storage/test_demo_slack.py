@@ -6,9 +6,8 @@ from storage.base.values import User
 from storage.cli import demo, demo_slack
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
-from storage.notifications import notification_queue, notifications
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome
+from storage.notifications import notification_queue
+from storage.notifications.notification_queue import Notification, Outcome
 from storage.slack import slack_workspaces
 from tests.builders import NOW
 from tests.refusals import overlapping
@@ -25,7 +24,7 @@ def enter(database: Database, demo: DemoOrganisation) -> list[User] | None:
 def delivered(database: Database) -> list[Notification]:
     claimed = database.write_now(notification_queue.claim, limit=100, claim_id="a test", now=NOW)
     database.write_now(
-        notifications.record_results,
+        notification_queue.record_results,
         [(notification, Outcome(verdict="delivered")) for notification in claimed],
         now=NOW,
     )

@@ -15,9 +15,8 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.leave import decisions, leave_requests
 from storage.leave.drafts import Draft
-from storage.notifications import notification_queue, notifications, slack_messages
-from storage.notifications.notification_queue import Notification
-from storage.notifications.notifications import Outcome, SentCard
+from storage.notifications import notification_queue, slack_messages
+from storage.notifications.notification_queue import Notification, Outcome, SentCard
 from storage.notifications.slack_messages import PostedMessage
 from storage.slack import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, type_id
@@ -68,7 +67,7 @@ class Setting:
         self, claimed: Sequence[Notification], outcome: Outcome, now: datetime = NOW
     ) -> None:
         results = [(notification, outcome) for notification in claimed]
-        self.database.write_now(notifications.record_results, results, now=now)
+        self.database.write_now(notification_queue.record_results, results, now=now)
 
     def claim_card(self) -> Notification:
         (card,) = [
@@ -259,7 +258,7 @@ def test_only_notifications_that_ended_are_pruned(setting: Setting) -> None:
     setting.record_results(setting.claim(limit=1), Outcome(verdict="delivered"))
 
     def pruned(before: datetime) -> int:
-        return setting.database.write_now(notifications.prune, before=before)
+        return setting.database.write_now(notification_queue.prune, before=before)
 
     assert [pruned(NOW), pruned(NOW + timedelta(seconds=1))] == [0, 1]
     assert pruned(NOW + timedelta(days=99)) == 0

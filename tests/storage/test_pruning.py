@@ -55,7 +55,7 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
 
     modules = [use_case.__module__ for use_case in recorder.use_cases]
     assert modules == [
-        "storage.notifications.notifications",
+        "storage.notifications.notification_queue",
         "storage.access.idempotency",
         "storage.slack.slack_events",
         "storage.access.oauth_states",
