@@ -27,7 +27,7 @@ from api.base.settings import ApiSettings, public_url
 from api.base.version import VERSION
 from api.service.process import exempt_from_collection, idle_until_stopped, stop_event
 from bot.base.settings import SlackSettings
-from bot.service import operator_commands as bot_commands
+from bot.service import manifest
 from storage.access import secret_canary
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
@@ -299,7 +299,7 @@ async def serve_socket(
     from api.base.queue_ages import QueueReader
     from api.service.scheduler import running
     from bot.service import socket
-    from bot.service.socket_health import Health
+    from bot.service.socket import Health
 
     stop = stop_event()
     health = Health(partial(Metrics().exposition_with, QueueReader(database, utc_now)))
@@ -401,7 +401,7 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     backup_commands.add_to(app, env, utc_now, VERSION)
     help_text = "Print the version and exit."
     click.version_option(VERSION, message="hiatus %(version)s", help=help_text)(app)
-    bot_commands.add_to(slack_commands.add_to(app, env, utc_now), env)
+    manifest.add_to(slack_commands.add_to(app, env, utc_now), env)
     app.add_command(serve_command(env))
     app.add_command(bot_command(env))
     app.add_command(doctor.command(partial(doctor_checks, env)))

@@ -1,17 +1,14 @@
-"""The shape of what Slack sends. ``bot.service.receiving`` checks it; listeners read it.
+"""The shape of what Slack sends, as far as listeners read it.
 
-Only members that Bolt or a listener reads are named here, and only those that Bolt reads are
-required: a listener that needs another one says so by reading it. Null is the same as absent.
-Source: docs.slack.dev, "Interaction payloads".
+A listener that reads a member that is not there raises UnexpectedPayload. Null is the same as
+absent. Source: docs.slack.dev, "Interaction payloads".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
-from typing import Annotated, Required
+from typing import cast
 
-from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
 
@@ -19,91 +16,38 @@ class UnexpectedPayload(Exception):
     """A payload lacks a member that its listener needs: it may be for an older version."""
 
 
-class Payload(dict[str, object]):
-    """A JSON object from Slack. Reading a member that it lacks raises UnexpectedPayload."""
-
-    @classmethod
-    def of(cls, sent: Mapping[str, object]) -> Payload:
-        """The same JSON without null members, with every object in it as a Payload."""
-        return cls((name, _payload(value)) for name, value in sent.items() if value is not None)
-
+class _Payload(dict[str, object]):
     def __missing__(self, name: str) -> object:
         raise UnexpectedPayload(name)
 
 
-def _payload(value: object) -> object:
-    if isinstance(value, dict):
-        return Payload.of(value)
-    return list(map(_payload, value)) if isinstance(value, list) else value
+def read(body: Mapping[str, object]) -> Body:
+    """The payload without null members. Reading a member that it lacks raises UnexpectedPayload."""
+    return cast(Body, _read(body))
 
 
-def _real_day(text: str) -> str:
-    date.fromisoformat(text)
-    return text
+def _read(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _Payload(
+            (name, _read(member)) for name, member in value.items() if member is not None
+        )
+    return list(map(_read, value)) if isinstance(value, list) else value
 
 
-# Ids are opaque, but always short and ASCII.
-Id = Annotated[str, Field(pattern=r"^[!-~]*$", max_length=40)]
-Stored = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-Day = Annotated[str, AfterValidator(_real_day)]
-Seconds = Annotated[int, Field(ge=0, le=2**35)]
+class Person(TypedDict, total=False):
+    id: str
+    team_id: str
 
 
-class Profile(TypedDict, total=False):
-    email: str
-    image_192: str
-
-
-class Entity(TypedDict, total=False):
-    """A workspace, person or channel."""
-
-    id: Id
-    team_id: Id
-    enterprise_id: Id
-    name: str
-    real_name: str
-    tz: str
-    locale: str
-    profile: Profile
-
-
-Named = Id | Entity
-
-
-class Common(TypedDict, total=False):
-    """Members that Bolt reads in every payload and event, and the app's id."""
-
-    api_app_id: Id
-    team: Named
-    team_id: Id
-    user: Named
-    user_id: Id
-    channel: Named
-    channel_id: Id
-    enterprise: Named
-    enterprise_id: Id
-    thread_ts: Id
-    trigger_id: str
-    response_url: str
-
-
-class Event(Common, total=False):
-    type: Required[str]
-    subtype: str
-    bot_id: Id
-    tab: object
+class Event(TypedDict, total=False):
+    type: str
+    user: str | Person
+    tab: str
     tokens: dict[str, list[str]]
 
 
-class EventCallback(Common, total=False):
-    event: Required[Event]
-    event_id: Id
-    event_time: Seconds
-    authorizations: list[Common]
-
-
 class Option(TypedDict, total=False):
-    value: Stored
+    value: str
 
 
 class Answer(TypedDict, total=False):
@@ -114,16 +58,16 @@ class Answer(TypedDict, total=False):
     url: str
     selected_option: Option
     selected_options: list[Option]
-    selected_date: Day
-    selected_user: Id
-    selected_channel: Id
-    selected_conversation: Id
+    selected_date: str
+    selected_user: str
+    selected_channel: str
+    selected_conversation: str
 
 
 class Action(Answer, total=False):
-    action_id: Required[str]
-    block_id: Id
-    action_ts: Id
+    action_id: str
+    block_id: str
+    action_ts: str
 
 
 # By block id, then by action id.
@@ -135,7 +79,7 @@ class State(TypedDict, total=False):
 
 
 class ShownElement(TypedDict, total=False):
-    initial_date: Day
+    initial_date: str
     initial_option: Option
 
 
@@ -150,73 +94,32 @@ class ShownBlock(TypedDict, total=False):
     text: ShownText
 
 
-class View(TypedDict, total=False):
-    id: Id
-    private_metadata: Stored
-    hash: Id
-    team_id: Id
-    app_installed_team_id: Id
-    root_view_id: Id
-    previous_view_id: Id
+class ShownView(TypedDict, total=False):
+    id: str
+    type: str
+    callback_id: str
+    private_metadata: str
+    hash: str
+    root_view_id: str
+    previous_view_id: str
     state: State
     blocks: list[ShownBlock]
 
 
-class ShownView(View, total=False):
-    type: str
-    callback_id: str
-
-
-class ClosedView(View):
-    callback_id: str
-
-
-class SubmittedView(ClosedView):
-    type: str
-
-
 class Container(TypedDict, total=False):
-    channel_id: Id
-    message_ts: Id
+    channel_id: str
+    message_ts: str
 
 
-class BlockActions(Common, total=False):
-    actions: Required[Annotated[list[Action], Field(min_length=1)]]
-    container: Container
-    view: ShownView
-
-
-class BlockSuggestion(Common, total=False):
-    action_id: Required[str]
-    value: str
-    view: ShownView
-
-
-class ViewClosed(Common):
-    view: ClosedView
-
-
-class ViewSubmission(Common):
-    view: SubmittedView
-
-
-class Shortcut(Common):
-    callback_id: str
-
-
-class Command(Common, total=False):
-    command: Required[str]
-    text: str
-
-
-class Verification(TypedDict):
-    challenge: str
-
-
-class Body(Common, total=False):
-    """A payload of any kind, as a listener reads it. At run time it is a ``Payload``."""
+class Body(TypedDict, total=False):
+    """A payload of any kind."""
 
     type: str
+    api_app_id: str
+    user: str | Person
+    user_id: str
+    trigger_id: str
+    response_url: str
     action_id: str
     actions: list[Action]
     callback_id: str

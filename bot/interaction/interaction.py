@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict, Unpack
 
@@ -14,7 +14,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot.base import language
+from bot.base import language, payloads
 from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, Values
 from bot.blocks import text
@@ -57,13 +57,15 @@ class Clicked:
 class Interaction:
     """One payload of one person, and the ways to respond to it."""
 
-    def __init__(self, services: Services, context: AsyncBoltContext, body: Body) -> None:
+    def __init__(
+        self, services: Services, context: AsyncBoltContext, body: Mapping[str, object]
+    ) -> None:
         self.services = services
-        self.body = body
+        self.body: Body = payloads.read(body)
         self.now = services.clock()
         self.is_answered = False
         self.acknowledgement: BoltResponse | None = None
-        # Acknowledges for a slow listener.
+        # Acknowledges for a slow listener; None before the listener begins.
         self.acknowledging: asyncio.Task[None] | None = None
         self.locale: str | None = None
         # Set once the person is authenticated.
@@ -113,16 +115,13 @@ class Interaction:
     @property
     def name(self) -> str:
         """The command, action id, callback id or event type, for the log."""
-        if "event" in self.body:
-            return self.event["type"]
-        if "actions" in self.body:
-            return self.body["actions"][0]["action_id"]
-        named = self.body.get("command") or self.body.get("action_id")
-        return named or (self.body.get("view") or self.body).get("callback_id") or ""
-
-    @property
-    def is_event(self) -> bool:
-        return self.body.get("type") == "event_callback"
+        if actions := self.body.get("actions"):
+            return str(actions[0].get("action_id"))
+        if event := self.body.get("event"):
+            return str(event.get("type"))
+        view = self.body.get("view") or self.body
+        named = self.body.get("command") or self.body.get("action_id") or view.get("callback_id")
+        return str(named)
 
     @property
     def is_submission(self) -> bool:

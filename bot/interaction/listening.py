@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
 from slack_bolt.async_app import AsyncApp
@@ -23,7 +23,7 @@ from slack_bolt.response import BoltResponse
 
 from bot.base import language
 from bot.base.language import gettext
-from bot.base.payloads import Body, UnexpectedPayload, inputs
+from bot.base.payloads import UnexpectedPayload, inputs
 from bot.client import slack_web
 from bot.interaction import errors, slack_errors
 from bot.interaction.interaction import Interaction
@@ -39,6 +39,9 @@ Act = Callable[[Interaction], Awaitable[None]]
 # The name in Bolt's context under which listeners get their ``Interaction`` as an argument.
 INTERACTION = "interaction"
 
+# What Bolt and we raise for payloads that Slack never sends.
+UNREADABLE: Final = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
 
@@ -46,10 +49,18 @@ def attach(app: AsyncApp, services: Services) -> None:
     """Give each listener its ``interaction``, and answer for those that are slow or fail."""
 
     async def give_interaction(
-        context: AsyncBoltContext, body: Body, next_: Callable[[], Awaitable[None]]
-    ) -> None:
+        context: AsyncBoltContext, body: dict[str, object], next_: Callable[[], Awaitable[None]]
+    ) -> BoltResponse | None:
+        if body.get("type") == "app_rate_limited":
+            _log.warning(
+                "slack.app_rate_limited",
+                team_id=body.get("team_id"),
+                minute=body.get("minute_rate_limited"),
+            )
+            return BoltResponse(status=200, body="")
         context[INTERACTION] = Interaction(services, context, body)
         await next_()
+        return None
 
     app.middleware(give_interaction)
     app.error(_on_error)
@@ -117,10 +128,14 @@ def _start(services: Services, work: Coroutine[object, None, T]) -> asyncio.Task
 async def _on_error(error: Exception, context: AsyncBoltContext) -> BoltResponse | None:
     """Show the error to the person. Bolt calls it in the task that raised.
 
-    503 for what no listener raised, so that Slack resends events.
+    400 for what Bolt cannot read, such as a malformed timestamp of the signature; 503 for other
+    errors outside listeners, so that Slack resends events.
     """
     interaction: Interaction | None = context.get(INTERACTION)
-    if interaction is None or interaction.is_event:
+    if interaction is None or interaction.acknowledging is None:
+        if isinstance(error, UNREADABLE):
+            _log.warning("slack.payload_refused", reason=type(error).__name__)
+            return BoltResponse(status=400, body={"error": "invalid request"})
         _log.error("slack.failed_outside_listeners", reason=type(error).__name__, exc_info=error)
         return BoltResponse(status=503, body="")
     was_acknowledged = interaction.is_answered

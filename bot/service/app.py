@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+from urllib.parse import parse_qsl
 
+import structlog
+from slack_bolt.adapter.starlette.async_handler import (
+    AsyncSlackRequestHandler,
+    to_starlette_response,
+)
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot import listeners
@@ -29,29 +41,31 @@ from bot.messages.home_tab import Homes
 from bot.messages.notifications import Notifier
 from bot.messages.reminders import Reminders
 from bot.messages.welcomes import Welcomes
-from bot.service import asgi
-from bot.service.installing import INSTALL_PATH, Installing
+from bot.service import installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput
 from storage.db.database import Database
+
+# A view has at most 250 kB; percent-encoded it may be three times as long.
+MAX_BODY_BYTES: Final = 1_000_000
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlackApp:
     """``bolt`` handles incoming payloads, ``notifier`` sends notifications.
 
-    ``installing`` is None with one bot token; ``signing_secret`` is None if Slack sends nothing
-    over HTTP.
+    ``is_signed``: Slack sends its payloads over HTTP, with a signature.
     """
 
     bolt: AsyncApp
     notifier: Notifier
     workspaces: Workspaces
     services: Services
-    installing: Installing | None
     reminders: Reminders
     digests: Digests
     directory: DirectorySync
-    signing_secret: str | None = field(repr=False)
+    is_signed: bool
 
     @property
     def jobs(self) -> dict[str, Callable[[], Awaitable[None]]]:
@@ -64,10 +78,7 @@ class SlackApp:
 
     def routes(self) -> list[Route]:
         """The HTTP routes: Slack's requests, unless Socket Mode is used, and the installation."""
-        return [
-            *(asgi.routes(self.bolt, self.signing_secret) if self.signing_secret else ()),
-            *(asgi.installation_routes(self.installing) if self.installing else ()),
-        ]
+        return _routes(self.bolt, is_signed=self.is_signed)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -75,7 +86,7 @@ class SlackApp:
 
         The app only works inside this context. Never fails because of Slack.
         """
-        clients = [self.services.slack, self.bolt.client]
+        clients = [self.services.slack]
         if isinstance(self.workspaces, OneWorkspace):
             clients.append(self.workspaces.client)
         async with slack_web.connected(*clients):
@@ -106,13 +117,23 @@ def build_app(
         clock,
         settings.base_url,
         check_webhook_url or _no_webhooks,
-        install_url=f"{settings.base_url}{INSTALL_PATH}" if settings.is_oauth else None,
+        install_url=f"{settings.base_url}{installing.INSTALL_PATH}" if settings.is_oauth else None,
         support_contact=support_contact,
     )
     homes = Homes(services)
     services.refresh_home = homes.enqueue
     welcomes = Welcomes(command=settings.command, support_contact=support_contact)
-    bolt = _bolt(settings, workspaces)
+    bolt = AsyncApp(
+        name="hiatus",
+        client=slack,
+        before_authorize=_read_command,
+        authorize=_Authorize(workspaces),
+        oauth_settings=installing.oauth_settings(settings, slack, database, clock)
+        if settings.is_oauth
+        else None,
+        signing_secret=settings.signing_secret,
+        logger=slack_web.LOGGER,
+    )
     listening.attach(bolt, services)
     if register is None:
         listeners.register(bolt, settings.command)
@@ -123,11 +144,10 @@ def build_app(
         notifier=Notifier(database, workspaces, clock, homes, welcomes),
         workspaces=workspaces,
         services=services,
-        installing=Installing(settings, slack, database, clock) if settings.is_oauth else None,
         reminders=Reminders(database, clock),
         digests=Digests(database, workspaces, clock),
         directory=DirectorySync(database, workspaces, clock),
-        signing_secret=settings.signing_secret,
+        is_signed=settings.signing_secret is not None,
     )
 
 
@@ -146,17 +166,38 @@ def _workspaces(
     return OneWorkspace(slack_web.new_client(settings, settings.bot_token), database, clock)
 
 
-def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
-    async def authorize(
-        context: AsyncBoltContext, enterprise_id: str | None, team_id: str | None
+async def _read_command(req: AsyncBoltRequest, next_: Callable[[], Awaitable[None]]) -> None:
+    """Read a command that has the word "payload" in it, which Bolt takes for an interaction."""
+    if req.raw_body and not req.body:
+        req.body = dict(parse_qsl(req.raw_body, keep_blank_values=True))
+        req.context.update(AsyncBoltRequest(body=json.dumps(req.body)).context)
+    await next_()
+
+
+class _Authorize(AsyncAuthorize):
+    """Stores the workspace in Bolt's context.
+
+    Never refuses, because the reason cannot be shown here; the listeners do.
+    """
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+    async def __call__(
+        self,
+        *,
+        context: AsyncBoltContext,
+        enterprise_id: str | None,
+        team_id: str | None,
+        user_id: str | None,
+        **others: object,
     ) -> AuthorizeResult:
-        # Never refuses, because the reason cannot be shown here; the listeners do.
+        workspace = None
         try:
-            workspace = await workspaces.for_payload(team_id or "")
+            workspace = await self._workspaces.for_payload(team_id or "")
+            context[WORKSPACE] = workspace
         except DatabaseUnavailable as failure:
             context[WORKSPACE] = failure
-            return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
-        context[WORKSPACE] = workspace
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
@@ -165,13 +206,35 @@ def _bolt(settings: SlackSettings, workspaces: Workspaces) -> AsyncApp:
             bot_token=workspace.client.token if workspace else None,
         )
 
-    return AsyncApp(
-        # With an authorize function Bolt ignores the mode in environment variables; with a client
-        # without a token it does not warn about two tokens.
-        client=slack_web.new_client(settings, None),
-        authorize=authorize,
-        # Requests are verified before they reach Bolt (asgi.py).
-        request_verification_enabled=False,
-        logger=slack_web.LOGGER,
-        name="hiatus",
-    )
+
+def _routes(bolt: AsyncApp, *, is_signed: bool) -> list[Route]:
+    """``POST /slack/events``, if there is a signing secret, and the pages of the installation."""
+    handler = AsyncSlackRequestHandler(bolt)
+
+    async def events(request: Request) -> Response:
+        try:
+            return await handler.handle(request)
+        except (*listening.UNREADABLE, ClientDisconnect) as error:
+            # Bolt reads a body before it checks the signature; Slack sends none of these.
+            _log.warning("slack.payload_refused", reason=type(error).__name__)
+            return JSONResponse({"error": "invalid request"}, status_code=400)
+
+    async def installation(request: Request) -> Response:
+        try:
+            response = await handler.handle(request)
+        except (DatabaseUnavailable, *slack_web.FAILURES) as error:
+            response = to_starlette_response(installing.failure_page(error))
+        # The state and the code are secret and work only once.
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    routes = []
+    if is_signed:
+        routes.append(
+            Route("/slack/events", events, methods=["POST"], max_body_size=MAX_BODY_BYTES)
+        )
+    if bolt.oauth_flow is not None:
+        paths = (installing.INSTALL_PATH, installing.REDIRECT_PATH)
+        routes += [Route(path, installation, methods=["GET"]) for path in paths]
+    return routes

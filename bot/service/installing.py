@@ -11,7 +11,6 @@ from datetime import datetime
 from logging import Logger
 from typing import Final
 
-import aiohttp
 import structlog
 from slack_bolt.error import BoltError
 from slack_bolt.oauth.async_callback_options import (
@@ -19,9 +18,7 @@ from slack_bolt.oauth.async_callback_options import (
     AsyncFailureArgs,
     AsyncSuccessArgs,
 )
-from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
-from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.oauth.installation_store import Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
@@ -36,15 +33,12 @@ from storage.access import oauth_states
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.db.database import Database
 from storage.slack import slack_installations
-from storage.slack.slack_installations import Installed
 from storage.slack.slack_workspaces import NewInstallation
 
 INSTALL_PATH: Final = "/slack/install"
 REDIRECT_PATH: Final = "/slack/oauth_redirect"
-# Keys in Bolt's request context.
+# The custom value of Bolt's installation that has ours.
 _INSTALLED: Final = "hiatus_installed"
-_COMMAND: Final = "hiatus_command"
-_APP_ID: Final = "hiatus_app_id"
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -58,120 +52,74 @@ class NotInstalled(BoltError):
         self.status = status
 
 
-class Installing:
-    """Installation by OAuth; ``flow`` responds to the browser."""
+def oauth_settings(
+    settings: SlackSettings,
+    slack: AsyncWebClient,
+    database: Database,
+    clock: Callable[[], datetime],
+) -> AsyncOAuthSettings:
+    """Bolt's flow with states and installations in our database, and our own pages."""
 
-    def __init__(
-        self,
-        settings: SlackSettings,
-        slack: AsyncWebClient,
-        database: Database,
-        clock: Callable[[], datetime],
-    ) -> None:
-        flow_settings = AsyncOAuthSettings(
-            client_id=settings.client_id,
-            client_secret=settings.client_secret,
-            scopes=list(manifest.SCOPES),
-            user_scopes=[],
-            redirect_uri=f"{settings.base_url}{REDIRECT_PATH}",
-            install_path=INSTALL_PATH,
-            redirect_uri_path=REDIRECT_PATH,
-            install_page_rendering_enabled=False,
-            callback_options=AsyncCallbackOptions(success=_success_page, failure=_failure_page),
-            authorization_url=f"{settings.api_url.removesuffix('api/')}oauth/v2/authorize",
-            installation_store=_NoStore(),
-            state_store=_States(database, clock),
-            state_expiration_seconds=int(oauth_states.LIFE.total_seconds()),
-            logger=slack_web.LOGGER,
+    async def success(args: AsyncSuccessArgs) -> BoltResponse:
+        installation = args.installation
+        page = install_page.success(
+            installation.custom_values[_INSTALLED],
+            settings.command,
+            app_id=installation.app_id,
+            team_id=installation.team_id,
         )
-        self.flow = _Flow(flow_settings, settings.command, slack, database, clock)
+        return _without_cookie(args.settings, page)
+
+    return AsyncOAuthSettings(
+        client_id=settings.client_id,
+        client_secret=settings.client_secret,
+        scopes=list(manifest.SCOPES),
+        user_scopes=[],
+        redirect_uri=f"{settings.base_url}{REDIRECT_PATH}",
+        install_path=INSTALL_PATH,
+        redirect_uri_path=REDIRECT_PATH,
+        install_page_rendering_enabled=False,
+        callback_options=AsyncCallbackOptions(success=success, failure=_failure_page),
+        authorization_url=f"{settings.api_url.removesuffix('api/')}oauth/v2/authorize",
+        installation_store=_Installations(slack, database, clock),
+        state_store=_States(database, clock),
+        state_expiration_seconds=int(oauth_states.LIFE.total_seconds()),
+        logger=slack_web.LOGGER,
+    )
 
 
-class _Flow(AsyncOAuthFlow):
-    """Bolt's flow with our own token exchange and storage."""
+class _Installations(AsyncInstallationStore):
+    """Bolt's view of ``storage.slack.slack_installations``."""
 
     def __init__(
-        self,
-        settings: AsyncOAuthSettings,
-        command: str,
-        slack: AsyncWebClient,
-        database: Database,
-        clock: Callable[[], datetime],
+        self, slack: AsyncWebClient, database: Database, clock: Callable[[], datetime]
     ) -> None:
-        super().__init__(client=slack, logger=slack_web.LOGGER, settings=settings)
-        self._credentials = aiohttp.encode_basic_auth(settings.client_id, settings.client_secret)
-        self._command = command
+        self._slack = slack
         self._database = database
         self._clock = clock
 
-    async def handle_callback(self, request: AsyncBoltRequest) -> BoltResponse:
-        try:
-            return await super().handle_callback(request)
-        except DatabaseUnavailable as error:
-            return _unavailable(error)
+    @property
+    def logger(self) -> Logger:
+        return slack_web.LOGGER
 
-    async def run_installation(self, code: str) -> Installation | None:
-        """Exchange the code for an installation; None if Slack refuses."""
-        try:
-            # The SDK's own function uses a deprecated part of aiohttp.
-            response = await self.client.api_call(
-                "oauth.v2.access",
-                # In a form body: proxies and servers log query strings.
-                data={"code": code, "redirect_uri": self.settings.redirect_uri},
-                headers={"Authorization": self._credentials},
-            )
-        except slack_web.FAILURES as failure:
-            _log.warning("slack.not_installed", reason=slack_web.summary(failure))
-            return None
-        team, enterprise = response.get("team") or {}, response.get("enterprise") or {}
-        return Installation(
-            app_id=response.get("app_id"),
-            team_id=team.get("id"),
-            team_name=team.get("name"),
-            enterprise_id=enterprise.get("id"),
-            is_enterprise_install=bool(response.get("is_enterprise_install")),
-            bot_token=response.get("access_token"),
-            bot_user_id=response.get("bot_user_id"),
-            bot_scopes=response.get("scope") or "",
-            user_id=str((response.get("authed_user") or {}).get("id") or ""),
-        )
-
-    async def store_installation(
-        self, request: AsyncBoltRequest, installation: Installation
-    ) -> None:
-        """Store the installation. Raises NotInstalled."""
-        client = slack_web.with_token(self.client, str(installation.bot_token))
+    async def async_save(self, installation: Installation) -> None:
+        """Store the installation. Raises NotInstalled and DatabaseUnavailable."""
+        client = slack_web.with_token(self._slack, str(installation.bot_token))
         if installation.is_enterprise_install or not installation.team_id:
             await _revoke_token(client)
             raise NotInstalled(install_page.ENTERPRISE, 400)
+        new = await _describe(client, installation)
         try:
-            new = await _describe(client, installation)
             done = await self._database.write(slack_installations.install, new, now=self._clock())
         except DomainError as refusal:
             raise NotInstalled(refusal.detail, 403) from refusal
-        except slack_web.FAILURES as failure:
-            _log.warning("slack.not_installed", reason=slack_web.summary(failure))
-            raise NotInstalled(install_page.SLACK_FAILED, 502) from failure
         _log.info("slack.installed", team_id=new.team_id, kind=done.kind)
-        request.context[_INSTALLED] = done
-        request.context[_COMMAND] = self._command
-        request.context[_APP_ID] = installation.app_id
-
-
-def _unavailable(error: DatabaseUnavailable) -> BoltResponse:
-    _log.warning(
-        "slack.database_unavailable", listener="install", reason=str(error), kind=error.kind
-    )
-    return install_page.failure(install_page.BUSY, 503)
+        installation.set_custom_value(_INSTALLED, done)
 
 
 async def _describe(client: AsyncWebClient, installation: Installation) -> NewInstallation:
-    """Look up the bot and the installer. Raises NotInstalled and the errors in ``FAILURES``."""
+    """Look up the installer. Raises NotInstalled and the errors in ``slack_web.FAILURES``."""
     team_id = str(installation.team_id)
-    bot = await client.auth_test()
-    if bot["team_id"] != team_id:
-        _log.warning("slack.not_installed", reason="the token is of another workspace")
-        raise NotInstalled(install_page.SLACK_FAILED, 502)
     response = await client.users_info(user=installation.user_id, include_locale=True)
     user: Mapping[str, object] = response["user"]
     if not slack_users.is_full_member(user, team_id):
@@ -180,8 +128,8 @@ async def _describe(client: AsyncWebClient, installation: Installation) -> NewIn
         team_id=team_id,
         team_name=installation.team_name or "",
         enterprise_id=installation.enterprise_id,
-        bot_id=bot["bot_id"],
-        bot_user_id=str(installation.bot_user_id or bot["user_id"]),
+        bot_id=str(installation.bot_id),
+        bot_user_id=str(installation.bot_user_id),
         bot_token=str(installation.bot_token),
         scopes=tuple(sorted(installation.bot_scopes or ())),
         installer=slack_users.profile_of(user),
@@ -196,14 +144,15 @@ async def _revoke_token(client: AsyncWebClient) -> None:
         _log.warning("slack.token_not_revoked", reason=slack_web.summary(failure))
 
 
-async def _success_page(args: AsyncSuccessArgs) -> BoltResponse:
-    done: Installed = args.request.context[_INSTALLED]
-    context = args.request.context
-    page = install_page.success(
-        done, context[_COMMAND], app_id=context[_APP_ID], team_id=args.installation.team_id
-    )
-    page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
-    return page
+def failure_page(error: Exception) -> BoltResponse:
+    """The page for a database or a Slack that did not respond."""
+    if isinstance(error, DatabaseUnavailable):
+        _log.warning(
+            "slack.database_unavailable", listener="install", reason=str(error), kind=error.kind
+        )
+        return install_page.failure(install_page.BUSY, 503)
+    _log.warning("slack.not_installed", reason=slack_web.summary(error))
+    return install_page.failure(install_page.SLACK_FAILED, 502)
 
 
 async def _failure_page(args: AsyncFailureArgs) -> BoltResponse:
@@ -211,7 +160,12 @@ async def _failure_page(args: AsyncFailureArgs) -> BoltResponse:
         page = install_page.failure(args.error.sentence, args.error.status)
     else:
         page = install_page.not_finished(args.reason)
-    page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
+    return _without_cookie(args.settings, page)
+
+
+def _without_cookie(settings: AsyncOAuthSettings, page: BoltResponse) -> BoltResponse:
+    """The page, which deletes the cookie with the state."""
+    page.headers["set-cookie"] = [settings.state_utils.build_set_cookie_for_deletion()]
     return page
 
 
@@ -234,11 +188,3 @@ class _States(AsyncOAuthStateStore):
         if not await self._database.read(oauth_states.is_valid, state, now=self._clock()):
             return False
         return await self._database.write(oauth_states.consume, state, now=self._clock())
-
-
-class _NoStore(AsyncInstallationStore):
-    """Replaces Bolt's default, which writes files to the home folder: the flow stores the data."""
-
-    @property
-    def logger(self) -> Logger:
-        return slack_web.LOGGER

@@ -1,31 +1,31 @@
-"""Slack over Socket Mode, for ``hiatus bot``: the same listeners without a public URL."""
+"""Slack over Socket Mode, for ``hiatus bot``: the same listeners without a public URL.
+
+And its health checks and metrics, as the process serves no other HTTP.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
-import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 import structlog
-from aiohttp import WSMessage
+from aiohttp import WSMessage, web
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
-from slack_bolt.adapter.socket_mode.async_internals import send_async_response
-from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_sdk.errors import SlackApiError
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.client import slack_web
 from bot.service.app import SlackApp
-from bot.service.receiving import dispatch
-from bot.service.socket_health import Health
 
 # A dead connection is noticed after 1.5 times this interval and replaced within five seconds.
 PING_SECONDS: Final = 2.5
-_CHECK_SECONDS: Final = 0.25
+_CHECK_SECONDS: Final = 0.5
+# While disconnected, the tokens are checked at the twentieth check and then once a minute.
+_FIRST_TOKEN_CHECK: Final = 20
+_TOKEN_CHECKS: Final = 120
 # Retries for a temporary failure; a wrong token is not retried.
 _RETRY_SECONDS: Final = (1, 2, 5, 10, 30)
 _BAD_TOKEN: Final = frozenset(
@@ -41,6 +41,9 @@ _BAD_TOKEN: Final = frozenset(
 )
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+_METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class CannotServe(Exception):
@@ -66,8 +69,8 @@ async def run(
     app_token: str,
     stop: asyncio.Event,
     *,
+    health: Health,
     ping_seconds: float = PING_SECONDS,
-    health: Health | None = None,
 ) -> None:
     """Serve until ``stop`` is set; call inside ``slack.running()``.
 
@@ -76,83 +79,42 @@ async def run(
     # The client itself would retry a bad token forever.
     if not await _tokens_accepted(slack, app_token, stop):
         return
-    handler = _Handler(
-        slack.bolt,
-        app_token,
-        logger=slack_web.LOGGER,
-        web_client=slack.bolt.client,
-        ping_interval=ping_seconds,
+    handler = AsyncSocketModeHandler(
+        slack.bolt, app_token, logger=slack_web.LOGGER, ping_interval=ping_seconds
     )
-    handler.client.on_message_listeners.append(handler.note_switched_off)
-    handler.client.message_listeners.append(_replace_odd_payload)
+    switched_off = asyncio.Event()
+
+    async def note_switched_off(message: WSMessage) -> None:  # type: ignore[explicit-any]
+        """Slack says this once; the client would try to reconnect forever."""
+        if '"link_disabled"' in message.data:
+            payload = json.loads(message.data)
+            if (payload.get("type"), payload.get("reason")) == ("disconnect", "link_disabled"):
+                switched_off.set()
+
+    handler.client.on_message_listeners.append(note_switched_off)
     try:
         await handler.connect_async()  # type: ignore[no-untyped-call]
         _log.info("slack.socket_connected")
-        await _keep_connected(handler, stop, health or Health())
-    finally:
-        await handler.close_async()  # type: ignore[no-untyped-call]
-
-
-async def _keep_connected(handler: _Handler, stop: asyncio.Event, health: Health) -> None:
-    """Replace broken connections; the client itself only checks them with each ping."""
-    client = handler.client
-    try:
+        lost_checks = 0
         while not stop.is_set():
-            if handler.is_switched_off:
+            if switched_off.is_set():
                 raise SocketModeOff
-            session = client.current_session
-            health.is_connected = session is not None and not session.closed
-            if not health.is_connected:
-                try:
-                    await client.connect_to_new_endpoint()
-                except slack_web.FAILURES as failure:
-                    _stop_on_bad_token(failure)
-                    _log.warning("slack.not_reached", reason=slack_web.summary(failure))
-                    await _wait(stop, _RETRY_SECONDS[0])
+            health.is_connected = await handler.client.is_connected()
+            lost_checks = 0 if health.is_connected else lost_checks + 1
+            if lost_checks % _TOKEN_CHECKS == _FIRST_TOKEN_CHECK:
+                # The client reconnects itself, but would retry a revoked token forever.
+                with contextlib.suppress(*slack_web.FAILURES):
+                    await _check(slack, app_token)
             await _wait(stop, _CHECK_SECONDS)
     finally:
         health.is_connected = False
-
-
-def _stop_on_bad_token(failure: Exception) -> None:
-    if isinstance(failure, SlackApiError):
-        error = _token_error(failure, "HIATUS_SLACK_APP_TOKEN")
-        if isinstance(error, BadToken):
-            raise error from failure
+        await handler.close_async()  # type: ignore[no-untyped-call]
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stop.wait()
-
-
-class _Handler(AsyncSocketModeHandler):
-    """Bolt's handler, with payloads validated first."""
-
-    is_switched_off = False
-
-    async def note_switched_off(self, message: WSMessage) -> None:  # type: ignore[explicit-any]
-        """Slack says this once; the client would try to reconnect forever."""
-        if '"link_disabled"' in message.data:
-            payload = json.loads(message.data)
-            kind = payload.get("type"), payload.get("reason")
-            self.is_switched_off |= kind == ("disconnect", "link_disabled")
-
-    async def handle(  # type: ignore[override]
-        self, client: SocketModeClient, req: SocketModeRequest
-    ) -> None:
-        started = time.time()
-        response = await dispatch(self.app, req.payload, build_headers(req) or {})
-        await send_async_response(client, req, response, started)
-
-
-async def _replace_odd_payload(
-    client: AsyncBaseSocketModeClient, message: dict[str, object], raw_message: str | None
-) -> None:
-    """Empty a payload that is not an object: ``dispatch`` refuses it, the SDK would raise."""
-    if not isinstance(message.get("payload", {}), dict):
-        message["payload"] = {}
 
 
 async def _tokens_accepted(slack: SlackApp, app_token: str, stop: asyncio.Event) -> bool:
@@ -191,3 +153,47 @@ def _token_error(failure: SlackApiError, setting: str) -> Exception:
     if code not in _BAD_TOKEN:
         return failure
     return BadToken(f"Slack does not accept {setting}: {code}.")
+
+
+class Health:
+    """Whether the process is connected to Slack: ``run`` sets ``is_connected``.
+
+    ``metrics`` returns what Prometheus reads.
+    """
+
+    def __init__(self, metrics: Callable[[], Awaitable[bytes]] | None = None) -> None:
+        self.is_connected = False
+        self._text_of_metrics = metrics
+
+    @asynccontextmanager
+    async def served(self, host: str, port: int) -> AsyncIterator[None]:
+        """Serve ``/healthz``, ``/readyz`` and, if there are any, ``/metrics``.
+
+        Raises OSError if the port is in use.
+        """
+        app = web.Application()
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/readyz", self._readyz)
+        if self._text_of_metrics is not None:
+            app.router.add_get("/metrics", self._metrics)
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, host, port).start()
+            yield
+        finally:
+            await runner.cleanup()
+
+    async def _healthz(self, request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
+    async def _readyz(self, request: web.Request) -> web.Response:
+        if self.is_connected:
+            return web.json_response({"status": "ok"})
+        unready = {"status": "unavailable", "reason": "slack_not_connected"}
+        return web.json_response(unready, status=503)
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        assert self._text_of_metrics is not None
+        body = await self._text_of_metrics()
+        return web.Response(body=body, headers={"Content-Type": _METRICS_TYPE})

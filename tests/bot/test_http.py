@@ -16,11 +16,11 @@ from tests.bot.world import ADA, World
     [
         ({"signature": "v0=00"}, 401),
         ({"signature": ""}, 401),
-        ({"signature": "v0=é"}, 401),
+        ({"signature": "v0=é"}, 400),
         ({"signing_secret": "another"}, 401),
         ({"timestamp": ""}, 401),
-        ({"timestamp": "soon"}, 401),
-        ({"timestamp": "²"}, 401),
+        ({"timestamp": "soon"}, 400),
+        ({"timestamp": "²"}, 400),
         ({"timestamp": "1" * 40}, 401),
         ({"timestamp": "-1"}, 401),
     ],
@@ -48,11 +48,14 @@ def test_old_and_future_requests_are_refused(world: World, minutes: int) -> None
         b'payload="text"',
         b"{" * 100_000,
         b"payload=" + b"[" * 100_000,
-        b"x" * 1_000_001,
     ],
 )
 def test_unreadable_bodies_are_refused(world: World, body: bytes) -> None:
     assert world.slack.send_raw(body).status == 400
+
+
+def test_a_body_longer_than_any_of_slacks_is_refused(world: World) -> None:
+    assert world.slack.send_raw(b"x" * 1_000_001).status == 413
 
 
 @pytest.mark.parametrize("body", [b"[1]", b"{}", b"null", b'{"type": 5, "team": []}'])

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bot.base import ids
 from bot.base.settings import command_problem
-from bot.service import manifest, operator_commands
+from bot.service import manifest
 from playground.loopback import web_api
 from tests.bot.registrations import registered
 from tests.bot.world import World
@@ -149,7 +149,7 @@ def test_the_slack_page_explains_each_scope() -> None:
 
 def printed(*arguments: str, **env: str) -> tuple[int, str]:
     slack = click.Group()
-    operator_commands.add_to(slack, env)
+    manifest.add_to(slack, env)
     done = CliRunner().invoke(slack, ["manifest", *arguments])
     return done.exit_code, done.output
 

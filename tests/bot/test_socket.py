@@ -168,7 +168,9 @@ def _run(
         stopping = asyncio.create_task(stop_in_time())
         try:
             async with app.running():
-                await slack_socket.run(app, all_tokens["app_token"], stop)
+                await slack_socket.run(
+                    app, all_tokens["app_token"], stop, health=slack_socket.Health()
+                )
         finally:
             stopping.cancel()
 

@@ -181,7 +181,13 @@ class World:
             await stack.enter_async_context(self.app.running())
             if self.via == "socket":
                 serving = asyncio.create_task(
-                    slack_socket.run(self.app, self.slack.app_token, self._stop, ping_seconds=1)
+                    slack_socket.run(
+                        self.app,
+                        self.slack.app_token,
+                        self._stop,
+                        health=slack_socket.Health(),
+                        ping_seconds=1,
+                    )
                 )
                 self._ready.set()
                 await serving
