@@ -13,8 +13,7 @@ import structlog
 
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
-from storage.events import digest_queue
-from storage.notifications import notification_queue
+from storage.notifications import digests, notification_queue
 from storage.webhooks import delivery_queue
 
 # Scrapes within this time share what was read.
@@ -86,7 +85,7 @@ def load(tx: Transaction, *, now: datetime) -> QueueAges:
         deliveries_in_flight=deliveries.in_flight,
         delivery_seconds=_age(deliveries.oldest_due_at, now),
         notification_seconds=_age(notification_queue.QUEUE.oldest_due_at(tx, now=now), now),
-        digest_seconds=_age(digest_queue.oldest_due_at(tx, now=now), now),
+        digest_seconds=_age(digests.oldest_due_at(tx, now=now), now),
     )
 
 

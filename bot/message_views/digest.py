@@ -9,8 +9,8 @@ from typing import Final
 from bot.base.block_kit import Message
 from bot.base.language import gettext, ngettext
 from bot.blocks import text, words
-from storage.notifications.digests.digest_absences import DayOut, PersonOut
-from storage.notifications.digests.digests import Digest
+from storage.notifications.digest_absences import DayOut, PersonOut
+from storage.notifications.digests import Digest
 
 # The longest list, escaped, within a section's 3,000 characters and a message's 4,000.
 _MAX_LIST: Final = 2_600

@@ -19,9 +19,8 @@ from bot.message_views import admin_messages
 from bot.message_views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.events.digest_queue import DigestKey
-from storage.notifications.digests import digest_attempts, digests
-from storage.notifications.digests.digests import Digest
+from storage.notifications import digests
+from storage.notifications.digests import Digest, DigestKey
 
 # Errors that people have to fix; a retry would meet them again.
 REFUSED: Final = frozenset(
@@ -54,7 +53,7 @@ class Digests:
         """Process every due digest. Raises DatabaseUnavailable."""
         while True:
             now = self._clock()
-            keys = await self._database.write(digest_attempts.claim, now=now)
+            keys = await self._database.write(digests.claim, now=now)
             if not keys:
                 return
             for key in keys:
@@ -70,7 +69,7 @@ class Digests:
             raise
         except Exception:  # noqa: BLE001  # an error in one organisation's data
             _log.exception("slack.digest_failed", organisation_id=key.organisation_id)
-            await self._database.write(digest_attempts.back_off, key, now=now)
+            await self._database.write(digests.back_off, key, now=now)
 
     async def _post(self, digest: Digest) -> None:
         try:
@@ -80,10 +79,10 @@ class Digests:
             _log.warning("slack.digest_not_posted", reason=slack_web.summary(failure))
             write, now = self._database.write, self._clock()
             if code in REFUSED:
-                await write(digest_attempts.refuse, digest, str(code), now=now)
+                await write(digests.refuse, digest, str(code), now=now)
                 return
             await write(
-                digest_attempts.postpone,
+                digests.postpone,
                 digest,
                 slack_web.retry_after_seconds(failure) or 0,
                 is_unconfirmed=slack_web.is_unconfirmed(failure),
@@ -102,17 +101,17 @@ class Digests:
             if await _is_shared(workspace.client, digest.channel):
                 _log.warning("slack.digest_not_posted", reason=admin_messages.SHARED)
                 await self._database.write(
-                    digest_attempts.refuse, digest, admin_messages.SHARED, now=self._clock()
+                    digests.refuse, digest, admin_messages.SHARED, now=self._clock()
                 )
                 return
-            if not await self._database.write(digest_attempts.begin, digest, sha256):
+            if not await self._database.write(digests.begin, digest, sha256):
                 return  # Another process has it, or an admin changed it.
             response = await workspace.client.chat_postMessage(channel=digest.channel, **message)
             ts = response["ts"]
         elif ts is not None and sha256 != digest.shown_sha256:
             await _update(workspace.client, digest.channel, ts, message)
         await self._database.write(
-            digest_attempts.record_result,
+            digests.record_result,
             digest,
             ts=ts,
             shown_sha256=sha256 if ts is not None else None,

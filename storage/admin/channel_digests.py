@@ -5,22 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
+
+from peewee import Case, Update
 
 from storage.base import fields
 from storage.base.errors import AlreadyExists, Conflict, InvalidInput
 from storage.base.ids import new_id
 from storage.base.values import CHANNEL_LOCALES, DIGEST_FREQUENCIES, Caller, ChannelDigest
 from storage.db import rows
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
-from storage.db.tables import ChannelDigestRow
+from storage.db.tables import ChannelDigestRow, DigestRow
 from storage.directory import department_rows
 from storage.events import organisation_config, resources
 from storage.events.resources import Resource
 
 MAX_DIGESTS: Final = 100
+# How long a digest is claimed: longer than posting takes.
+LEASE: Final = timedelta(minutes=2)
 _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
 
 
@@ -136,6 +141,11 @@ def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now
     resources.remove(tx, _DIGESTS, digests, by=by, now=now)
 
 
+def retry_own(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Post the organisation's digest soon although Slack refused its channel."""
+    tx.change(_retry, organisation_id=organisation_id, now=now, lease_expires_at=now + LEASE)
+
+
 def check_is_free(tx: Transaction, channel: str, *, by: Caller) -> None:
     """Refuse the organisation's own channel if it gets the same digest as one of the others.
 
@@ -167,3 +177,16 @@ def _already() -> AlreadyExists:
 
 def _all(tx: Transaction, organisation_id: str) -> list[ChannelDigest]:
     return resources.all_of(tx, _DIGESTS, organisation_id, MAX_DIGESTS)
+
+
+@compiled
+def _retry(
+    organisation_id: Param[str], now: Param[datetime], lease_expires_at: Param[datetime]
+) -> Update:
+    row = DigestRow
+    # A digest that is due within a lease may be claimed: its process expects the same due_at.
+    due_at = Case(None, ((row.due_at > lease_expires_at, now),), row.due_at)
+    changes = {row.refused_channel: None, row.refused_because: None, row.due_at: due_at}
+    return row.update(changes).where(
+        row.organisation_id == organisation_id, row.refused_channel.is_null(False)
+    )

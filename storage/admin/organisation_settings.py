@@ -24,7 +24,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
 from storage.directory import holiday_sets, people_changes, people_rows
-from storage.events import audit, digest_queue, feed_changes, organisation_config
+from storage.events import audit, feed_changes, organisation_config
 from storage.leave import card_refreshes
 from storage.rules import counted_days, holiday_calendar, roles
 from storage.rules.leave_years import check_leave_year_start
@@ -98,7 +98,7 @@ def update(
     before, after = _checked_update(tx, changes, by=by)
     if "digest_channel" in changes:
         # Also for the same channel: an admin may have fixed why Slack rejected it.
-        digest_queue.retry(tx, by.organisation_id, now=now)
+        channel_digests.retry_own(tx, by.organisation_id, now=now)
     config_before = organisation_config.of_organisation(tx, by.organisation_id)
     if after == before:
         return config_before.organisation

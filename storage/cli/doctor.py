@@ -35,8 +35,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.connections import PROCESS_NAME
 from storage.db.database import Transaction
 from storage.db.schema import check_schema_again
-from storage.events import digest_queue
-from storage.notifications import notification_queue
+from storage.notifications import digests, notification_queue
 from storage.webhooks import delivery_queue
 
 P = ParamSpec("P")
@@ -215,7 +214,7 @@ def checks(reader: Reader, env: Mapping[str, str], now: datetime) -> list[Check]
     queues: dict[str, Callable[[Transaction], int | None]] = {
         "webhooks": delivery_queue.oldest_due_at,
         "messages": partial(notification_queue.QUEUE.oldest_due_at, now=now),
-        "digests": partial(digest_queue.oldest_due_at, now=now),
+        "digests": partial(digests.oldest_due_at, now=now),
     }
     secret_files = [
         Path(path.strip())

@@ -26,10 +26,9 @@ from storage.db.tables import (
 )
 from storage.directory import approval_rule, pending_approvals, people_rows, slack_locales
 from storage.events import organisation_config
-from storage.events.digest_queue import DigestKey
-from storage.notifications import approval_cards, notification_queue, slack_messages
+from storage.notifications import approval_cards, digests, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
-from storage.notifications.digests import digests
+from storage.notifications.digests import DigestKey
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
 

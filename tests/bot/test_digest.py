@@ -14,12 +14,10 @@ from playground.loopback.limits import problems_of_message
 from storage.admin import channel_digests, organisation_settings, people
 from storage.base.values import DIGEST_FREQUENCIES, ChannelDigest, DigestFrequency, LeaveRequest
 from storage.db.database import Database
-from storage.events.digest_queue import DigestKey
 from storage.leave import decisions, leave_requests
-from storage.notifications import reminders
-from storage.notifications.digests import digest_absences, digest_attempts, digests
-from storage.notifications.digests.digest_absences import Absences, DayOut, PersonOut
-from storage.notifications.digests.digests import Digest
+from storage.notifications import digest_absences, digests, reminders
+from storage.notifications.digest_absences import Absences, DayOut, PersonOut
+from storage.notifications.digests import Digest, DigestKey
 from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person, a_request, an_organisation
@@ -406,10 +404,10 @@ def test_a_process_that_is_killed_after_posting_causes_no_second_message(
 ) -> None:
     a_digest_of(world, kind)
     off(world, ADA, TODAY, TODAY + timedelta(days=1))
-    (key,) = world.database.write_now(digest_attempts.claim, now=NINE)
+    (key,) = world.database.write_now(digests.claim, now=NINE)
     digest = world.database.write_now(digests.load, key, now=NINE)
     assert digest is not None
-    assert world.database.write_now(digest_attempts.begin, digest, "sha")
+    assert world.database.write_now(digests.begin, digest, "sha")
     client = world.app.workspaces.client  # type: ignore[attr-defined]
     world.run(lambda: client.chat_postMessage(channel=CHANNEL, **views.message(digest)))
 
@@ -435,12 +433,12 @@ def test_a_message_whose_answer_is_lost_is_not_posted_again(world: World, kind: 
 def test_a_digest_that_was_deleted_meanwhile_is_not_posted(world: World) -> None:
     digest = a_digest(world)
     off(world, ADA, TODAY, TODAY)
-    (key,) = world.database.write_now(digest_attempts.claim, now=NINE)
+    (key,) = world.database.write_now(digests.claim, now=NINE)
     claimed = world.database.write_now(digests.load, key, now=NINE)
     world.write(channel_digests.delete, digest.id)
 
     assert claimed is not None
-    assert not world.database.write_now(digest_attempts.begin, claimed, "sha")
+    assert not world.database.write_now(digests.begin, claimed, "sha")
     assert run_jobs(world, NINE + timedelta(hours=1)) == []
 
 
@@ -502,7 +500,7 @@ def test_an_organisation_with_a_bad_row_does_not_delay_others_digests(
 
     assert len(posted) == 1
     due = f"SELECT due_at FROM digests WHERE organisation_id = '{bad.id}'"
-    backed_off_to = NINE + digest_attempts.BACK_OFF
+    backed_off_to = NINE + digests.BACK_OFF
     assert outside.rows(database_url, due) == [(round(backed_off_to.timestamp() * 1000),)]
 
 

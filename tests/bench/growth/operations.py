@@ -18,13 +18,17 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import people_lists, people_rows, people_search
 from storage.events import audit, organisation_config
-from storage.events.digest_queue import DigestKey
 from storage.leave import decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave, filtered_leave, visible_leave
 from storage.leave.recorded import recordable_people
-from storage.notifications import approval_cards, reminder_checks, reminders
-from storage.notifications.digests import digests
+from storage.notifications import (
+    approval_cards,
+    digests,
+    reminder_checks,
+    reminders,
+)
+from storage.notifications.digests import DigestKey
 from storage.slack import home
 from storage.slack.home import PageCursors
 from tests.bench.filling import DAYS_AHEAD, Filled
