@@ -28,7 +28,7 @@ from api.base.version import VERSION
 from api.service.process import exempt_from_collection, idle_until_stopped, stop_event
 from bot.base.settings import SlackSettings
 from bot.service import manifest
-from storage.access import secret_canary
+from storage.access import stored_secrets
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
 from storage.cli import commands, console, doctor, slack_commands
@@ -348,7 +348,7 @@ def open_database(settings: Settings) -> Database:
     )
     try:
         with console.errors_on_stderr():
-            secret_canary.ensure(database)
+            stored_secrets.check_keys(database)
     except click.exceptions.Exit:
         database.close()
         raise

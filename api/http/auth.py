@@ -10,8 +10,7 @@ from typing import Final
 import structlog
 
 from storage.access import authentication
-from storage.access.api_key_format import is_well_formed
-from storage.access.authentication import Authenticated
+from storage.access.authentication import Authenticated, is_well_formed
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.db.database import Database

@@ -1,6 +1,6 @@
-"""Authentication: API keys, calendar feeds' tokens, idempotency keys and the secrets' canary.
+"""Keys, tokens and what they open.
 
-``authentication`` finds the caller of a key and ``feed_owners`` the owner of a feed token;
-``absences`` decides what a viewer sees; ``wallcharts`` shows it as people and days. ``feeds`` and
-``api_keys`` manage tokens and keys.
+``authentication`` finds the caller of an API key and ``feed_owners`` the owner of a feed's token;
+``api_keys``, ``feeds`` and ``display_links`` manage these. ``absences`` decides what a viewer sees
+of others' leave, and ``wallchart`` shows it as people and days.
 """

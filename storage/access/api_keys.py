@@ -10,7 +10,7 @@ from datetime import datetime
 
 from peewee import Select, Update
 
-from storage.access import api_key_format
+from storage.access import authentication
 from storage.access.authentication import with_reads
 from storage.base import fields, texts
 from storage.base.errors import Forbidden, InvalidInput, NotFound
@@ -50,12 +50,12 @@ def create_key(
     if by.user_id is not None and by.user_id != for_user:
         raise Forbidden("You can only create API keys for yourself.")
     _activate_owner(tx, for_user, by=by, now=now)
-    secret = secret or api_key_format.new_key()
+    secret = secret or authentication.new_key()
     key_id = new_id(now)
     columns: dict[str, object] = {
         "user_id": for_user,
         "name": name,
-        "prefix": secret[: api_key_format.SHOWN_CHARACTERS],
+        "prefix": secret[: authentication.SHOWN_CHARACTERS],
         "variant": variant,
         "expires_at": expires_at,
     }

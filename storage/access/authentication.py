@@ -1,7 +1,9 @@
-"""Authentication of every request by its API key."""
+"""API keys as credentials: their form, and the caller of every request."""
 
 from __future__ import annotations
 
+import secrets
+import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -10,7 +12,6 @@ from typing import Final
 import orjson
 from peewee import Select, Update
 
-from storage.access import api_key_format
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import Caller, Role
@@ -19,6 +20,16 @@ from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import ApiKeyRow, OrganisationRow, UserRow
 
+# A key is this, 32 random bytes in base62, and a checksum of that.
+PREFIX: Final = "hiatus_sk_live_"
+
+# 62 ** 43 is the first power above 2 ** 256, 62 ** 6 the first above 2 ** 32.
+_SECRET_CHARACTERS: Final = 43
+_CHECKSUM_CHARACTERS: Final = 6
+_KEY_CHARACTERS: Final = len(PREFIX) + _SECRET_CHARACTERS + _CHECKSUM_CHARACTERS
+# Of the key in lists.
+SHOWN_CHARACTERS: Final = len(PREFIX) + 6
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _MINUTE_MILLISECONDS: Final = 60_000
 
 
@@ -83,7 +94,7 @@ def authenticate(tx: Transaction, key: str, *, now: datetime) -> Authenticated:
     Raises Unauthenticated for a key that is malformed, unknown, revoked or expired, or whose owner
     is not active.
     """
-    if not api_key_format.is_well_formed(key):
+    if not is_well_formed(key):
         raise Unauthenticated
     return caller_of(find_key(tx, fingerprint(key)), now=now)
 
@@ -112,6 +123,37 @@ def with_reads(scopes: frozenset[str]) -> frozenset[str]:
 
 def _minute(now: datetime) -> int:
     return milliseconds(now) // _MINUTE_MILLISECONDS * _MINUTE_MILLISECONDS
+
+
+def new_key() -> str:
+    """A random key; the checksum is that of the base62 characters."""
+    return key_of_bytes(secrets.token_bytes(32))
+
+
+def key_of_bytes(secret_bytes: bytes) -> str:
+    """The key of 32 secret bytes."""
+    secret = _base62(int.from_bytes(secret_bytes, "big"), _SECRET_CHARACTERS)
+    return PREFIX + secret + _checksum(secret)
+
+
+def is_well_formed(key: str) -> bool:
+    """Whether the length, prefix and checksum of ``key`` are right, without a query."""
+    if len(key) != _KEY_CHARACTERS or not key.startswith(PREFIX) or not key.isascii():
+        return False
+    secret = key[len(PREFIX) : -_CHECKSUM_CHARACTERS]
+    return key[-_CHECKSUM_CHARACTERS:] == _checksum(secret)
+
+
+def _checksum(secret: str) -> str:
+    return _base62(zlib.crc32(secret.encode()), _CHECKSUM_CHARACTERS)
+
+
+def _base62(number: int, width: int) -> str:
+    digits = []
+    for _ in range(width):
+        number, digit = divmod(number, 62)
+        digits.append(_BASE62[digit])
+    return "".join(reversed(digits))
 
 
 @compiled

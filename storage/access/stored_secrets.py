@@ -1,18 +1,32 @@
-"""Every column with an encrypted secret, read and replaced in batches."""
+"""Secrets at rest: the columns that hold them, their encryption with the first key, and a canary.
+
+The database keeps a canary: a known text encrypted with every key that was ever the first of
+``HIATUS_SECRET_KEYS``. With keys that cannot decrypt one of them, webhooks, calendar feeds and
+Slack workspaces would fail one by one, so a start with wrong or missing keys fails at once. After
+``reencrypt``, older keys are no longer needed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from peewee import SQL, Field, Select, Tuple, Update, fn
+from peewee import SQL, Delete, Field, Insert, Select, Tuple, Update, fn
 
+from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
 from storage.db.compiled import Param, compiled, json_table
-from storage.db.database import Transaction
+from storage.db.database import Database, Transaction
 from storage.db.named_rows import Row
-from storage.db.tables import CalendarFeedRow, DisplayLinkRow, SlackInstallationRow, WebhookRow
+from storage.db.tables import (
+    CalendarFeedRow,
+    DisplayLinkRow,
+    SecretCanaryRow,
+    SlackInstallationRow,
+    WebhookRow,
+)
 
 PREVIOUS_WEBHOOK: Final = "previous webhook secret"
 _COLUMNS: Final[dict[str, Field]] = {
@@ -25,7 +39,7 @@ _COLUMNS: Final[dict[str, Field]] = {
 KINDS: Final = tuple(_COLUMNS)
 
 
-def read(tx: Transaction, kind: str, *, after: tuple[str, str] | None, limit: int) -> list[Row]:
+def _read(tx: Transaction, kind: str, *, after: tuple[str, str] | None, limit: int) -> list[Row]:
     """Secrets of one kind in primary-key order, after the key ``after``."""
     return tx.all(
         _stored,
@@ -45,7 +59,7 @@ def count(tx: Transaction) -> int:
     return total
 
 
-def replace(tx: Transaction, kind: str, rows: Sequence[Row]) -> int:
+def _replace(tx: Transaction, kind: str, rows: Sequence[Row]) -> int:
     """Encrypt secrets with the first key, unless replaced meanwhile; returns how many."""
     if not rows:
         return 0
@@ -68,6 +82,170 @@ def is_readable(secrets: Secrets, encrypted: str) -> bool:
     except InvalidToken:
         return False
     return True
+
+
+_TEXT: Final = "hiatus secret key canary"
+# One for each rotation that ``reencrypt`` has not completed.
+MAX_CANARIES: Final = 1_000
+# How many stored secrets of each kind are tried if there is no canary yet.
+_SAMPLE: Final = 20
+
+
+def check_keys(database: Database) -> None:
+    """Check the keys against the database, and store a canary for the first key if it has none.
+
+    Raises SecretKeysUnusable, or DatabaseUnavailable.
+    """
+    if not database.read_now(_is_complete):
+        database.write_now(_store_canary)
+
+
+def replace_canaries(tx: Transaction) -> None:
+    """Replace all canaries by one of the first key."""
+    tx.change(_delete_canaries)
+    tx.change(_insert_canary, number=1, encrypted=tx.secrets.encrypt(_TEXT))
+
+
+def has_unreadable_canary(tx: Transaction, /) -> bool:
+    """Whether the keys cannot decrypt a canary."""
+    return not all(is_readable(tx.secrets, canary) for canary in _canaries(tx))
+
+
+def canary_needs_older_keys(tx: Transaction, /) -> bool:
+    """Whether a rotation is not complete: the first key is not the only one that is needed.
+
+    Raises SecretKeysUnusable.
+    """
+    canaries = _canaries(tx)
+    _covers_first_key(tx, canaries)
+    return not all(tx.secrets.is_encrypted_with_first_key(canary) for canary in canaries)
+
+
+def _is_complete(tx: Transaction, /) -> bool:
+    return _covers_first_key(tx, _canaries(tx))
+
+
+def _covers_first_key(tx: Transaction, canaries: list[str]) -> bool:
+    """Whether the first key has its canary. Raises SecretKeysUnusable."""
+    if not all(is_readable(tx.secrets, canary) for canary in canaries):
+        raise SecretKeysUnusable
+    if not canaries:
+        # An older database without canaries: one readable secret is enough, since others may have
+        # been lost long ago.
+        sample = [
+            row.encrypted for kind in KINDS for row in _read(tx, kind, after=None, limit=_SAMPLE)
+        ]
+        if sample and not any(is_readable(tx.secrets, text) for text in sample):
+            raise SecretKeysUnusable
+    return any(tx.secrets.is_encrypted_with_first_key(canary) for canary in canaries)
+
+
+def _store_canary(tx: Transaction) -> None:
+    # If two processes start at once, the second one's insert conflicts and changes nothing; it then
+    # checks the canary of the first.
+    canaries = _canaries(tx)
+    while not _covers_first_key(tx, canaries):
+        tx.change(_insert_canary, number=len(canaries) + 1, encrypted=tx.secrets.encrypt(_TEXT))
+        canaries = _canaries(tx)
+
+
+def _canaries(tx: Transaction) -> list[str]:
+    return [encrypted for (encrypted,) in tx.all(_canary_texts, limit=MAX_CANARIES)]
+
+
+BATCH: Final = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reencrypted:
+    """How many stored secrets were encrypted again, and how many of each kind no key decrypts.
+
+    ``is_complete``: only the first key is still needed.
+    """
+
+    changed: int
+    unreadable: dict[str, int]
+    is_complete: bool
+
+
+def reencrypt(
+    database: Database,
+    *,
+    accept_loss: bool = False,
+    batch: int = BATCH,
+    on_read: Callable[[int], None] = lambda _: None,
+) -> Reencrypted:
+    """Encrypt every stored secret with the first key; older keys are then no longer needed.
+
+    Each batch is a transaction: after a crash, the next run continues. ``on_read`` is called with
+    the size of each batch.
+
+    If no key decrypts a secret or a canary, the canaries stay, unless ``accept_loss``: then they
+    are replaced, and unreadable secrets stay unreadable until they are renewed. Raises
+    DatabaseUnavailable.
+    """
+    changed, unreadable = 0, dict.fromkeys(KINDS, 0)
+    for kind in KINDS:
+        after: tuple[str, str] | None = None
+        while True:
+            result = database.write_now(_reencrypt_batch, kind, after, batch)
+            changed += result.changed
+            unreadable[kind] += result.unreadable
+            on_read(result.read)
+            if result.last is None:
+                break
+            after = result.last
+    # It signs for a day at most, in addition to the newer secret.
+    del unreadable[PREVIOUS_WEBHOOK]
+    unreadable = {kind: count for kind, count in unreadable.items() if count}
+    is_key_missing = bool(unreadable) or database.read_now(has_unreadable_canary)
+    is_complete = accept_loss or not is_key_missing
+    if is_complete:
+        database.write_now(replace_canaries)
+    return Reencrypted(changed=changed, unreadable=unreadable, is_complete=is_complete)
+
+
+def needs_older_keys(database: Database) -> bool:
+    """Whether only an older key decrypts a canary or a stored secret.
+
+    Raises SecretKeysUnusable or DatabaseUnavailable.
+    """
+    if database.read_now(canary_needs_older_keys):
+        return True
+    for kind in KINDS:
+        after: tuple[str, str] | None = None
+        while True:
+            rows = database.read_now(_read, kind, after=after, limit=BATCH)
+            for row in rows:
+                is_first = database.secrets.is_encrypted_with_first_key(row.encrypted)
+                if not is_first and is_readable(database.secrets, row.encrypted):
+                    return True
+            if len(rows) < BATCH:
+                break
+            after = rows[-1].organisation_id, rows[-1].id
+    return False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Batch:
+    read: int
+    changed: int
+    unreadable: int
+    last: tuple[str, str] | None
+
+
+def _reencrypt_batch(
+    tx: Transaction, kind: str, after: tuple[str, str] | None, limit: int
+) -> _Batch:
+    rows = _read(tx, kind, after=after, limit=limit)
+    old = [row for row in rows if not tx.secrets.is_encrypted_with_first_key(row.encrypted)]
+    readable = [row for row in old if is_readable(tx.secrets, row.encrypted)]
+    return _Batch(
+        read=len(rows),
+        changed=_replace(tx, kind, readable),
+        unreadable=len(old) - len(readable),
+        last=(rows[-1].organisation_id, rows[-1].id) if len(rows) == limit else None,
+    )
 
 
 @compiled
@@ -111,3 +289,22 @@ def _change(kind: str, changes: Param[str]) -> Update:
             column == new.column("old"),
         )
     )
+
+
+@compiled
+def _canary_texts(limit: Param[int]) -> Select:
+    return (
+        SecretCanaryRow.select(SecretCanaryRow.encrypted)
+        .order_by(SecretCanaryRow.number)
+        .limit(limit)
+    )
+
+
+@compiled
+def _insert_canary(number: Param[int], encrypted: Param[str]) -> Insert:
+    return SecretCanaryRow.insert(number=number, encrypted=encrypted).on_conflict_ignore()
+
+
+@compiled
+def _delete_canaries() -> Delete:
+    return SecretCanaryRow.delete()

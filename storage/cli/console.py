@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 import click
 import orjson
 
-from storage.access import secret_canary
+from storage.access import stored_secrets
 from storage.admin import organisations
 from storage.base import texts
 from storage.base.environment import SettingsError
@@ -82,7 +82,7 @@ def opened(env: Env, *, checks_keys: bool = True) -> Iterator[Database]:
         )
         try:
             if checks_keys:
-                secret_canary.ensure(database)
+                stored_secrets.check_keys(database)
             yield database
         finally:
             database.close()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from storage.access import api_key_format, api_keys, authentication
+from storage.access import api_keys, authentication
 from storage.admin import departments, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.errors import InvalidInput, NotFound, Unauthenticated
@@ -134,7 +134,7 @@ def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
 
 def _key_for(tx: Transaction, email: str) -> str:
     halves = [tx.secrets.sign(f"demo key {half} {email}".encode()) for half in (1, 2)]
-    return api_key_format.of_bytes(b"".join(halves))
+    return authentication.key_of_bytes(b"".join(halves))
 
 
 def _request(

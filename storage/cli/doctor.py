@@ -26,7 +26,7 @@ import peewee
 import psycopg
 from peewee import fn
 
-from storage.access import secret_canary
+from storage.access import stored_secrets
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SecretKeysUnusable
 from storage.base.secrets import Secrets
 from storage.base.settings import SQLITE_PREFIX, StorageSettings
@@ -292,7 +292,7 @@ def _first_problem() -> peewee.Select:
 def _keys(reader: Reader) -> list[Finding]:
     subject = "secret keys"
     try:
-        needs_older_keys = reader.read(secret_canary.needs_older_keys)
+        needs_older_keys = reader.read(stored_secrets.canary_needs_older_keys)
     except SecretKeysUnusable as error:
         return failed(subject, str(error))
     if needs_older_keys:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from storage.access import reencryption, stored_secrets
-from storage.access.reencryption import Reencrypted
+from storage.access import stored_secrets
+from storage.access.stored_secrets import Reencrypted
 from storage.base import texts
 from storage.base.environment import Environment
 from storage.base.secrets import new_secret_key
@@ -87,7 +87,7 @@ def _drop_old_keys(database: Database, keys: tuple[str, ...], key_file: Path | N
     if len(keys) == 1:
         click.echo("There is only one key.")
         return
-    if reencryption.needs_older_keys(database):
+    if stored_secrets.needs_older_keys(database):
         console.fail("Older keys are still needed: run `hiatus secrets rotate` first.")
     if key_file is None:
         click.echo("Remove all keys but the first from HIATUS_SECRET_KEYS everywhere.")
@@ -112,7 +112,7 @@ def _reencrypt(database: Database, *, accept_loss: bool) -> Reencrypted:
     with click.progressbar(
         length=total, label="Encrypting", file=terminal, hidden=not terminal.isatty()
     ) as bar:
-        result = reencryption.reencrypt(database, accept_loss=accept_loss, on_read=bar.update)
+        result = stored_secrets.reencrypt(database, accept_loss=accept_loss, on_read=bar.update)
     number = texts.counted(result.changed, "stored secret")
     click.echo(f"Encrypted {number} with the first key.")
     return result

@@ -17,7 +17,7 @@ from api.base.settings import ApiSettings
 from api.base.windows import Hit, MemoryCounter
 from api.http.errors import RateLimited
 from api.http.rate_limits import FAILURE_LIMIT, RateLimits
-from storage.access import api_key_format, api_keys
+from storage.access import api_keys, authentication
 from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
 from storage.db.database import Database
@@ -82,7 +82,7 @@ def test_each_key_has_a_limit_of_its_own(
 
 
 def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
-    response = client.get(PATH, api_key_format.new_key())
+    response = client.get(PATH, authentication.new_key())
 
     assert response.status_code == 401
     assert "RateLimit" not in response.headers
@@ -90,13 +90,13 @@ def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
 
 def fail(client: Client, times: int) -> list[int]:
     """The statuses of requests with wrong keys, from the one address that all tests have."""
-    return [client.get(PATH, api_key_format.new_key()).status_code for _ in range(times)]
+    return [client.get(PATH, authentication.new_key()).status_code for _ in range(times)]
 
 
 def test_the_failure_limit_refuses_only_wrong_credentials(client: Client) -> None:
     answered = fail(client, FAILURE_LIMIT.amount)
 
-    refused = client.get(PATH, api_key_format.new_key())
+    refused = client.get(PATH, authentication.new_key())
 
     assert set(answered) == {401}
     assert refused.status_code == 429
@@ -145,7 +145,7 @@ def test_a_malformed_key_or_token_costs_no_query(
     assert client.get(PATH, "hiatus_sk_live_").status_code == 401
     assert client.get("/cal/a-guess").status_code == 404
     # A well-formed key is looked up, and the table is missing.
-    assert client.get(PATH, api_key_format.new_key()).status_code >= 500
+    assert client.get(PATH, authentication.new_key()).status_code >= 500
     assert client.get(f"/cal/{new_token()}").status_code >= 500
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from storage.access import api_key_format, api_keys, authentication
+from storage.access import api_keys, authentication
 from storage.admin import people, people_status
 from storage.base.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.base.secrets import fingerprint
@@ -41,21 +41,21 @@ def actions_of(database: Database, by: Caller) -> list[str]:
 
 
 def test_keys_are_of_one_length_and_carry_their_checksum() -> None:
-    keys = {api_key_format.new_key() for _ in range(50)}
+    keys = {authentication.new_key() for _ in range(50)}
 
     assert len(keys) == 50
     assert {len(key) for key in keys} == {len("hiatus_sk_live_") + 43 + 6}
-    assert all(map(api_key_format.is_well_formed, keys))
+    assert all(map(authentication.is_well_formed, keys))
 
 
 @pytest.mark.parametrize("position", [0, 14, 15, 40, 57, 58, 63])
 def test_a_mistyped_character_makes_a_key_malformed(position: int) -> None:
-    assert not api_key_format.is_well_formed(changed(api_key_format.new_key(), position))
+    assert not authentication.is_well_formed(changed(authentication.new_key(), position))
 
 
 @pytest.mark.parametrize("text", ["", "hiatus_sk_live_", "hiatus_sk_live_" + "é" * 49, "x" * 64])
 def test_other_texts_are_malformed(text: str) -> None:
-    assert not api_key_format.is_well_formed(text)
+    assert not authentication.is_well_formed(text)
 
 
 def test_a_key_authenticates_its_owner(database: Database) -> None:
@@ -153,7 +153,7 @@ def test_keys_of_inactive_people_do_not_authenticate(
 
 def test_an_unknown_key_does_not_authenticate(database: Database) -> None:
     with pytest.raises(Unauthenticated):
-        recognised(database, api_key_format.new_key())
+        recognised(database, authentication.new_key())
 
 
 def test_a_key_never_opens_another_organisation(database: Database) -> None:

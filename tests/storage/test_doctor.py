@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.access import secret_canary
+from storage.access import stored_secrets
 from storage.base.secrets import Secrets, new_secret_key
 from storage.base.settings import StorageSettings
 from storage.cli import doctor
@@ -39,7 +39,7 @@ def findings_of(url: str, *keys: str, now: datetime = NOW) -> dict[str, tuple[st
 
 def a_started_database(url: str, *keys: str) -> None:
     with closing(open_database(url, Secrets(keys))) as database:
-        secret_canary.ensure(database)
+        stored_secrets.check_keys(database)
 
 
 def test_a_migrated_database_that_is_in_order_has_no_finding(database_url: str) -> None:
@@ -64,7 +64,7 @@ def test_a_database_in_use_is_read_with_what_is_only_in_its_log(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     with closing(open_database(sqlite_url, Secrets([KEY]))) as database:
-        secret_canary.ensure(database)
+        stored_secrets.check_keys(database)
         assert (tmp_path / "hiatus.db-wal").stat().st_size > 0
 
         assert findings_of(sqlite_url, OTHER)["secret keys"][0] == "failed"

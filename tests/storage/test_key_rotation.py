@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 # Encrypts one secret in each transaction, and stops after two as if it hung.
 _REENCRYPT_TWO = """
 import sys, time
-from storage.access.reencryption import reencrypt
+from storage.access.stored_secrets import reencrypt
 from storage.base.secrets import Secrets
 from storage.db.engines import open_database
 done = []

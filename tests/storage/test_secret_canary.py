@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.access.reencryption import reencrypt
-from storage.access.secret_canary import ensure
+from storage.access.stored_secrets import check_keys, reencrypt
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
 from storage.db.engines import open_database
@@ -33,7 +32,7 @@ KEY, OTHER = new_secret_key(), new_secret_key()
 def started(url: str, *keys: str) -> None:
     """The check of every start."""
     with closing(open_database(url, Secrets(keys))) as database:
-        ensure(database)
+        check_keys(database)
 
 
 def with_a_webhook(url: str, *keys: str) -> tuple[Acme, str, str]:
@@ -120,7 +119,7 @@ def test_lost_keys_are_given_up_only_when_the_operator_says_so(database_url: str
         refused = reencrypt(database)
         assert (refused.is_complete, refused.unreadable) == (False, {"webhook": 1})
         with pytest.raises(SecretKeysUnusable):
-            ensure(database)
+            check_keys(database)
 
         assert reencrypt(database, accept_loss=True).is_complete
 

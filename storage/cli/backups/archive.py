@@ -21,7 +21,7 @@ from typing import BinaryIO, Final
 
 import orjson
 
-from storage.access.secret_canary import MAX_CANARIES
+from storage.access.stored_secrets import MAX_CANARIES
 from storage.db.compiled import Engine
 
 _FORMAT: Final = 1

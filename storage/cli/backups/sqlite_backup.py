@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from storage.access.secret_canary import MAX_CANARIES
+from storage.access.stored_secrets import MAX_CANARIES
 from storage.cli.backups.archive import BackupRefused, Contents
 
 _BUSY_SECONDS: Final = 10.0
