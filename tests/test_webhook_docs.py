@@ -15,8 +15,7 @@ from api.webhooks.webhook_delivery import sign
 from storage.base.event_values import DELIVERY_EVENTS
 from storage.base.secrets import new_signing_secret
 from storage.db.database import Database
-from storage.leave import decisions, leave_requests
-from storage.leave.changes import amendment_steps
+from storage.leave import decisions, leave_changes, leave_requests
 from storage.webhooks import deliveries, delivery_log, delivery_queue
 from storage.webhooks.deliveries import RETRY_AFTER_SECONDS
 from tests import javascript
@@ -51,7 +50,7 @@ def real_events(database: Database) -> dict[str, Any]:
     database.write_now(leave_requests.edit, request.id, longer, by=by, now=NOW)
     database.write_now(decisions.decline, request.id, by=boss, reason=None, now=NOW)
     database.write_now(leave_requests.edit, request.id, longer, by=by, now=NOW)
-    database.write_now(amendment_steps.withdraw, request.id, by=by, now=NOW)
+    database.write_now(leave_changes.withdraw, request.id, by=by, now=NOW)
     database.write_now(leave_requests.cancel, request.id, by=by, now=NOW)
     other = a_request(database, acme, ada)
     database.write_now(decisions.decline, other.id, by=boss, reason="Too many are away.", now=NOW)

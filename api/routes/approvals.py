@@ -13,8 +13,7 @@ from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import decisions
-from storage.leave.amendments import counted_amendments
+from storage.leave import decisions, leave_amendments
 from storage.leave.lists import caller_leave
 
 
@@ -36,7 +35,7 @@ def pending(
     """
     organisation_id = context.caller.organisation_id
     page = caller_leave.assigned(tx, query.page, by=context.caller, now=context.now)
-    amendments = counted_amendments.of_requests(tx, organisation_id, page.items)
+    amendments = leave_amendments.of_requests(tx, organisation_id, page.items)
 
     def record(request: LeaveRequest) -> PendingApprovalRecord:
         shown = records.leave_request(request, amendments.get(request.id))

@@ -8,8 +8,8 @@ from api.schemas.leave_bodies import NewInterruption
 from api.schemas.leave_records import InterruptedRecord
 from storage.base import errors, records
 from storage.db.database import Transaction
+from storage.leave import interruptions
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
 
 
 @operation(
@@ -69,7 +69,7 @@ def interrupt(
         end_half_day=body.end_half_day,
         note=body.note,
     )
-    interrupted = interrupting.interrupt(tx, context.id, draft, by=context.caller, now=context.now)
+    interrupted = interruptions.interrupt(tx, context.id, draft, by=context.caller, now=context.now)
     remainder = interrupted.remainder
     record = InterruptedRecord(
         request=records.leave_request(interrupted.request),

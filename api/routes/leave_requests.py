@@ -14,12 +14,9 @@ from api.schemas.queries import ListOfLeaveRequests
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave_reading, leave_requests, previews
-from storage.leave.amendments import counted_amendments
-from storage.leave.changes import amendment_steps
+from storage.leave import leave_amendments, leave_changes, leave_reading, leave_requests, previews
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
-from storage.leave.recorded import recording
 
 # Field codes of the rules for every draft.
 DRAFT_RULES: Final = (
@@ -98,7 +95,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
     For the requester, its current and former approvers, admins and owners.
     """
     request = leave_reading.get(tx, context.id, by=context.caller, now=context.now)
-    return counted_amendments.record(tx, context.caller.organisation_id, request)
+    return leave_amendments.record(tx, context.caller.organisation_id, request)
 
 
 @operation(
@@ -149,7 +146,7 @@ def create(
     ignores the allowance and the leave type's notice, length and note, never an overlap. The
     caller's own id is the same as none.
     """
-    request = recording.create(
+    request = leave_requests.create(
         tx,
         by=context.caller,
         draft=_draft(body),
@@ -291,7 +288,7 @@ def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) ->
         by=context.caller,
         now=context.now,
     )
-    return counted_amendments.record(tx, context.caller.organisation_id, request)
+    return leave_amendments.record(tx, context.caller.organisation_id, request)
 
 
 @operation(
@@ -309,7 +306,7 @@ def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
     Withdraws the `amendment` that awaits a decision; the leave stays as it is. For the requester,
     admins and owners. 404 if there is no open amendment.
     """
-    amendment_steps.withdraw(tx, context.id, by=context.caller, now=context.now)
+    leave_changes.withdraw(tx, context.id, by=context.caller, now=context.now)
 
 
 @operation(
@@ -337,7 +334,7 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
     interrupted: to a part of it that adjoins them, else as a new request with `split_from`.
     """
     request = leave_requests.cancel(tx, context.id, by=context.caller, now=context.now)
-    return counted_amendments.record(tx, context.caller.organisation_id, request)
+    return leave_amendments.record(tx, context.caller.organisation_id, request)
 
 
 OPERATIONS = (page, create, preview, get, explain, edit, withdraw_amendment, cancel)

@@ -12,7 +12,7 @@ from storage.base.amounts import days_of
 from storage.base.records import Days, Id
 from storage.base.values import Adjustment
 from storage.directory.employment.by_date import AllowanceSource
-from storage.leave.bookings import BookedLeave
+from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance, Line
 from storage.rules.leave_years import LeaveYear
 

@@ -31,7 +31,7 @@ from storage.directory import people_rows, people_search
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import adjustments, balances, ledgers, people_facts
+from storage.leave import adjustments, leave_balances, ledgers, people_facts
 from storage.rules import holiday_calendar, leave_years
 from storage.slack import slack_profiles
 from storage.slack.join_policy import NotAMember
@@ -177,7 +177,7 @@ def _proposed_day(config: OrganisationConfig, user: User, now: datetime) -> date
     today = local_day(now, timezone)
     if local_day(user.created_at, timezone) != today or user.employment is not None:
         return today
-    rule = balances.leave_year_rule(config, user)
+    rule = leave_balances.leave_year_rule(config, user)
     first_day = leave_years.leave_year_containing(rule, today).first_day
     return min(user.start_date or first_day, today)
 

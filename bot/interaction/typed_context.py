@@ -17,7 +17,7 @@ from storage.db.database import Transaction
 from storage.directory import people_rows, people_search, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave.suggestions import form_defaults
+from storage.leave import form_defaults
 from storage.rules import counted_days
 
 # Public holidays that move may be more than a year apart.

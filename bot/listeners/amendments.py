@@ -17,8 +17,7 @@ from bot.views import decline
 from storage.base.errors import AmendmentEnded, DomainError
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import decisions
-from storage.leave.changes import amendment_steps
+from storage.leave import decisions, leave_changes
 from storage.leave.decisions import NotYourApproval
 from storage.notifications import approval_cards
 from storage.notifications.approval_cards import ApprovalCard
@@ -142,7 +141,7 @@ async def _decide(
 async def _withdraw(interaction: Interaction, by: Caller) -> None:
     try:
         await interaction.services.database.write(
-            amendment_steps.withdraw_one, interaction.value, by=by, now=interaction.now
+            leave_changes.withdraw_one, interaction.value, by=by, now=interaction.now
         )
     except DomainError as refusal:
         await interaction.tell(errors.sentence(refusal))

@@ -20,9 +20,8 @@ from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_reading
+from storage.leave import interruptions, leave_reading
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting, offering
 from storage.rules import lifecycle, spans
 
 
@@ -73,7 +72,9 @@ def form_of_typed(tx: Transaction, filled: Filled, *, by: Caller, now: datetime)
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
     )
-    leave = offering.interrupted_by(tx, config, span, draft.leave_type_id, user_id=str(by.user_id))
+    leave = interruptions.interrupted_by(
+        tx, config, span, draft.leave_type_id, user_id=str(by.user_id)
+    )
     return None if leave is None else _form(tx, leave.id, filled, by=by, now=now)
 
 
@@ -89,7 +90,7 @@ def _form(
         raise NotFound("leave request")
     lifecycle.check_transition("interrupt", request.status)
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    offered = offering.types_for(config, request.leave_type_id)
+    offered = interruptions.types_for(config, request.leave_type_id)
     if not offered:
         raise NotFound("leave type")
     if filled is None:
@@ -106,7 +107,7 @@ def _interrupt(
     tx: Transaction, request_id: str, draft: Draft, *, by: Caller, now: datetime
 ) -> None:
     request = leave_reading.get(tx, request_id, by=by, now=now)
-    interrupting.interrupt(tx, request_id, _within(draft, request), by=by, now=now)
+    interruptions.interrupt(tx, request_id, _within(draft, request), by=by, now=now)
 
 
 def _within(draft: Draft, request: LeaveRequest) -> Draft:

@@ -22,8 +22,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import continued_leave, leave_requests
-from storage.leave.changes import cancelling
+from storage.leave import leave_changes, leave_requests
 from storage.leave.lists import caller_leave
 from storage.notifications import approval_cards
 
@@ -73,7 +72,7 @@ async def still_sick(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     request_id, _, known_end = interaction.value.partition(" ")
     continued = await interaction.services.database.write(
-        continued_leave.extend, request_id, known_end, by=by, now=interaction.now
+        leave_requests.extend, request_id, known_end, by=by, now=interaction.now
     )
     card = await interaction.services.database.read(
         approval_cards.visible_card, request_id, by=by, now=interaction.now
@@ -140,7 +139,7 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     return OwnLeave(
         page=page,
         leave_types=config.leave_types,
-        cancel_effects=cancelling.offered(tx, config, page.items, user.id, office_today),
+        cancel_effects=leave_changes.cancel_effects(tx, config, page.items, user.id, office_today),
     )
 
 

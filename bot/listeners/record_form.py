@@ -33,13 +33,10 @@ from storage.directory import people_rows, people_search, slack_matching
 from storage.directory.slack_matching import SlackProfile
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import previews
-from storage.leave.bookings import BookedLeave
-from storage.leave.cover import choice
+from storage.leave import covers, interruptions, leave_requests, previews, recorded_leave
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting, offering
+from storage.leave.leave_balances import BookedLeave
 from storage.leave.previews import Preview
-from storage.leave.recorded import permissions, recordable_people, recording
 from storage.notifications import approval_cards
 from storage.rules import spans
 
@@ -143,7 +140,7 @@ async def _person_of_name(
 ) -> tuple[User | None, str]:
     """The person with the typed name and the remaining text; None after telling why not."""
     people = await interaction.services.database.read(
-        recordable_people.find, mention.name, by=by, now=interaction.now
+        recorded_leave.find_recordable, mention.name, by=by, now=interaction.now
     )
     matches, typed = typed_people.named(mention, people)
     if len(matches) == 1:
@@ -176,7 +173,7 @@ def _parsed(tx: Transaction, user_id: str, typed: str, *, by: Caller, now: datet
     context = typed_context.of_person(tx, user, by=by, now=now)
     leave = typed_leave.parse(typed, context)
     if leave.leave_type_id is not None:
-        permissions.check_type(config.leave_types[leave.leave_type_id], by=by)
+        recorded_leave.check_type(config.leave_types[leave.leave_type_id], by=by)
     return leave
 
 
@@ -184,7 +181,7 @@ def check_recordable(tx: Transaction, user: User, *, by: Caller, now: datetime) 
     """Raises the errors of ``permissions.check_person``."""
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
-    permissions.check_person(tx, user, by=by, today=today)
+    recorded_leave.check_person(tx, user, by=by, today=today)
 
 
 async def open_filled_in(interaction: Interaction, user_id: str, filled: Filled) -> None:
@@ -220,7 +217,7 @@ async def offer_people(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     typed = str(interaction.body.get("value") or "")
     users = await interaction.services.database.read(
-        recordable_people.find, typed, by=by, now=interaction.now
+        recorded_leave.find_recordable, typed, by=by, now=interaction.now
     )
     await interaction.ack(options=people_views.person_options(users, with_no_one=False))
 
@@ -231,7 +228,7 @@ async def offer_covers(interaction: Interaction) -> None:
     typed = str(interaction.body.get("value") or "")
     view = interaction.body["view"]
     candidates = await interaction.services.database.read(
-        choice.candidates,
+        covers.candidates,
         typed,
         record_form.shown_person(view) or str(by.user_id),
         *request_values.shown_days(view),
@@ -307,8 +304,8 @@ def _record(
     config = organisation_config.of_organisation(tx, by.organisation_id)
     replaced = _replaced(tx, config, entered, draft)
     if replaced is not None:
-        return interrupting.interrupt(tx, replaced.id, draft, by=by, now=now).interruption
-    return recording.create(
+        return interruptions.interrupt(tx, replaced.id, draft, by=by, now=now).interruption
+    return leave_requests.create(
         tx,
         by=by,
         draft=draft,
@@ -335,7 +332,9 @@ def _replaced(
         start_half_day=draft.start_half_day,
         end_half_day=draft.end_half_day,
     )
-    return offering.interrupted_by(tx, config, span, draft.leave_type_id, user_id=entered.user_id)
+    return interruptions.interrupted_by(
+        tx, config, span, draft.leave_type_id, user_id=entered.user_id
+    )
 
 
 def _form_of_typed(
@@ -377,7 +376,9 @@ def _form(tx: Transaction, entered: Entered, *, by: Caller, now: datetime) -> _F
 
 def _types(leave_types: Iterable[LeaveType], by: Caller) -> list[LeaveType]:
     return [
-        leave_type for leave_type in leave_types if permissions.may_record_type(leave_type, by=by)
+        leave_type
+        for leave_type in leave_types
+        if recorded_leave.may_record_type(leave_type, by=by)
     ]
 
 

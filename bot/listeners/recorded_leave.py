@@ -12,8 +12,7 @@ from bot.message_views import approver_messages, requester_messages
 from bot.views import notice
 from storage.base.errors import AlreadyObjected, InvalidTransition
 from storage.base.values import Caller
-from storage.leave import leave_requests
-from storage.leave.recorded import objections
+from storage.leave import leave_requests, recorded_leave
 from storage.notifications import approval_cards
 from storage.notifications.approval_cards import ApprovalCard
 
@@ -24,7 +23,7 @@ async def object_to(interaction: Interaction) -> None:
     by = await identity.caller(interaction)
     try:
         await interaction.services.database.write(
-            objections.send, interaction.value, by=by, now=interaction.now
+            recorded_leave.object_to, interaction.value, by=by, now=interaction.now
         )
     except (AlreadyObjected, InvalidTransition) as refusal:
         await interaction.tell(errors.sentence(refusal))

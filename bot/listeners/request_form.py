@@ -26,12 +26,10 @@ from storage.db.database import Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import leave_reading, leave_requests, previews
-from storage.leave.cover import choice
-from storage.leave.cover.choice import Candidates
+from storage.leave import covers, form_defaults, leave_reading, leave_requests, previews
+from storage.leave.covers import Candidates
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview
-from storage.leave.suggestions import form_defaults
 from storage.rules import request_rules
 
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")
@@ -187,7 +185,7 @@ def _candidates(
     requester_id = str(by.user_id)
     if edited_id:
         requester_id = leave_reading.get(tx, edited_id, by=by, now=now).user_id
-    return choice.candidates(tx, typed, requester_id, *days, by=by)
+    return covers.candidates(tx, typed, requester_id, *days, by=by)
 
 
 def asides_of(interaction: Interaction) -> list[Block]:

@@ -13,7 +13,7 @@ from bot.message_views import absence_messages
 from storage.base.errors import Days
 from storage.base.values import Amendment, LeaveRequest, LeaveType
 from storage.directory.colleagues import ColleagueOff
-from storage.leave.request_balances import YearBalance
+from storage.leave.leave_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
 
 

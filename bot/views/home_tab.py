@@ -14,7 +14,7 @@ from bot.message_views import answers, cards
 from bot.views import calendar
 from storage.base.calendar_values import Absence
 from storage.base.values import Amendment, LeaveRequest, LeaveType, User
-from storage.leave.cover.covered import Covered
+from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.rules import holiday_calendar
 from storage.slack.home import MAX_COVERING, Home, Item, PageCursors, ProposedLeave

@@ -15,7 +15,7 @@ from bot.blocks import fields, layout, text, words
 from bot.blocks.fields import Option
 from bot.views.request_values import NO_ALERTS, WHOLE, Alerts, Filled
 from storage.base.values import LeaveRequest, LeaveType, User
-from storage.leave.cover.choice import Candidates
+from storage.leave.covers import Candidates
 from storage.leave.drafts import MAX_NOTE_LENGTH
 
 _MAX_TYPES: Final = 1_000

@@ -10,8 +10,8 @@ from typing import Final
 from storage.base.values import LeaveEffect, Reassignment, User
 from storage.db.database import Transaction
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances, bookings
-from storage.leave.bookings import Bookings
+from storage.leave import leave_balances
+from storage.leave.leave_balances import Bookings
 from storage.rules import employment_terms, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 
@@ -83,14 +83,14 @@ def balance_changes(config: OrganisationConfig, effect: LeaveEffect) -> list[tup
     before, after = effect.before, effect.after
     if not config.leave_types[before.leave_type_id].deducts_allowance:
         return []
-    rule = balances.leave_year_rule(config, effect.user)
+    rule = leave_balances.leave_year_rule(config, effect.user)
     years = leave_years.leave_years_touched(rule, before.start_date, before.end_date)
     is_cancelled = after.status == "cancelled"
     changes = [
         (
             year,
-            balances.deduction(before).half_days_in_year(year)
-            - (0 if is_cancelled else balances.deduction(after).half_days_in_year(year)),
+            leave_balances.deduction(before).half_days_in_year(year)
+            - (0 if is_cancelled else leave_balances.deduction(after).half_days_in_year(year)),
         )
         for year in years
     ]
@@ -220,9 +220,11 @@ def _with_bookings(
     people = list(users)
     for start in range(0, len(people), _BATCH):
         batch = people[start : start + _BATCH]
-        begin = min(balances.accrual_start(config, user, today) for user in batch)
+        begin = min(leave_balances.accrual_start(config, user, today) for user in batch)
         user_ids = [user.id for user in batch]
-        bookings_by_id = bookings.of_people(tx, config.organisation.id, user_ids, begin)
+        bookings_by_id = leave_balances.bookings_of_people(
+            tx, config.organisation.id, user_ids, begin
+        )
         for user in batch:
             yield user, bookings_by_id.get(user.id, Bookings(leave=[], adjustments=[]))
 
@@ -231,9 +233,9 @@ def _remaining(
     config: OrganisationConfig, user: User, booked: Bookings, first_day: date, last_day: date
 ) -> dict[LeaveYear, int]:
     """Remaining half-days of each leave year between the two days, as of the first or later."""
-    account = balances.account(config, user, booked.adjustments)
+    account = leave_balances.account_of(config, user, booked.adjustments)
     years = year_balances.of_years(
-        account, balances.deducting(config, booked.leave), first_day, last_day
+        account, leave_balances.deducting(config, booked.leave), first_day, last_day
     )
     return {
         balance.year: balance.remaining_half_days(max(first_day, balance.year.first_day))

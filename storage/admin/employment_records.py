@@ -20,7 +20,7 @@ from storage.db.database import Transaction
 from storage.directory import department_rows, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances, ledgers
+from storage.leave import leave_balances, ledgers
 from storage.rules import counted_days, employment_terms, holiday_calendar, leave_years
 from storage.rules.employment_terms import Records
 
@@ -377,7 +377,7 @@ def _default_day(
     differing = {name for name, value in changes.items() if getattr(in_force, name) != value}
     if differing != {"leave_allowance_half_days"}:
         return today
-    rule = balances.leave_year_rule(config, user)
+    rule = leave_balances.leave_year_rule(config, user)
     year = leave_years.leave_year_containing(rule, today)
     same = in_force
     for period in reversed(list(employment_terms.periods(current, year.first_day, today))):

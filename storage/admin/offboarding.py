@@ -17,8 +17,7 @@ from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.events import notification_outbox, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import card_refreshes, leave_rows
-from storage.leave.cover import cover_notices
+from storage.leave import card_refreshes, cover_notices, leave_rows
 from storage.leave.request_steps import notify_approvers
 from storage.rules import counted_days, employment_terms
 

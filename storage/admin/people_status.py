@@ -22,7 +22,7 @@ from storage.db.database import Transaction
 from storage.directory import managers, people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave.changes import released_cover
+from storage.leave import cover_notices
 from storage.rules import roles
 
 
@@ -122,13 +122,13 @@ def archive(
         recorder.read_balances_before(tx, config, [user], today=today)
     reassigned = reassignment.if_inactive(tx, config, user, now=now)
     # Before the first write, which locks a feed counter.
-    released = released_cover.lock_covered(tx, by.organisation_id, user_id, today)
+    released = cover_notices.lock_covered(tx, by.organisation_id, user_id, today)
     archived = replace(user, status="archived")
     archived = people_changes.save(tx, user, archived, "user.archived", by=by, now=now)
     key_count = api_keys.revoke_all(tx, user_id, by=by, now=now)
     feed_count = feeds.revoke_all(tx, user_id, by=by, now=now)
     leave = offboarding.end_leave(tx, config, user, by=by, now=now)
-    released_cover.release(tx, config, released, by=by, now=now)
+    cover_notices.release(tx, config, released, by=by, now=now)
     reassignment.apply(tx, config, reassigned, by=by, now=now)
     if recorder is not None:
         recorder.effects = replace(

@@ -21,8 +21,7 @@ from storage.directory import public_holidays
 from storage.directory.employment import by_date
 from storage.events import audit, notification_outbox, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import card_refreshes, leave_rows
-from storage.leave.amendments import counted_amendments
+from storage.leave import card_refreshes, leave_amendments, leave_rows
 from storage.rules import counted_days, spans
 
 CauseCode = Literal[
@@ -199,7 +198,7 @@ def apply(
     changes = [(effect.before, effect.after) for effect in recalculated]
     leave_rows.save_all(tx, "leave_request.recounted", changes, by=by, now=now, why=why)
     changed = [(effect.after, effect.user) for effect in recalculated]
-    amendments = counted_amendments.of_requests(
+    amendments = leave_amendments.of_requests(
         tx, config.organisation.id, [effect.after for effect in recalculated]
     )
     webhook_outbox.enqueue_all(

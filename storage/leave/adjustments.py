@@ -22,7 +22,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import people_rows
 from storage.events import audit, organisation_config
-from storage.leave import balances, card_refreshes, ledgers
+from storage.leave import card_refreshes, leave_balances, ledgers
 from storage.leave.ledgers import ADJUSTMENT, MAX_ADJUSTMENTS, REACH_YEARS, adjustment_of
 from storage.rules import leave_years, roles
 
@@ -68,7 +68,7 @@ def add(
     text = texts.optional_text(reason, "reason", MAX_REASON_LENGTH)
     if text is None:
         raise InvalidInput.of("reason", "required", "Enter a reason for the adjustment.")
-    rule = balances.leave_year_rule(config, user)
+    rule = leave_balances.leave_year_rule(config, user)
     first_day = leave_years.leave_year_beginning_in(rule, leave_year).first_day
     count = tx.first(
         _count,

@@ -10,20 +10,23 @@ from datetime import datetime
 from typing import Literal
 
 from storage.base import fields, texts
-from storage.base.errors import (
-    AmendmentEnded,
-    Forbidden,
-    InvalidTransition,
-    NotFound,
-    OwnRequest,
-)
+from storage.base.errors import AmendmentEnded, Forbidden, InvalidTransition, NotFound, OwnRequest
 from storage.base.values import Amendment, Caller, LeaveRequest
 from storage.db.database import Transaction
 from storage.directory import pending_approvals
-from storage.leave import drafts, leave_reading, leave_rows, request_steps
-from storage.leave.amendments import amendment_rows
-from storage.leave.changes import amendment_decisions
-from storage.rules import counted_days, lifecycle, roles, spans
+from storage.events import organisation_config
+from storage.leave import (
+    drafts,
+    ended_interruptions,
+    leave_amendments,
+    leave_changes,
+    leave_reading,
+    leave_rows,
+    request_steps,
+)
+from storage.leave.drafts import Draft
+from storage.leave.request_steps import AMENDED, Subject
+from storage.rules import changed_leave, counted_days, lifecycle, roles, spans
 
 Decision = Literal["approved", "declined"]
 
@@ -127,7 +130,7 @@ def find_amendment(tx: Transaction, amendment_id: str, *, by: Caller) -> Amendme
     """An amendment, open or ended. Raises NotFound. Who may see its leave is not checked."""
     amendment = None
     if fields.is_id(amendment_id):
-        amendment = amendment_rows.find(tx, by.organisation_id, amendment_id)
+        amendment = leave_amendments.find(tx, by.organisation_id, amendment_id)
     if amendment is None:
         raise NotFound("leave request")
     return amendment
@@ -163,7 +166,7 @@ def change_decision(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
-    is_amended = amendment_rows.is_decided(tx, by.organisation_id, before)
+    is_amended = leave_amendments.is_decided(tx, by.organisation_id, before)
     if is_amended or not lifecycle.is_reversible(before, now):
         name = request_steps.decider_name(tx, before, by)
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status, name)
@@ -219,10 +222,10 @@ def _decide(
         raise AmendmentEnded(ended.status)
     if lifecycle.is_undecided(before) and before.status == "approved" and not is_pending_only:
         if action == "approve":
-            return amendment_decisions.approve(
+            return apply_amendment(
                 tx, subject, before, override_reason=override_reason, by=by, now=now
             )
-        return amendment_decisions.decline(tx, subject, before, reason, by=by, now=now)
+        return decline_open(tx, subject, before, reason, by=by, now=now)
     request_steps.check_transition(tx, action, before, by)
     after = replace(
         before,
@@ -247,3 +250,115 @@ def _decide(
             is_booked=True,
         )
     return request_steps.apply(tx, action, before, after, subject, by=by, now=now)
+
+
+def apply_amendment(
+    tx: Transaction,
+    subject: Subject,
+    before: LeaveRequest,
+    *,
+    override_reason: str | None = None,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Apply the open amendment, which is checked again as a change that its requester makes now.
+
+    One that cancels the leave cancels it, unless days of it have passed.
+
+    The caller has locked the request and checked who decides. Raises InvalidInput (``past_days``
+    for days that have passed meanwhile), OverlappingLeave or InsufficientAllowance; then nothing
+    has changed.
+    """
+    amendment = _open(tx, before, by)
+    if amendment.cancels:
+        changed_leave.cancel_effect(
+            before,
+            subject.config.leave_types[before.leave_type_id],
+            is_own=True,
+            has_approver=True,
+            today=subject.today,
+        )
+        return leave_changes.cancel_at_once(tx, subject, before, by=by, now=now, why=AMENDED)
+    # The requester is locked, so a change of working days or holidays is either committed, and
+    # read here, or recounts this leave afterwards.
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    draft = Draft(
+        leave_type_id=amendment.leave_type_id,
+        start_date=amendment.start_date,
+        end_date=amendment.end_date,
+        start_half_day=amendment.start_half_day,
+        end_half_day=amendment.end_half_day,
+        note=amendment.note,
+        cover_user_id=before.cover_user_id,
+    )
+    types = config.leave_types
+    assessment, refusals = drafts.examine(
+        tx,
+        config,
+        subject.user,
+        draft,
+        today=subject.today,
+        replaces=before,
+        is_override=override_reason is not None,
+    )
+    if assessment is None:
+        raise refusals[0]
+    after = drafts.changed_request(before, draft, assessment.counted_halves, assessment.note)
+    if override_reason is not None:
+        after = replace(after, override_reason=override_reason)
+    gives_back = False
+    if before.interrupts is not None:
+        after = ended_interruptions.shortened(before, after)
+        gives_back = ended_interruptions.check_fit(tx, config, subject.user, before, after)
+    # Its effect does not matter any more, but its days may have passed.
+    changed_leave.effect_of(
+        before,
+        after,
+        type_before=types[before.leave_type_id],
+        type_after=assessment.leave_type,
+        is_by_admin=False,
+        has_approver=True,
+        today=subject.today,
+    )
+    if refusals:
+        raise refusals[0]
+    after = request_steps.apply(
+        tx,
+        "amend",
+        before,
+        after,
+        replace(subject, config=config),
+        by=by,
+        now=now,
+        why=AMENDED,
+        tells_cover=not gives_back,
+    )
+    if gives_back:
+        ended_interruptions.give_back(tx, subject, before, after, by=by, now=now)
+    else:
+        request_steps.tell_of_absence(tx, after, subject, by=by, now=now)
+    return after
+
+
+def decline_open(
+    tx: Transaction,
+    subject: Subject,
+    before: LeaveRequest,
+    reason: str | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> LeaveRequest:
+    """Decline the open amendment; the leave keeps its dates."""
+    return leave_changes.end_amendment(
+        tx, subject, before, "declined", reason=reason, by=by, now=now
+    )
+
+
+def _open(tx: Transaction, request: LeaveRequest, by: Caller) -> Amendment:
+    amendment = None
+    if request.amendment_id is not None:
+        amendment = leave_amendments.find(tx, by.organisation_id, request.amendment_id)
+    if amendment is None:
+        raise NotFound("amendment")
+    return amendment

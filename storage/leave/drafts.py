@@ -13,10 +13,8 @@ from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances
-from storage.leave.balances import BalanceInputs
-from storage.leave.bookings import BookedLeave
-from storage.leave.cover import choice
+from storage.leave import covers, leave_balances
+from storage.leave.leave_balances import BalanceInputs, BookedLeave
 from storage.rules import (
     changed_leave,
     counted_days,
@@ -223,8 +221,8 @@ def _check_rules(
     is_same_cover = replaces is not None and replaces.cover_user_id == draft.cover_user_id
     if not is_override and (adds_leave or not is_same_cover):
         run(request_rules.check_cover_given, leave_type, draft.cover_user_id)
-    cover = run(choice.check, tx, config.organisation.id, user, draft.cover_user_id, replaces)
-    inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    cover = run(covers.check_cover, tx, config.organisation.id, user, draft.cover_user_id, replaces)
+    inputs = leave_balances.read_inputs(tx, config, user, span.start_date, span.end_date)
     if adds_leave:
         replaces_id = None if replaces is None else replaces.id
         _check_other_leave(
@@ -313,7 +311,7 @@ def check_other_leave(
     ``is_booked``: it is a pending request, which has its place in the allowance already: other
     pending requests do not take it away.
     """
-    inputs = balances.read_inputs(tx, config, user, span.start_date, span.end_date)
+    inputs = leave_balances.read_inputs(tx, config, user, span.start_date, span.end_date)
     _check_other_leave(
         config, leave_type, inputs, span, counted_halves, replaces, _raising, is_override, is_booked
     )
@@ -337,7 +335,7 @@ def _check_other_leave(
             counted_halves=counted_halves, start_date=span.start_date, end_date=span.end_date
         )
         booked = [other for other in others if not is_booked or other.status == "approved"]
-        other_deductions = balances.deducting(config, booked)
+        other_deductions = leave_balances.deducting(config, booked)
         run(check_allowance, leave_type, inputs.account, other_deductions, requested)
 
 

@@ -8,23 +8,25 @@ checks of a new request in drafts.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Final
 
-from storage.base.errors import (
-    InsufficientRole,
-    InvalidInput,
-    Unauthenticated,
-)
+from storage.base import fields
+from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Unauthenticated
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
 from storage.directory import approvers, slack_syncs
-from storage.events import notification_outbox
-from storage.leave import absence_notices, drafts, leave_reading, request_steps
-from storage.leave.changes import approved_leave, cancelling
+from storage.directory.employment import by_date
+from storage.events import notification_outbox, organisation_config
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave import drafts, leave_changes, leave_reading, recorded_leave, request_steps
 from storage.leave.drafts import Assessment, Draft
+from storage.leave.request_steps import Subject
 from storage.rules import counted_days, roles
+from storage.rules.counted_days import NOTHING
+from storage.rules.spans import Span
 
 
 def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> LeaveRequest:
@@ -50,7 +52,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     request_steps.add(tx, request, subject, by=by, now=now)
     if not deciders and not (leave_type.requires_approval and has_admin):
         approved = request_steps.approve_at_once(tx, request, subject, leave_type, by=by, now=now)
-        absence_notices.enqueue(tx, approved, subject, by=by, now=now)
+        request_steps.tell_of_absence(tx, approved, subject, by=by, now=now)
         return approved
     if subject.config.is_in_slack and unreachable:
         # The approval chain skipped people whose Slack account is not known yet.
@@ -139,7 +141,7 @@ def edit(
         if getattr(draft, field) is None:
             raise InvalidInput.of(field, "required", "{field} cannot be null.", field=field)
     if before.status == "approved":
-        return approved_leave.change(
+        return leave_changes.change(
             tx, subject, before, draft, override_reason=override_reason, by=by, now=now
         )
     drafts.check_same_type(before, draft)
@@ -182,4 +184,118 @@ def cancel(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> Le
     if before.recorded_by is None or before.recorded_by != by.user_id:
         request_steps.check_own_or_managed(before, by)
     request_steps.check_transition(tx, "cancel", before, by)
-    return cancelling.cancel(tx, subject, before, by=by, now=now)
+    return leave_changes.cancel(tx, subject, before, by=by, now=now)
+
+
+def create(
+    tx: Transaction,
+    *,
+    by: Caller,
+    draft: Draft,
+    user_id: str | None = None,
+    override_reason: str | None = None,
+    now: datetime,
+) -> LeaveRequest:
+    """Request leave for the caller, or record it for the person ``user_id``.
+
+    Recorded leave is approved at once, by the caller. With ``override_reason`` it may exceed the
+    allowance and break the type's notice, length and note rules; it never overlaps. Raises the
+    errors of ``leave_requests.submit`` and ``permissions``; then nothing has changed.
+    """
+    override_reason = roles.checked_override(override_reason, user_id=user_id, by=by)
+    if user_id is None or user_id == by.user_id:
+        return submit(tx, by=by, draft=draft, now=now)
+    if by.user_id is None:
+        raise InsufficientRole("member")
+    subject = _locked_subject(tx, user_id, by=by, now=now)
+    recorded_leave.check_person(tx, subject.user, by=by, today=subject.today)
+    leave_type = subject.config.leave_types.get(draft.leave_type_id)
+    if leave_type is not None:
+        recorded_leave.check_type(leave_type, by=by)
+    assessment = drafts.assess(
+        tx,
+        subject.config,
+        subject.user,
+        draft,
+        today=subject.today,
+        is_override=override_reason is not None,
+    )
+    request = new_request(draft, assessment, user_id, now=now)
+    request = replace(request, recorded_by=by.user_id, override_reason=override_reason)
+    request_steps.add(tx, request, subject, by=by, now=now)
+    approved = replace(request, status="approved", decided_by=by.user_id, decided_at=now)
+    recorded = request_steps.apply(
+        tx, "approve", request, approved, subject, by=by, now=now, why="recorded", is_new=True
+    )
+    request_steps.tell_of_absence(tx, recorded, subject, by=by, now=now)
+    return recorded
+
+
+def _locked_subject(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Subject:
+    if not fields.is_id(user_id):
+        raise recorded_leave.unknown_user()
+    try:
+        subject, _ = request_steps.lock_person(tx, by.organisation_id, user_id, now)
+    except NotFound as error:
+        raise recorded_leave.unknown_user() from error
+    return subject
+
+
+# Later, people book new leave.
+_CONTINUED_FOR: Final = timedelta(days=7)
+# The next working day is looked for in so many days.
+_LOOKED_AHEAD: Final = timedelta(days=31)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Continued:
+    """The leave as it is now; ``is_extended``: this call has extended it."""
+
+    request: LeaveRequest
+    is_extended: bool
+
+
+def next_end(
+    config: OrganisationConfig, user: User, request: LeaveRequest, today: date
+) -> date | None:
+    """The last day of sick leave that goes on: the person's next working day, at least until today.
+
+    None for other leave, before it begins, and a week after it ended.
+    """
+    leave_type = config.leave_types[request.leave_type_id]
+    if (
+        request.status != "approved"
+        or request.interrupts is not None
+        or request.amendment_id is not None
+        or not leave_type.may_interrupt
+        or leave_type.requires_approval
+        or not request.start_date <= today <= request.end_date + _CONTINUED_FOR
+    ):
+        return None
+    first_day = request.end_date + timedelta(days=1)
+    span = Span(start_date=first_day, end_date=max(first_day, today) + _LOOKED_AHEAD)
+    worked = [day.date for day in by_date.count(config, user, span) if day.counted != NOTHING]
+    passed = [day for day in worked if day <= today]
+    return passed[-1] if passed else next(iter(worked), None)
+
+
+def extend(
+    tx: Transaction, request_id: str, known_end: str, *, by: Caller, now: datetime
+) -> Continued:
+    """Extend the caller's own sick leave to ``next_end``, if it still ends on ``known_end``.
+
+    A repeated or late call changes nothing. Raises NotFound and the errors of an edit.
+    """
+    subject, before = request_steps.lock_request(tx, request_id, by=by, now=now, is_counting=True)
+    if before.user_id != by.user_id:
+        raise NotFound("leave request")
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    end_date = next_end(config, subject.user, before, subject.today)
+    if end_date is None or before.end_date.isoformat() != known_end:
+        return Continued(request=before, is_extended=False)
+    changes: dict[str, object] = {"end_date": end_date, "end_half_day": None}
+    if before.start_half_day == "am":
+        # A morning becomes the whole first day.
+        changes["start_half_day"] = None
+    after = edit(tx, request_id, changes, by=by, now=now)
+    return Continued(request=after, is_extended=True)

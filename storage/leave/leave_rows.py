@@ -21,7 +21,7 @@ from storage.db.compiled import (
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.events import audit, feed_changes
-from storage.leave.amendments import amendment_rows
+from storage.leave import leave_amendments
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
@@ -158,7 +158,7 @@ def save_all(
         for before, after in changes
         if before.amendment_id is not None and after.amendment_id is None
     ]
-    amendment_rows.end_all(tx, by.organisation_id, ended, by_id=by.user_id, now=now)
+    leave_amendments.end_all(tx, by.organisation_id, ended, by_id=by.user_id, now=now)
     audited = [
         (
             after.id,

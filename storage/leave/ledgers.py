@@ -22,9 +22,8 @@ from storage.directory.employment import by_date
 from storage.directory.employment.by_date import AllowanceSource
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances
-from storage.leave.balances import BalanceInputs
-from storage.leave.bookings import BookedLeave
+from storage.leave import leave_balances
+from storage.leave.leave_balances import BalanceInputs, BookedLeave
 from storage.rules import leave_years, year_balances
 from storage.rules.employment_terms import StepKind
 from storage.rules.leave_years import LeaveYear
@@ -108,10 +107,10 @@ def balance(
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
     day = _check_day(today if on is None else on, today)
-    inputs = balances.read_inputs(tx, config, user, day, day)
+    inputs = leave_balances.read_inputs(tx, config, user, day, day)
     year = leave_years.leave_year_containing(inputs.account.rule, day)
     *earlier, last = year_balances.of_years(
-        inputs.account, balances.deducting(config, inputs.leave), year.first_day, day
+        inputs.account, leave_balances.deducting(config, inputs.leave), year.first_day, day
     )
     return _balance(tx, config, user, inputs, last, earlier, day)
 
@@ -121,15 +120,15 @@ def from_today(
 ) -> list[Balance]:
     """The person's balances of today's leave year, and of the next two where leave is booked."""
     today = local_day(now, config.organisation.timezone)
-    rule = balances.leave_year_rule(config, user)
+    rule = leave_balances.leave_year_rule(config, user)
     last_day = today
     for _ in range(YEARS_AHEAD):
         year = leave_years.leave_year_containing(rule, last_day)
         last_day = year.last_day + timedelta(days=1)
-    inputs = balances.read_inputs(tx, config, user, today, last_day)
+    inputs = leave_balances.read_inputs(tx, config, user, today, last_day)
     first_day = leave_years.leave_year_containing(rule, today).first_day
     of_years = year_balances.of_years(
-        inputs.account, balances.deducting(config, inputs.leave), first_day, last_day
+        inputs.account, leave_balances.deducting(config, inputs.leave), first_day, last_day
     )
     shown = [
         each
@@ -297,7 +296,9 @@ def _leave_lines(
     amounts = [
         (
             leave,
-            balances.deduction(leave).half_days_in(year_balance.first_day, year_balance.last_day),
+            leave_balances.deduction(leave).half_days_in(
+                year_balance.first_day, year_balance.last_day
+            ),
         )
         for leave in inputs.leave
         if config.leave_types[leave.leave_type_id].deducts_allowance

@@ -13,8 +13,8 @@ from storage.db.database import Transaction
 from storage.directory import people_rows, people_search
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances, bookings
-from storage.leave.bookings import Bookings
+from storage.leave import leave_balances
+from storage.leave.leave_balances import Bookings
 from storage.rules import year_balances
 
 MAX_LISTED: Final = 25
@@ -54,8 +54,10 @@ def _facts(
     if not users:
         return ()
     organisation_id = config.organisation.id
-    first_day = min(balances.accrual_start(config, user, today) for user in users)
-    booked = bookings.of_people(tx, organisation_id, [user.id for user in users], first_day)
+    first_day = min(leave_balances.accrual_start(config, user, today) for user in users)
+    booked = leave_balances.bookings_of_people(
+        tx, organisation_id, [user.id for user in users], first_day
+    )
     managers = {user.id: _manager_id(config, user) for user in users}
     names = people_rows.names(tx, organisation_id, {id for id in managers.values() if id})
     facts: list[PersonFacts] = []
@@ -68,8 +70,8 @@ def _facts(
 def _of_person(
     config: OrganisationConfig, user: User, manager_name: str | None, booked: Bookings, today: date
 ) -> PersonFacts:
-    account = balances.account(config, user, booked.adjustments)
-    deductions = balances.deducting(config, booked.leave)
+    account = leave_balances.account_of(config, user, booked.adjustments)
+    deductions = leave_balances.deducting(config, booked.leave)
     (balance,) = year_balances.of_years(account, deductions, today, today)
     department = config.departments.get(user.department_id or "")
     return PersonFacts(

@@ -25,11 +25,16 @@ from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import balances, bookings, drafts, leave_reading, request_steps
-from storage.leave.changes import approved_leave
-from storage.leave.cover import away
+from storage.leave import (
+    covers,
+    drafts,
+    leave_balances,
+    leave_changes,
+    leave_reading,
+    recorded_leave,
+    request_steps,
+)
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.recorded import permissions
 from storage.leave.request_steps import AutoApprovalReason
 from storage.rules import (
     changed_leave,
@@ -131,9 +136,9 @@ def preview(
     override_reason = roles.checked_override(override_reason, user_id=user_id, by=by)
     user = people_rows.find(tx, by.organisation_id, user_id or by.user_id)
     if user is None:
-        raise permissions.unknown_user() if is_recorded else NotFound("user")
+        raise recorded_leave.unknown_user() if is_recorded else NotFound("user")
     if is_recorded:
-        permissions.check_person(tx, user, by=by, today=today)
+        recorded_leave.check_person(tx, user, by=by, today=today)
     deciders: list[User] = []
     unreachable: list[User] = []
     effect: changed_leave.Effect | None = None
@@ -141,7 +146,7 @@ def preview(
         deciders, unreachable = approvers.with_unreachable(
             tx, by.organisation_id, user.id, today=today
         )
-        plan = approved_leave.plan(
+        plan = leave_changes.plan(
             tx,
             config,
             user,
@@ -171,7 +176,7 @@ def preview(
     if (
         is_recorded
         and leave_type is not None
-        and not permissions.may_record_type(leave_type, by=by)
+        and not recorded_leave.may_record_type(leave_type, by=by)
     ):
         errors.insert(0, LeaveTypeNotRecordable(leave_type.name))
     if assessment is None:
@@ -264,7 +269,7 @@ def _bridge(
     if not any(count.holiday_name for count in counts):
         return None
     # The inputs of the balance end with the leave year, which is where many holidays are.
-    booked = bookings.of_person(
+    booked = leave_balances.bookings_of(
         tx, config.organisation.id, user.id, window.start_date, window.end_date
     )
     others = [leave.span for leave in booked.leave if leave.id != replaces]
@@ -278,7 +283,7 @@ def _cover_warnings(
     if cover is None:
         return []
     # Pending leave of colleagues is never named to a requester.
-    days_off = away.days_off(
+    days_off = covers.days_off(
         tx,
         config.organisation.id,
         cover,
@@ -286,7 +291,7 @@ def _cover_warnings(
         counted_halves=assessment.counted_halves,
         worked_halves=counted_days.counted_halves(by_date.count(config, cover, span)),
     )
-    return [away.warning(cover, days_off)] if days_off else []
+    return [covers.away_warning(cover, days_off)] if days_off else []
 
 
 def _replaced(tx: Transaction, request_id: str, by: Caller, now: datetime) -> LeaveRequest:
@@ -321,8 +326,8 @@ def _years(
     config: OrganisationConfig, assessment: Assessment, replaces: str | None
 ) -> list[YearChange]:
     account, span = assessment.inputs.account, assessment.span
-    current = balances.deducting(config, assessment.inputs.leave)
-    others = balances.deducting(
+    current = leave_balances.deducting(config, assessment.inputs.leave)
+    others = leave_balances.deducting(
         config, (booked for booked in assessment.inputs.leave if booked.id != replaces)
     )
     requested = Deduction(

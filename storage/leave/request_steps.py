@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -15,11 +15,7 @@ from peewee import Select, fn
 
 from storage.base import fields
 from storage.base.clock import local_day
-from storage.base.errors import (
-    InsufficientRole,
-    InvalidTransition,
-    NotFound,
-)
+from storage.base.errors import InsufficientRole, InvalidTransition, NotFound
 from storage.base.event_values import EventType, NotificationEvent
 from storage.base.values import Amendment, Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
@@ -30,9 +26,14 @@ from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
 from storage.directory import approval_rule, approvers, people_rows
 from storage.events import notification_outbox, organisation_config, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import card_refreshes, leave_reading, leave_rows
-from storage.leave.amendments import amendment_rows
-from storage.leave.cover import cover_notices
+from storage.leave import (
+    card_refreshes,
+    cover_notices,
+    covers,
+    leave_amendments,
+    leave_reading,
+    leave_rows,
+)
 from storage.rules import changed_leave, lifecycle
 
 # Why a step was taken: an approver approved the amendment.
@@ -138,9 +139,9 @@ def apply(
         raise InvalidTransition(lifecycle.LIFECYCLE[action].done, before.status)
     known = before
     if before.amendment_id is not None:
-        amendment = amendment_rows.find(tx, by.organisation_id, before.amendment_id)
+        amendment = leave_amendments.find(tx, by.organisation_id, before.amendment_id)
         known = known_to_cover(before, amendment)
-        amendment_rows.end(
+        leave_amendments.end(
             tx,
             by.organisation_id,
             before.amendment_id,
@@ -384,4 +385,39 @@ def _with_version(query: Select, person: Expr) -> Select:
     organisation = OrganisationRow.alias("organisation")
     return query.select_extend(organisation.reference_version).join(
         organisation, on=organisation.id == person.organisation_id
+    )
+
+
+# Leave that ended earlier is no news: records of the past are often added in bulk.
+_NEWS_FOR: Final = timedelta(days=31)
+
+
+def tell_of_absence(
+    tx: Transaction, request: LeaveRequest, subject: Subject, *, by: Caller, now: datetime
+) -> None:
+    """Queue the messages to all who have none yet, after leave was approved at once or changed.
+
+    The person's approvers are told, except the actor and the recorder of the leave; people for whom
+    the person was to cover; and the approvers of these.
+    """
+    config = subject.config
+    leave_type = config.leave_types[request.leave_type_id]
+    if not (
+        config.is_in_slack
+        and leave_type.tells_approvers
+        and request.status == "approved"
+        and request.end_date >= subject.today - _NEWS_FOR
+        and lifecycle.is_approved_at_once(request)
+    ):
+        return
+    organisation_id = config.organisation.id
+    uncovered = covers.left_uncovered(tx, organisation_id, request, subject.today)
+    uncovered_ids = {leave.user_id for leave in uncovered}
+    approvers_of = approvers.of_people(
+        tx, organisation_id, {request.user_id, *uncovered_ids}, today=subject.today
+    )
+    approver_ids = {approver.id for people in approvers_of.values() for approver in people}
+    told = (approver_ids - {by.user_id, request.recorded_by}) | uncovered_ids
+    notification_outbox.tell_absence(
+        tx, request, told - {request.user_id}, organisation_id=organisation_id, now=now
     )

@@ -17,14 +17,19 @@ from storage.directory.colleagues import ColleagueOff
 from storage.directory.employment import by_date
 from storage.events import notification_outbox, organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import continued_leave, leave_reading, leave_rows, request_balances
-from storage.leave.amendments import amendment_rows, counted_amendments
-from storage.leave.changes import cancelling
-from storage.leave.cover import away, covered
-from storage.leave.interruptions import offering
+from storage.leave import (
+    covers,
+    interruptions,
+    leave_amendments,
+    leave_balances,
+    leave_changes,
+    leave_reading,
+    leave_requests,
+    leave_rows,
+    recorded_leave,
+)
+from storage.leave.leave_balances import YearBalance
 from storage.leave.leave_reading import CancellationCause
-from storage.leave.recorded import objections
-from storage.leave.request_balances import YearBalance
 from storage.rules import counted_days, lifecycle, spans
 from storage.rules.changed_leave import CancelEffect
 
@@ -59,7 +64,7 @@ def shown_amendment(
     is_open = newest.id == request.amendment_id
     if not is_open and newest.decided_at != request.updated_at:
         return None
-    counted = counted_amendments.counted(config, people[request.user_id], request, newest)
+    counted = leave_amendments.counted(config, people[request.user_id], request, newest)
     ended_by = people.get(newest.decided_by or "")
     return CardAmendment(
         amendment=newest,
@@ -79,7 +84,7 @@ def amended(request: LeaveRequest, card_amendment: CardAmendment | None) -> Leav
         counted_halves=card_amendment.counted_halves,
         total_half_days=card_amendment.total_half_days,
     )
-    return counted_amendments.amended(request, counted)
+    return leave_amendments.amended(request, counted)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +125,7 @@ def told_to(
     )
     leave = []
     if request.status == "approved":
-        leave = covered.overlapping(tx, organisation_id, request, today)
+        leave = covers.left_uncovered(tx, organisation_id, request, today)
     owner_ids = {each.user_id for each in leave}
     names = people_rows.names(tx, organisation_id, owner_ids)
     approvers_of = approvers.of_people(tx, organisation_id, owner_ids, today=today)
@@ -253,7 +258,7 @@ def cards(
         pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
     newest = None
     if request.status == "approved":
-        newest = amendment_rows.last_of(tx, organisation_id, request.id)
+        newest = leave_amendments.last_of(tx, organisation_id, request.id)
     cancelled_by = leave_reading.cancelled_by(tx, organisation_id, request)
     known_ids = (
         request.user_id,
@@ -278,7 +283,7 @@ def cards(
         not lifecycle.is_undecided(request)
         and lifecycle.is_reversible(request, now)
         # An amendment that was decided later makes the decision final.
-        and not (newest and amendment_rows.is_decided(tx, organisation_id, request))
+        and not (newest and leave_amendments.is_decided(tx, organisation_id, request))
     )
     told_approvers: list[User] = []
     if requester.id in viewer_ids and lifecycle.is_approved_at_once(request):
@@ -292,7 +297,7 @@ def cards(
         awaited_names=tuple(approver.name for approver in pending_approvers),
         may_decide=False,
         may_reverse=False,
-        balances=request_balances.of_request(
+        balances=leave_balances.around_request(
             tx, config, shown, requester, changed=request if shown is not request else None
         ),
         colleagues=tuple(off.named),
@@ -302,8 +307,8 @@ def cards(
         is_cancelled_by_requester=cancelled_by == request.user_id,
         cancelled_because=leave_reading.cancelled_because(tx, organisation_id, request),
         recorded_by_name=name_of(request.recorded_by),
-        has_objected=objections.is_sent(tx, organisation_id, request),
-        can_be_interrupted=offering.can_be_interrupted(config, request, today),
+        has_objected=recorded_leave.has_objected(tx, organisation_id, request),
+        can_be_interrupted=interruptions.can_be_interrupted(config, request, today),
         cover=_cover(tx, config, shown, people.get(request.cover_user_id or "")),
         amendment=amendment,
         told_names=tuple(approver.name for approver in told_approvers),
@@ -321,7 +326,7 @@ def cards(
             cancel_effect=_cancel_effect(tx, config, request, today) if is_own else None,
             told=told_to(tx, organisation_id, request, viewer, today),
             told_names=shared.told_names if is_own else (),
-            next_end=continued_leave.next_end(config, viewer, request, today) if is_own else None,
+            next_end=leave_requests.next_end(config, viewer, request, today) if is_own else None,
         )
     return found
 
@@ -373,7 +378,9 @@ def _is_admin(viewer: User) -> bool:
 def _cancel_effect(
     tx: Transaction, config: OrganisationConfig, request: LeaveRequest, today: date
 ) -> CancelEffect | None:
-    return cancelling.offered(tx, config, [request], request.user_id, today).get(request.id)
+    return leave_changes.cancel_effects(tx, config, [request], request.user_id, today).get(
+        request.id
+    )
 
 
 def _cover(
@@ -384,7 +391,7 @@ def _cover(
     days_off: list[date] = []
     if lifecycle.is_undecided(request):
         worked = by_date.count(config, cover, spans.of_request(request))
-        days_off = away.days_off(
+        days_off = covers.days_off(
             tx,
             config.organisation.id,
             cover,

@@ -30,16 +30,19 @@ from storage.directory import colleagues, people_rows
 from storage.directory.colleagues import ColleagueOff
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import ledgers, request_balances
-from storage.leave.amendments import counted_amendments
-from storage.leave.changes import cancelling
-from storage.leave.cover import covered
-from storage.leave.cover.covered import Covered
-from storage.leave.interruptions import offering
+from storage.leave import (
+    covers,
+    interruptions,
+    leave_amendments,
+    leave_balances,
+    leave_changes,
+    ledgers,
+    recorded_leave,
+)
+from storage.leave.covers import Covered
+from storage.leave.leave_balances import YearBalance
 from storage.leave.ledgers import Balance
 from storage.leave.lists import caller_leave
-from storage.leave.recorded import recordable_people
-from storage.leave.request_balances import YearBalance
 from storage.rules import spans
 from storage.rules.changed_leave import CancelEffect
 from storage.slack import setup_checklist
@@ -271,9 +274,11 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
             pending=pending,
             today=office_today,
         ),
-        covering=covered.upcoming(tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1),
+        covering=covers.upcoming_covered(
+            tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1
+        ),
         cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
-        may_record=recordable_people.are_any(tx, by=by, now=now),
+        may_record=recorded_leave.are_any_recordable(tx, by=by, now=now),
         checklist=setup_checklist.find(tx, config, by=by, now=now),
     )
 
@@ -305,7 +310,7 @@ def _items(
     user_ids = {request.user_id for request in page.items}
     user_ids |= {request.cover_user_id for request in page.items if request.cover_user_id}
     names = people_rows.names(tx, config.organisation.id, user_ids)
-    amendments = counted_amendments.of_requests(tx, config.organisation.id, page.items)
+    amendments = leave_amendments.of_requests(tx, config.organisation.id, page.items)
     items = [
         Item(
             request=request,
@@ -313,7 +318,7 @@ def _items(
             leave_type=config.leave_types[request.leave_type_id],
             cover_name=names.get(request.cover_user_id or ""),
             amendment=_proposed(config, amendments.get(request.id)),
-            can_be_interrupted=offering.can_be_interrupted(config, request, today),
+            can_be_interrupted=interruptions.can_be_interrupted(config, request, today),
         )
         for request in page.items
     ]
@@ -324,7 +329,7 @@ def _with_cancel_effects(
     tx: Transaction, config: OrganisationConfig, page: Page[Item], user: User, today: date
 ) -> Page[Item]:
     own = [item.request for item in page.items]
-    effects = cancelling.offered(tx, config, own, user.id, today)
+    effects = leave_changes.cancel_effects(tx, config, own, user.id, today)
     items = [replace(item, cancel_effect=effects.get(item.request.id)) for item in page.items]
     return Page(items=items, next_cursor=page.next_cursor)
 
@@ -338,7 +343,7 @@ def _with_card_facts(tx: Transaction, config: OrganisationConfig, page: Page[Ite
         tx, config.organisation.id, {request.user_id for request in shown.values()}
     )
     changed = {item.request.id: item.request for item in page.items if item.amendment is not None}
-    balances = request_balances.of_requests(
+    balances = leave_balances.around_requests(
         tx, config, list(shown.values()), requesters, changed=changed
     )
     off = colleagues.off_with_each(
@@ -366,7 +371,7 @@ def _as_asked(item: Item) -> LeaveRequest:
     """The request, or the leave as it would be with its amendment."""
     if item.amendment is None:
         return item.request
-    return counted_amendments.amended(item.request, item.amendment.counted)
+    return leave_amendments.amended(item.request, item.amendment.counted)
 
 
 def _proposed(config: OrganisationConfig, counted: CountedAmendment | None) -> ProposedLeave | None:

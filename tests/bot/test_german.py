@@ -32,9 +32,8 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, slack_locales
 from storage.events import notification_outbox, organisation_config
-from storage.leave import decisions, leave_requests, leave_types
+from storage.leave import decisions, leave_requests, leave_types, recorded_leave
 from storage.leave.drafts import Draft
-from storage.leave.recorded import objections, recording
 from storage.webhooks import webhooks
 from tests import catalogues, slack_types
 from tests.bot.registrations import registered
@@ -385,11 +384,11 @@ def german(world: World) -> World:
     )
 
     def record(tx: Transaction) -> None:
-        recording.create(tx, by=world.caller(GRACE), draft=past, user_id=anna.id, now=now)
-        for_ada = recording.create(
+        leave_requests.create(tx, by=world.caller(GRACE), draft=past, user_id=anna.id, now=now)
+        for_ada = leave_requests.create(
             tx, by=world.caller(ANNA), draft=past, user_id=world.people[ADA].id, now=now
         )
-        objections.send(tx, for_ada.id, by=world.caller(ADA), now=now)
+        recorded_leave.object_to(tx, for_ada.id, by=world.caller(ADA), now=now)
 
     world.database.write_now(record)
     declined = a_request(world.database, world.acme, anna, start_date=date(2027, 6, 1))

@@ -10,9 +10,8 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.db.pages import PageOf
-from storage.leave import leave_requests
+from storage.leave import interruptions, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
 from storage.leave.lists import visible_leave
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import View
@@ -45,7 +44,7 @@ def fall_ill(world: World, **filled: Any) -> None:
 
 def fall_ill_over_rest(world: World, day: date) -> None:
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
-    world.write(interrupting.interrupt, world.request().id, draft, by=ADA)
+    world.write(interruptions.interrupt, world.request().id, draft, by=ADA)
     world.deliver()
 
 

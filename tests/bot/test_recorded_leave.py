@@ -8,7 +8,6 @@ from bot.base import ids
 from storage.base.values import LeaveRequest
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.recorded import recording
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message
@@ -21,7 +20,7 @@ def recorded(world: World, by: str = GRACE, **more: Any) -> LeaveRequest:
     """A day of sick leave that was recorded for Ada over REST."""
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=FIRST_DAY, end_date=FIRST_DAY)
     request = world.database.write_now(
-        recording.create,
+        leave_requests.create,
         by=world.caller(by),
         draft=draft,
         user_id=world.people[ADA].id,

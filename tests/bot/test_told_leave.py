@@ -11,7 +11,6 @@ from bot.base import ids
 from storage.base.values import LeaveRequest
 from storage.leave import decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.leave.recorded import recording
 from tests.bot.world import ADA, ADMIN, EVE, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person, a_request
 from tests.fakes.slack import Message
@@ -254,7 +253,7 @@ def test_recorded_leave_is_told_to_all_approvers_but_the_recorder(world: World) 
         start_date=date(2026, 5, 28),
         end_date=date(2026, 5, 29),
     )
-    world.write(recording.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
+    world.write(leave_requests.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
     world.deliver()
 
     assert world.slack.dm(GRACE) == []
@@ -268,7 +267,7 @@ def test_recorded_leave_is_told_to_all_approvers_but_the_recorder(world: World) 
 def test_leave_that_ended_over_a_month_ago_is_no_news(world: World, day: date, told: int) -> None:
     draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
 
-    world.write(recording.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
+    world.write(leave_requests.create, draft=draft, user_id=world.people[ADA].id, by=GRACE)
     world.deliver()
 
     assert len(world.slack.dm(HEDY)) == told

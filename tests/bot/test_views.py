@@ -37,8 +37,8 @@ from storage.db.pages import Page
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.leave.drafts import MAX_NOTE_LENGTH
+from storage.leave.leave_balances import YearBalance
 from storage.leave.previews import Preview, YearChange
-from storage.leave.request_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment
 from storage.rules.counted_days import DayLine
 from storage.rules.free_days import Bridge

@@ -11,11 +11,16 @@ from storage.base.event_values import AuditEntry
 from storage.base.values import Amendment, Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, leave_reading, leave_requests, ledgers
-from storage.leave.amendments import amendment_rows
+from storage.leave import (
+    decisions,
+    interruptions,
+    leave_amendments,
+    leave_reading,
+    leave_requests,
+    ledgers,
+)
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
-from storage.leave.interruptions.interrupting import Interrupted
+from storage.leave.interruptions import Interrupted
 from storage.leave.lists import visible_leave
 from tests.builders import (
     NOW,
@@ -83,7 +88,7 @@ class Case:
             end_date=last_day or first_day,
             **more,
         )
-        return self.write(interrupting.interrupt, (of or self.leave).id, draft, by=by or self.by)
+        return self.write(interruptions.interrupt, (of or self.leave).id, draft, by=by or self.by)
 
     def cancel(self, request: LeaveRequest | None = None, by: Caller | None = None) -> LeaveRequest:
         return self.write(leave_requests.cancel, (request or self.leave).id, by=by or self.by)
@@ -99,7 +104,9 @@ class Case:
         return self.database.read_now(leave_reading.get, request_id, by=self.acme.caller, now=NOW)
 
     def amendment(self, request: LeaveRequest) -> Amendment:
-        found = self.database.read_now(amendment_rows.find, self.acme.id, str(request.amendment_id))
+        found = self.database.read_now(
+            leave_amendments.find, self.acme.id, str(request.amendment_id)
+        )
         assert found is not None
         return found
 

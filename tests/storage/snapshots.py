@@ -19,10 +19,9 @@ from storage.directory import people_rows
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import ledgers
-from storage.leave.amendments import amendment_rows
-from storage.leave.bookings import BookedLeave
+from storage.leave import leave_amendments, ledgers
 from storage.leave.drafts import Draft
+from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance
 from storage.leave.lists import filtered_leave
 from storage.rules import counted_days, employment_terms, spans
@@ -117,7 +116,7 @@ def read(
             request.id: amendment
             for request in requests
             if request.amendment_id is not None
-            and (amendment := amendment_rows.find(tx, by.organisation_id, request.amendment_id))
+            and (amendment := leave_amendments.find(tx, by.organisation_id, request.amendment_id))
         },
         people=[
             _read_person(tx, user_id, token, year_ends, requests, by=by)

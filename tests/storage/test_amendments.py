@@ -25,9 +25,14 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.events import organisation_config
-from storage.leave import decisions, leave_requests, leave_types, previews
-from storage.leave.amendments import amendment_rows, counted_amendments
-from storage.leave.changes import amendment_steps
+from storage.leave import (
+    decisions,
+    leave_amendments,
+    leave_changes,
+    leave_requests,
+    leave_types,
+    previews,
+)
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave
 from storage.webhooks import delivery_log
@@ -90,7 +95,7 @@ def test_other_days_become_an_amendment_that_reserves_nothing(database: Database
         "Later",
     )
     assert (amendment.status, amendment.requested_by) == ("open", case.ada.id)
-    counted = database.read_now(counted_amendments.of_request, case.acme.id, amended)
+    counted = database.read_now(leave_amendments.of_request, case.acme.id, amended)
     assert counted is not None
     assert counted.total_half_days == 10
     assert case.remaining_half_days() == remaining
@@ -110,7 +115,7 @@ def test_an_approved_amendment_is_applied(database: Database) -> None:
         case.leave.decided_by,
         case.leave.decided_at,
     )
-    ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
+    ended = database.read_now(leave_amendments.find, case.acme.id, amendment.id)
     assert ended is not None
     assert (ended.status, ended.decided_by) == ("approved", case.grace.user_id)
     changes = case.trail()[0].changes
@@ -126,7 +131,7 @@ def test_a_declined_amendment_leaves_the_leave_as_it_is(database: Database) -> N
 
     assert (kept.end_date, kept.status, kept.amendment_id) == (FRIDAY, "approved", None)
     assert kept.decision_reason is None
-    ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
+    ended = database.read_now(leave_amendments.find, case.acme.id, amendment.id)
     assert ended is not None
     assert (ended.status, ended.decision_reason) == ("declined", "Too many are away.")
     entry = case.trail()[0]
@@ -148,7 +153,7 @@ def test_after_a_decision_on_an_amendment_no_decision_can_be_reversed(
         case.write(decisions.change_decision, case.leave.id, "declined", by=case.grace)
 
     case.change(end_date=case.leave.end_date + timedelta(days=7))
-    case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
+    case.write(leave_changes.withdraw, case.leave.id, by=case.by)
     with pytest.raises(InvalidTransition):
         case.write(decisions.change_decision, case.leave.id, "declined", by=case.grace)
 
@@ -158,12 +163,12 @@ def test_its_owner_withdraws_an_amendment(database: Database) -> None:
     case.change(**LONGER)
 
     with pytest.raises(InsufficientRole):
-        case.write(amendment_steps.withdraw, case.leave.id, by=case.grace)
-    kept = case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
+        case.write(leave_changes.withdraw, case.leave.id, by=case.grace)
+    kept = case.write(leave_changes.withdraw, case.leave.id, by=case.by)
 
     assert (kept.end_date, kept.amendment_id, kept.version) == (FRIDAY, None, 4)
     with pytest.raises(NotFound):
-        case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
+        case.write(leave_changes.withdraw, case.leave.id, by=case.by)
 
 
 def test_a_second_amendment_replaces_the_first_which_is_then_stale(database: Database) -> None:
@@ -207,7 +212,7 @@ def test_every_other_step_ends_an_open_amendment(database: Database, step: str) 
     steps[step]()
 
     assert case.current().amendment_id is None
-    ended = database.read_now(amendment_rows.find, case.acme.id, amendment.id)
+    ended = database.read_now(leave_amendments.find, case.acme.id, amendment.id)
     assert ended is not None
     assert ended.status == "ended"
     assert "amendment_id" in case.trail()[0].changes
@@ -358,7 +363,7 @@ def test_an_amendment_follows_changes_of_holidays_and_keeps_past_counts(
         )
 
     recounted = case.current()
-    counted = database.read_now(counted_amendments.of_request, case.acme.id, recounted)
+    counted = database.read_now(leave_amendments.of_request, case.acme.id, recounted)
 
     assert (recounted.total_half_days, recounted.amendment_id) == (8, amended.amendment_id)
     assert counted is not None
@@ -402,7 +407,7 @@ def test_leave_that_an_earlier_release_ended_awaits_no_decision(
     assert page.items == []
     ended = case.current()
     assert (ended.status, ended.amendment_id is None) == (status, False)
-    assert database.read_now(counted_amendments.record, case.acme.id, ended)["amendment"] is None
+    assert database.read_now(leave_amendments.record, case.acme.id, ended)["amendment"] is None
 
 
 def _end_with_an_earlier_release(
@@ -417,7 +422,7 @@ def test_webhooks_get_every_step_in_order(database: Database) -> None:
     case.change(**LONGER)
     case.decline()
     case.change(**LONGER)
-    case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
+    case.write(leave_changes.withdraw, case.leave.id, by=case.by)
     case.change(**LONGER)
     case.approve()
     case.change(end_date=THURSDAY)
@@ -466,7 +471,7 @@ STEPS: dict[str, Step] = {
     "longer": lambda case: case.change(**LONGER),
     "moved": lambda case: case.change(**MOVED),
     "cancel": lambda case: case.cancel(),
-    "withdraw": lambda case: case.write(amendment_steps.withdraw, case.leave.id, by=case.by),
+    "withdraw": lambda case: case.write(leave_changes.withdraw, case.leave.id, by=case.by),
     "approve": lambda case: case.approve(),
     "decline": lambda case: case.decline(),
 }

@@ -13,12 +13,15 @@ from storage.base.errors import InvalidInput, InvalidTransition
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, leave_requests, leave_types
-from storage.leave.amendments import counted_amendments
-from storage.leave.changes import amendment_steps
+from storage.leave import (
+    decisions,
+    interruptions,
+    leave_amendments,
+    leave_changes,
+    leave_requests,
+    leave_types,
+)
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
-from storage.leave.recorded import recording
 from storage.webhooks import delivery_log
 from tests.builders import NOW, a_webhook, an_organisation, approved_leave, caller_for, type_id
 from tests.refusals import at_once, errors_of
@@ -126,7 +129,7 @@ def test_recorded_leave_is_cancelled_by_its_recorder_afterwards(database: Databa
         start_date=date(2026, 5, 20),
         end_date=date(2026, 5, 20),
     )
-    recorded = case.write(recording.create, draft=draft, user_id=case.ada.id, by=case.grace)
+    recorded = case.write(leave_requests.create, draft=draft, user_id=case.ada.id, by=case.grace)
 
     assert errors_of(partial(cancel, case, case.by, NOW, recorded)) == PAST_DAYS
     assert cancel(case, case.grace, NOW, recorded).status == "cancelled"
@@ -149,7 +152,7 @@ def test_a_type_whose_changes_need_approval_is_cancelled_by_an_amendment(
         case.leave.start_date,
         FRIDAY,
     )
-    record = database.read_now(counted_amendments.record, case.acme.id, asked)
+    record = database.read_now(leave_amendments.record, case.acme.id, asked)
     assert record["amendment"] is not None
     assert (record["amendment"]["cancels"], record["amendment"]["total_days"]) == (True, 5)
     assert case.trail()[0].changes["cancels"] == {"before": None, "after": True}
@@ -177,7 +180,7 @@ def test_declined_and_withdrawn_cancellations_keep_the_leave(database: Database)
     cancel(case, case.by)
     declined = case.decline("We need you back")
     cancel(case, case.by)
-    withdrawn = case.write(amendment_steps.withdraw, case.leave.id, by=case.by)
+    withdrawn = case.write(leave_changes.withdraw, case.leave.id, by=case.by)
 
     for kept in (declined, withdrawn):
         assert (kept.status, kept.amendment_id, kept.total_half_days) == ("approved", None, 10)
@@ -236,7 +239,7 @@ def test_one_s_own_leave_is_interrupted_31_days_back(
     )
 
     def interrupt(by: Caller) -> object:
-        return case.write(interrupting.interrupt, case.leave.id, draft, by=by, now=now)
+        return case.write(interruptions.interrupt, case.leave.id, draft, by=by, now=now)
 
     if is_refused:
         assert errors_of(lambda: interrupt(case.by)) == [("/start_date", "past_days")]

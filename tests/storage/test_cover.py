@@ -12,8 +12,7 @@ from storage.admin import people, people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import people_changes
-from storage.leave import decisions, leave_requests, previews
-from storage.leave.cover import choice, covered
+from storage.leave import covers, decisions, leave_requests, previews
 from storage.leave.drafts import Draft
 from tests.builders import (
     NOW,
@@ -225,7 +224,7 @@ def test_the_team_is_offered_with_those_who_are_there_first(database: Database) 
 
     def offered(typed: str, *days: date | None) -> tuple[list[str], list[str]]:
         candidates = database.read_now(
-            choice.candidates, typed, ada.id, *days, by=caller_for(acme, ada)
+            covers.candidates, typed, ada.id, *days, by=caller_for(acme, ada)
         )
         return [user.id for user in candidates.there], [user.id for user in candidates.off]
 
@@ -308,7 +307,9 @@ def test_upcoming_covered_leave_is_approved_and_not_over(database: Database) -> 
         )
     a_request(database, acme, ada, start_date=WEDNESDAY, cover_user_id=grace.id)
 
-    upcoming = database.read_now(covered.upcoming, acme.id, grace.id, date(2026, 6, 1), limit=5)
+    upcoming = database.read_now(
+        covers.upcoming_covered, acme.id, grace.id, date(2026, 6, 1), limit=5
+    )
 
     assert [(leave.person_name, leave.start_date) for leave in upcoming] == [
         ("Ada Lovelace", MONDAY),

@@ -30,7 +30,6 @@ from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft
-from storage.leave.recorded import recording
 from storage.rules import counted_days, employment_terms, spans
 from tests import outside
 from tests.builders import (
@@ -535,7 +534,7 @@ def test_leave_before_the_first_day_is_refused_wherever_it_is_asked_for(
 
     def record() -> object:
         return database.write_now(
-            recording.create,
+            leave_requests.create,
             by=acme.caller,
             draft=early,
             user_id=ada.id,

@@ -11,10 +11,8 @@ from storage.base.values import LeaveType, User
 from storage.db.database import Database, Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_types
+from storage.leave import form_defaults, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.leave.recorded import recording
-from storage.leave.suggestions import form_defaults
 from tests.builders import (
     NOW,
     Acme,
@@ -103,7 +101,7 @@ def test_leave_that_others_recorded_does_not_change_the_offered_type(database: D
     acme = an_organisation(database)
     ada = a_person(database, acme)
     sick = Draft(leave_type_id=type_id(database, acme, "sick"), start_date=TODAY, end_date=TODAY)
-    database.write_now(recording.create, by=acme.caller, draft=sick, user_id=ada.id, now=NOW)
+    database.write_now(leave_requests.create, by=acme.caller, draft=sick, user_id=ada.id, now=NOW)
 
     assert code_of(defaults(database, acme, ada)[0]) == "annual"
 

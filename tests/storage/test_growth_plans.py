@@ -22,8 +22,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import colleagues
 from storage.events import audit, organisation_config
-from storage.leave.changes import released_cover
-from storage.leave.cover import covered
+from storage.leave import cover_notices, covers
 from storage.leave.lists import caller_leave, filtered_leave, periods, visible_leave
 from storage.rules.spans import Span
 from tests.bench.filling import filling
@@ -238,8 +237,8 @@ def test_own_leave_is_found_by_the_person(filled: Filled) -> None:
 
 def test_covered_leave_is_found_by_its_cover(filled: Filled) -> None:
     acme, today = filled.acme, NOW.date()
-    (upcoming,) = filled.plans(covered.upcoming, acme.id, acme.owner.id, today, limit=6)
-    (released, *_) = filled.plans(released_cover.lock_covered, acme.id, acme.owner.id, today)
+    (upcoming,) = filled.plans(covers.upcoming_covered, acme.id, acme.owner.id, today, limit=6)
+    (released, *_) = filled.plans(cover_notices.lock_covered, acme.id, acme.owner.id, today)
 
     for plan in (upcoming, released):
         assert "leave_requests_covered (organisation_id=? AND cover_user_id=?" in plan

@@ -19,10 +19,8 @@ from storage.admin import employment_records, holiday_overrides, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import LeaveRequest
 from storage.db.database import Database
-from storage.leave import decisions, leave_requests
-from storage.leave.changes import amendment_steps
+from storage.leave import decisions, interruptions, leave_changes, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
 from storage.rules import spans
 from tests.builders import NOW
 from tests.storage import snapshots, steps
@@ -69,7 +67,7 @@ def _acts(office: Office, request: LeaveRequest, random: Random) -> Mapping[str,
     def interrupt(code: str) -> Act:
         draft = Draft(leave_type_id=office.types[code], **some(request))
         by = random.choice([by_ada, by_grace])
-        return _act(interrupting.interrupt, request.id, draft, by=by)
+        return _act(interruptions.interrupt, request.id, draft, by=by)
 
     edit, submit, cancel = leave_requests.edit, leave_requests.submit, leave_requests.cancel
     earlier = {"start_date": MONDAY - timedelta(days=4)}
@@ -84,7 +82,7 @@ def _acts(office: Office, request: LeaveRequest, random: Random) -> Mapping[str,
         "approve": _act(decisions.approve, request.id, by=by_grace),
         "decline": _act(decisions.decline, request.id, reason=None, by=by_grace),
         "reverse": _act(decisions.change_decision, request.id, "declined", by=by_owner),
-        "withdraw": _act(amendment_steps.withdraw, request.id, by=by_ada),
+        "withdraw": _act(leave_changes.withdraw, request.id, by=by_ada),
         "cancel": _act(cancel, request.id, by=by_ada),
         "shorten": _act(edit, request.id, some(request), by=by_ada),
         "lengthen": _act(edit, request.id, earlier, by=by_ada),
@@ -115,7 +113,7 @@ def _leave_of(office: Office, random: Random) -> LeaveRequest:
         return leave
     database.write_now(decisions.approve, leave.id, by=office.grace, now=NOW)
     illness = Draft(leave_type_id=office.types["sick"], start_date=THURSDAY, end_date=FRIDAY)
-    database.write_now(interrupting.interrupt, leave.id, illness, by=ada, now=NOW)
+    database.write_now(interruptions.interrupt, leave.id, illness, by=ada, now=NOW)
     longer = {"start_date": BEFORE}
     return database.write_now(leave_requests.edit, leave.id, longer, by=ada, now=NOW)
 

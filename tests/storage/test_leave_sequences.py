@@ -25,11 +25,8 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
-from storage.leave import decisions, leave_requests
-from storage.leave.changes import amendment_steps
+from storage.leave import decisions, interruptions, leave_changes, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import interrupting
-from storage.leave.recorded import recording
 from storage.rules import employment_terms, lifecycle, spans
 from storage.rules.spans import Span
 from tests.builders import NOW
@@ -89,7 +86,7 @@ class Sequence(RuleBasedStateMachine):
             return
         is_exception = excepted and recorder == "owner"
         self._do(
-            recording.create,
+            leave_requests.create,
             by=self.owner if recorder == "owner" else self.grace,
             draft=leave,
             user_id=person.id,
@@ -145,7 +142,7 @@ class Sequence(RuleBasedStateMachine):
     def withdraw(self, which: int) -> None:
         if request := self._any(which, lambda leave: leave.amendment_id is not None):
             by = self.office.requester(request)
-            self._do(amendment_steps.withdraw, request.id, by=by, about=request)
+            self._do(leave_changes.withdraw, request.id, by=by, about=request)
 
     @rule(which=which, by_owner=st.booleans())
     def cancel(self, which: int, by_owner: bool) -> None:
@@ -200,7 +197,7 @@ class Sequence(RuleBasedStateMachine):
                 else earlier_id
                 for (user_id, half), earlier_id in self.snapshot.calendar.items()
             }
-            self._do(interrupting.interrupt, request.id, draft, by=by, about=request, then=then)
+            self._do(interruptions.interrupt, request.id, draft, by=by, about=request, then=then)
 
     def _recover(self, request: LeaveRequest, begin: int, length: int) -> None:
         kept = _part(request, begin, length) if length else None

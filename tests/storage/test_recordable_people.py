@@ -7,8 +7,7 @@ from datetime import date
 from storage.base.errors import DomainError
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.leave import leave_types
-from storage.leave.recorded import permissions, recordable_people
+from storage.leave import leave_types, recorded_leave
 from tests.builders import (
     NOW,
     Acme,
@@ -22,12 +21,12 @@ from tests.builders import (
 
 
 def found(database: Database, by: Caller, words: str = "") -> list[str]:
-    people = database.read_now(recordable_people.find, words, by=by, now=NOW)
+    people = database.read_now(recorded_leave.find_recordable, words, by=by, now=NOW)
     return [person.first_name for person in people]
 
 
 def are_any(database: Database, by: Caller) -> bool:
-    return database.read_now(recordable_people.are_any, by=by, now=NOW)
+    return database.read_now(recorded_leave.are_any_recordable, by=by, now=NOW)
 
 
 def accepted(database: Database, by: Caller, people: list[User]) -> list[str]:
@@ -35,7 +34,7 @@ def accepted(database: Database, by: Caller, people: list[User]) -> list[str]:
     names = []
     for person in people:
         try:
-            database.read_now(permissions.check_person, person, by=by, today=NOW.date())
+            database.read_now(recorded_leave.check_person, person, by=by, today=NOW.date())
         except DomainError:
             continue
         names.append(person.first_name)

@@ -23,10 +23,10 @@ from storage.leave import (
     leave_types,
     ledgers,
     previews,
+    recorded_leave,
 )
 from storage.leave.drafts import Draft
 from storage.leave.lists import visible_leave
-from storage.leave.recorded import objections, recording
 from tests.builders import (
     NOW,
     Acme,
@@ -64,7 +64,7 @@ class Team:
         how = {name: more.pop(name) for name in ("user_id", "override_reason") if name in more}
         draft = self.draft(code, **more)
         how = {"user_id": self.ada.id, **how}
-        return self.database.write_now(recording.create, by=by, draft=draft, now=NOW, **how)
+        return self.database.write_now(leave_requests.create, by=by, draft=draft, now=NOW, **how)
 
     def draft(self, code: str, **fields: Any) -> Draft:
         leave_type_id = type_id(self.database, self.acme, code)
@@ -312,7 +312,7 @@ def test_an_objection_is_audited_once_and_changes_nothing(database: Database, te
     by_ada = caller_for(team.acme, team.ada)
 
     def send() -> None:
-        database.write_now(objections.send, request.id, by=by_ada, now=NOW)
+        database.write_now(recorded_leave.object_to, request.id, by=by_ada, now=NOW)
 
     assert at_once(send, send) == ["already_objected"]
     (entry,) = audit_entries(database, team.owner, action="leave_request.objected")
@@ -330,7 +330,7 @@ def test_only_the_person_objects_to_approved_leave_recorded_for_them(
     )
 
     def send(by: Caller, request: LeaveRequest) -> None:
-        database.write_now(objections.send, request.id, by=by, now=NOW)
+        database.write_now(recorded_leave.object_to, request.id, by=by, now=NOW)
 
     assert (
         codes_of(
@@ -383,7 +383,7 @@ def test_a_preview_says_what_recording_does(team: Team) -> None:
             "now": NOW,
         }
         foreseen, preview = outcome(lambda: team.database.read_now(previews.preview, **how))
-        raised, recorded = outcome(lambda: team.database.dry_run_now(recording.create, **how))
+        raised, recorded = outcome(lambda: team.database.dry_run_now(leave_requests.create, **how))
 
         refusals = foreseen or [refusal.code for refusal in preview.refusals]
         assert refusals[:1] == raised

@@ -7,7 +7,7 @@ from datetime import date
 from storage.db.database import Database, Transaction
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import request_balances
+from storage.leave import leave_balances
 from tests.builders import a_person, a_request, an_organisation, approved_leave
 
 
@@ -25,9 +25,9 @@ def test_many_requests_have_the_balances_of_each(database: Database) -> None:
     def both(tx: Transaction) -> None:
         config = organisation_config.of_organisation(tx, acme.id)
         people = people_rows.of_ids(tx, acme.id, {ada.id, amir.id, zoe.id})
-        many = request_balances.of_requests(tx, config, requests, people)
+        many = leave_balances.around_requests(tx, config, requests, people)
         each = {
-            request.id: request_balances.of_request(tx, config, request, people[request.user_id])
+            request.id: leave_balances.around_request(tx, config, request, people[request.user_id])
             for request in requests
         }
         assert many == {request_id: found for request_id, found in each.items() if found}

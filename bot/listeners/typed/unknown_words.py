@@ -22,7 +22,7 @@ from storage.base.values import Caller, User
 from storage.db.database import Transaction
 from storage.directory import people_search
 from storage.events import organisation_config
-from storage.leave.recorded import permissions
+from storage.leave import recorded_leave
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +76,7 @@ def _reading(
     if person.user is not None:
         record_form.check_recordable(tx, person.user, by=by, now=now)
         if leave_type is not None:
-            permissions.check_type(leave_type, by=by)
+            recorded_leave.check_type(leave_type, by=by)
     return Reading(
         filled=Filled(
             leave_type_id=leave.leave_type_id,

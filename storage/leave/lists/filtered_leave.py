@@ -27,7 +27,7 @@ from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow
 from storage.directory import colleagues, people_rows
 from storage.events import organisation_config
-from storage.leave.amendments import counted_amendments
+from storage.leave import leave_amendments
 from storage.leave.lists import access_paths, department_leave
 from storage.leave.lists.access_paths import (
     ORDERS,
@@ -73,7 +73,7 @@ def page_of_records(
         return shown
 
     records = _page_as(record, tx, page, by, filters)
-    counted_amendments.add_to_records(tx, by.organisation_id, amended)
+    leave_amendments.add_to_records(tx, by.organisation_id, amended)
     return records
 
 

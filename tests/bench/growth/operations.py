@@ -18,10 +18,9 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import people_lists, people_rows, people_search
 from storage.events import audit, organisation_config
-from storage.leave import decisions, leave_requests, ledgers, previews
+from storage.leave import decisions, leave_requests, ledgers, previews, recorded_leave
 from storage.leave.drafts import Draft
 from storage.leave.lists import caller_leave, filtered_leave, visible_leave
-from storage.leave.recorded import recordable_people
 from storage.notifications import (
     approval_cards,
     digests,
@@ -318,7 +317,7 @@ def _search(place: Place, _: int) -> object:
 
 def _recordable(name: str) -> Run:
     return lambda place, _: place.read(
-        recordable_people.find, "", by=getattr(place, name), now=place.now
+        recorded_leave.find_recordable, "", by=getattr(place, name), now=place.now
     )
 
 

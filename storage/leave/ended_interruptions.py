@@ -18,8 +18,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.events import audit
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import drafts, leave_reading, leave_rows, request_steps
-from storage.leave.interruptions import interrupting, notifying
+from storage.leave import drafts, interruptions, leave_reading, leave_rows, request_steps
 from storage.leave.request_steps import Subject
 from storage.rules import leave_parts, request_rules, spans
 from storage.rules.leave_parts import Part
@@ -111,7 +110,7 @@ def give_back(
             None,
         )
         if adjoining is None:
-            interrupting.book_part(tx, interrupted, part, subject, why, by=by, now=now)
+            interruptions.book_part(tx, interrupted, part, subject, why, by=by, now=now)
             continue
         joined = leave_parts.join(leave_parts.of_request(adjoining), part)
         request_steps.apply(
@@ -126,7 +125,7 @@ def give_back(
             notification="own_message.refresh",
             tells_cover=False,
         )
-    notifying.notify_approvers(
+    interruptions.notify_approvers(
         tx, "leave_request.interruption_ended", interrupted, before, subject, by=by, now=now
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from storage.base import texts
 from storage.base.errors import InsufficientRole, InvalidInput, LeaveTypeNotRecordable
@@ -13,13 +13,89 @@ from storage.base.values import Caller, LeaveRequest, LeaveType
 from storage.db.database import Transaction
 from storage.directory import approvers
 from storage.directory.employment import by_date
-from storage.leave import drafts, request_steps
+from storage.events import notification_outbox
+from storage.events.organisation_config import OrganisationConfig
+from storage.leave import drafts, leave_balances, request_steps
 from storage.leave.drafts import Draft
-from storage.leave.interruptions import notifying
+from storage.leave.leave_balances import BookedLeave
 from storage.leave.request_steps import Subject
-from storage.rules import leave_parts, request_rules, roles, spans
+from storage.rules import changed_leave, leave_parts, request_rules, roles, spans
 from storage.rules.leave_parts import Part
 from storage.rules.spans import Span
+
+
+def notify_approvers(
+    tx: Transaction,
+    event: Literal["leave_request.interrupted", "leave_request.interruption_ended"],
+    interrupted: LeaveRequest,
+    interruption: LeaveRequest,
+    subject: Subject,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Notify the current approvers, except the actor, unless the leave never needed an approval.
+
+    Then they are told of the interruption as of other leave that is approved at once. A former
+    approver is not notified: they may not see the type of the interruption.
+    """
+    leave_type = subject.config.leave_types[interrupted.leave_type_id]
+    if interrupted.decided_by is None and not leave_type.requires_approval:
+        request_steps.tell_of_absence(tx, interruption, subject, by=by, now=now)
+        return
+    recipients = {user.id for user in request_steps.card_recipients(tx, subject)} - {by.user_id}
+    if recipients:
+        notification_outbox.notify_approvers(
+            tx,
+            event,
+            {interruption.id: recipients},
+            organisation_id=by.organisation_id,
+            now=now,
+        )
+
+
+def types_for(config: OrganisationConfig, leave_type_id: str) -> list[LeaveType]:
+    """The types that can replace leave of a type, by name."""
+    return sorted(
+        (
+            leave_type
+            for leave_type in config.leave_types.values()
+            if leave_type.may_interrupt
+            and not leave_type.is_archived
+            and leave_type.id != leave_type_id
+        ),
+        key=lambda leave_type: (leave_type.name.casefold(), leave_type.id),
+    )
+
+
+def can_be_interrupted(config: OrganisationConfig, request: LeaveRequest, today: date) -> bool:
+    """Whether the request is approved leave, soon begins or has begun, and interrupts none."""
+    return (
+        request.status == "approved"
+        and request.interrupts is None
+        and request.start_date <= today + changed_leave.INTERRUPTION_OFFERED_BEFORE
+        and bool(types_for(config, request.leave_type_id))
+    )
+
+
+def interrupted_by(
+    tx: Transaction, config: OrganisationConfig, span: Span, leave_type_id: str, *, user_id: str
+) -> BookedLeave | None:
+    """The person's approved leave in which leave of a type would be an interruption."""
+    booked = leave_balances.bookings_of(
+        tx, config.organisation.id, user_id, span.start_date, span.end_date
+    )
+    return next(
+        (
+            leave
+            for leave in booked.leave
+            if leave.status == "approved"
+            and leave_type_id in {each.id for each in types_for(config, leave.leave_type_id)}
+            and spans.lies_within(span, leave.span)
+        ),
+        None,
+    )
+
 
 # How far back people interrupt their own leave.
 MAX_AGE: Final = timedelta(days=31)
@@ -78,9 +154,7 @@ def interrupt(
     if earlier is not None and later is not None:
         remainder = book_part(tx, before, later, subject, "split", by=by, now=now)
     interruption = _book(tx, before, leave_type, taken, note, subject, by=by, now=now)
-    notifying.notify_approvers(
-        tx, "leave_request.interrupted", before, interruption, subject, by=by, now=now
-    )
+    notify_approvers(tx, "leave_request.interrupted", before, interruption, subject, by=by, now=now)
     return Interrupted(request=request, interruption=interruption, remainder=remainder)
 
 
