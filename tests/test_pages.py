@@ -52,8 +52,8 @@ LISTS_OF_WORDS = {
     Path(__file__),
     ROOT / "tests" / "bot" / "test_german.py",
     # What people type.
-    ROOT / "bot" / "typed" / "phrases" / "questions.py",
-    ROOT / "bot" / "typed" / "words" / "german.py",
+    ROOT / "bot" / "parsing" / "typed_phrases.py",
+    ROOT / "bot" / "parsing" / "german.py",
 }
 
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from bot.base import language
 from bot.blocks import words
-from bot.typed import typed_people, typed_types
-from bot.typed.date_order import is_month_first
-from bot.typed.typed_leave import ParsingContext
+from bot.parsing import typed_names
+from bot.parsing.typed_dates import is_month_first
+from bot.parsing.typed_leave import ParsingContext
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
@@ -27,7 +27,7 @@ _MAX_DAYS_TO_HOLIDAY: Final = 400
 def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") -> ParsingContext:
     """The context of the caller's own leave, with another's name if the typed text has one."""
     context = of_person(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
-    names = typed_people.possible_names(typed)
+    names = typed_names.possible_names(typed)
     people = people_search.named(tx, " ".join(names), by=by) if names else []
     words = [person.name.casefold().split() for person in people if person.id != by.user_id]
     others = [name for name in names if any(set(name.split()) <= set(each) for each in words)]
@@ -57,7 +57,7 @@ def _next_holidays(config: OrganisationConfig, user: User, today: date) -> dict[
     until = today + timedelta(days=_MAX_DAYS_TO_HOLIDAY)
     days = public_holidays.holidays_between(config, code, today, until)
     return {
-        typed_types.plain(name): day
+        typed_names.plain(name): day
         for day, holiday in sorted(days.items(), reverse=True)
         for name in (holiday.name, words.holiday(holiday.name, holiday.country_code, day))
     }

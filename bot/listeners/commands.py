@@ -14,11 +14,9 @@ from bot.listeners import own_leave, record_form, request_form
 from bot.listeners.overview import calendar
 from bot.listeners.typed import unknown_words, who_is_out
 from bot.message_views import answers
-from bot.typed import typed_people
-from bot.typed.phrases import commands as phrases
-from bot.typed.phrases import questions
-from bot.typed.problems import Problem
-from bot.typed.typed_leave import ParsedLeave
+from bot.parsing import typed_names, typed_phrases
+from bot.parsing.typed_leave import ParsedLeave
+from bot.parsing.typed_terms import Problem
 from storage.leave import ledgers
 
 # As long as a message in Slack may be; nothing that is understood is longer.
@@ -36,13 +34,13 @@ async def timeoff(interaction: Interaction) -> None:
         if not await calendar.show_typed(interaction, typed):
             await _not_understood(interaction, typed)
         return
-    if mentions := typed_people.mentions_of(typed):
-        if questions.is_question(typed):
+    if mentions := typed_names.mentions_of(typed):
+        if typed_phrases.is_question(typed):
             await _not_understood(interaction, typed)
             return
         await record_form.open_typed(interaction, mentions)
         return
-    command = phrases.command_of(typed)
+    command = typed_phrases.command_of(typed)
     if command is not None and command.name == "out":
         if await who_is_out.show(interaction, command.rest):
             return
@@ -60,7 +58,7 @@ async def timeoff(interaction: Interaction) -> None:
 
 async def _not_understood(interaction: Interaction, typed: str) -> None:
     unknown = Problem(kind="unknown", typed=typed)
-    leave = ParsedLeave(problems=(unknown,), is_question=questions.is_question(typed))
+    leave = ParsedLeave(problems=(unknown,), is_question=typed_phrases.is_question(typed))
     await unknown_words.reply(interaction, typed, leave)
 
 

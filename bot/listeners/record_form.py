@@ -19,9 +19,9 @@ from bot.interaction import errors, identity, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import form_refusals
 from bot.listeners import request_form as own_form
-from bot.typed import typed_leave, typed_people
-from bot.typed.typed_leave import ParsedLeave
-from bot.typed.typed_people import Mention
+from bot.parsing import typed_leave, typed_names
+from bot.parsing.typed_leave import ParsedLeave
+from bot.parsing.typed_names import Mention
 from bot.views import live_line, record_form, request_form, request_values, typed_problems
 from bot.views.record_form import Entered
 from bot.views.request_values import Alerts, Filled
@@ -142,7 +142,7 @@ async def _person_of_name(
     people = await interaction.services.database.read(
         recorded_leave.find_recordable, mention.name, by=by, now=interaction.now
     )
-    matches, typed = typed_people.named(mention, people)
+    matches, typed = typed_names.named(mention, people)
     if len(matches) == 1:
         return matches[0], typed
     if matches:

@@ -15,8 +15,8 @@ from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import form_refusals, interruption_form
-from bot.typed import typed_leave
-from bot.typed.typed_leave import ParsedLeave
+from bot.parsing import typed_leave
+from bot.parsing.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
 from bot.views.request_values import Alerts, Filled
 from storage.base.clock import local_day

@@ -10,7 +10,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, Message
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import layout, text, words
-from bot.typed.problems import Problem, ProblemKind
+from bot.parsing.typed_terms import Problem, ProblemKind
 from bot.views import request_values
 from bot.views.request_values import Filled
 from storage.base.values import HalfDay, User

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bot.base.language import available, gettext, locale, using_locale
 from bot.message_views import answers
-from bot.typed.date_order import is_month_first
-from bot.typed.typed_leave import ParsedLeave, ParsingContext, parse
+from bot.parsing.typed_dates import is_month_first
+from bot.parsing.typed_leave import ParsedLeave, ParsingContext, parse
 from storage.base.values import LeaveType, field_names
 
 # A Monday.

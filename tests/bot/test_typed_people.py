@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.typed.typed_people import Mention, mentions_of, named
+from bot.parsing.typed_names import Mention, mentions_of, named
 from storage.base.values import User, field_names
 
 

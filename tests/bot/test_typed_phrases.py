@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.typed.phrases.commands import Command, command_of
-from bot.typed.typed_halves import Span
-from bot.typed.typed_leave import ParsedLeave
+from bot.parsing.typed_leave import ParsedLeave
+from bot.parsing.typed_phrases import Command, command_of
+from bot.parsing.typed_ranges import Span
 from tests.bot.test_typed_leave import TYPES, a_type, dates_of, parsed
 
 # A Monday.

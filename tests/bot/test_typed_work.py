@@ -10,8 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.typed import typed_people
-from bot.typed.phrases import commands
+from bot.parsing import typed_names, typed_phrases
 from storage.base.values import LeaveType
 from storage.leave import leave_types
 from tests.bot.test_typed_leave import a_type, parsed
@@ -75,13 +74,13 @@ def test_any_text_is_parsed_in_bounded_steps(text: str, language: str) -> None:
 
 @given(HOSTILE)
 def test_any_text_is_compared_with_phrases_in_bounded_steps(text: str) -> None:
-    assert calls(lambda: commands.command_of(text)) < 200
+    assert calls(lambda: typed_phrases.command_of(text)) < 200
 
 
 @given(HOSTILE)
 def test_any_typed_name_is_found_among_people_in_bounded_steps(text: str) -> None:
     def find() -> None:
-        for mention in typed_people.mentions_of(f"@{text}")[:1]:
-            typed_people.named(mention, PEOPLE)
+        for mention in typed_names.mentions_of(f"@{text}")[:1]:
+            typed_names.named(mention, PEOPLE)
 
     assert calls(find) < 10_000

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from bot.blocks import words
 from bot.message_views import answers, approver_messages, cards, requester_messages
 from bot.message_views.answers import Away, OwnLeave
-from bot.typed import typed_notes
-from bot.typed.problems import Problem, ProblemKind
+from bot.parsing import typed_phrases
+from bot.parsing.typed_terms import Problem, ProblemKind
 from bot.views import decline, live_line, notice, request_form, typed_problems
 from bot.views.request_values import WHOLE, WITH_ALERT, Alerts, Filled
 from playground.loopback.blocks import buttons
@@ -452,7 +452,7 @@ def test_typed_words_are_repeated_without_markup(typed: str) -> None:
         leave_type_id=None,
         start_date=date(2026, 8, 3),
         end_date=date(2026, 8, 3),
-        note=typed[: typed_notes.MAX_LENGTH] or None,
+        note=typed[: typed_phrases.MAX_LENGTH] or None,
     )
     reading = typed_problems.Reading(filled=filled, type_name=typed)
     for message in (

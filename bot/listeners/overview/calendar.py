@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.interaction import identity, modals, typed_context
 from bot.interaction.interaction import Interaction
-from bot.typed import typed_weeks
+from bot.parsing import typed_leave
 from bot.views import calendar
 from bot.views.calendar import CalendarPage, CalendarScope
 from storage.access import feeds, wallchart
@@ -117,7 +117,7 @@ def _typed_page(
 ) -> tuple[CalendarPage, Wallchart] | None:
     week: int | date | None = _WEEKS.get(typed.casefold())
     if week is None:
-        week = typed_weeks.day_in(typed, typed_context.of_caller(tx, by=by, now=now))
+        week = typed_leave.day_in(typed, typed_context.of_caller(tx, by=by, now=now))
     return None if week is None else _first_page(tx, scope, week, by=by, now=now)
 
 

@@ -12,8 +12,8 @@ from bot.base import ids
 from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from bot.listeners import record_form, request_form
-from bot.typed import typed_leave, typed_types
-from bot.typed.typed_leave import ParsedLeave
+from bot.parsing import typed_names, typed_phrases
+from bot.parsing.typed_leave import ParsedLeave
 from bot.views import request_values, typed_problems
 from bot.views.request_values import Filled
 from bot.views.typed_problems import Reading
@@ -106,7 +106,7 @@ def _person(tx: Transaction, typed: str, leave: ParsedLeave, *, by: Caller) -> _
 
 
 def _words(typed: str) -> list[str]:
-    words = re.findall(r"[\w'-]+", typed_types.plain(typed[: typed_leave.MAX_LENGTH]))
+    words = re.findall(r"[\w'-]+", typed_names.plain(typed[: typed_phrases.MAX_LENGTH]))
     return [word.removesuffix("'s") for word in words]
 
 

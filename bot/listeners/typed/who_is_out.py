@@ -9,8 +9,8 @@ from bot.interaction import identity, typed_context
 from bot.interaction.interaction import Interaction
 from bot.message_views import answers
 from bot.message_views.answers import Away
-from bot.typed import typed_leave
-from bot.typed.typed_types import plain
+from bot.parsing import typed_leave
+from bot.parsing.typed_names import plain
 from storage.access import absences
 from storage.base.clock import end_of_week, local_day
 from storage.base.values import Caller, User

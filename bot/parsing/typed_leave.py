@@ -6,23 +6,29 @@ Only unambiguous text is parsed; everything else becomes a problem that says why
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from functools import lru_cache
+from itertools import islice
 from typing import Final, get_args
 
-from bot.typed import typed_days, typed_notes, typed_terms, typed_types
-from bot.typed.phrases import questions, rewriting
-from bot.typed.problems import Problem, Unclear
-from bot.typed.typed_halves import Span
-from bot.typed.typed_patterns import Joiner
-from bot.typed.typed_terms import Day, Term, Word
-from bot.typed.typed_types import Mention, TypeNames
-from bot.typed.words.languages import words_of
+from bot.parsing import typed_dates, typed_days, typed_names, typed_phrases, typed_terms
+from bot.parsing.typed_names import TypeMention, TypeNames, plain
+from bot.parsing.typed_ranges import Span
+from bot.parsing.typed_terms import (
+    LANGUAGES,
+    Day,
+    Joiner,
+    Problem,
+    Term,
+    Unclear,
+    Word,
+    any_of,
+    words_of,
+)
 from storage.base.values import HalfDay, LeaveType
 
-# The rest of longer text is not understood. Some letters become several when they are folded.
-MAX_LENGTH: Final = 200
 _ABOUT_TYPES: Final = ("which_type", "several_types")
 
 
@@ -112,7 +118,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     type_names = TypeNames(leave_types)
 
     def reduced(text: str) -> str:
-        return rewriting.reduced(
+        return typed_phrases.reduced(
             text,
             context.language,
             today=context.today,
@@ -128,17 +134,17 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         places.add(0)
         name = re.escape(context.other_person)
         typed = re.sub(rf"(?<!\w){name}(?:['’]s)?(?!\w)", "", typed, count=1, flags=re.IGNORECASE)
-    typed, note = typed_notes.split(typed, context.language, type_names, reduced)
-    folded = typed_types.plain(typed)
-    text = rewriting.without_symbols(folded[:MAX_LENGTH])
+    typed, note = split(typed, context.language, type_names, reduced)
+    folded = typed_names.plain(typed)
+    text = typed_phrases.without_symbols(folded[: typed_phrases.MAX_LENGTH])
     text, mentions = type_names.phrases_of(text)
     text = reduced(text)
     terms, groups = typed_terms.terms_of(text, context.language)
-    synonyms: list[Mention] = []
+    synonyms: list[TypeMention] = []
     for group in groups:
         named, remaining = type_names.mentions_of(group.words, vocabulary.fillers)
         mentions += named
-        meant, remaining = typed_types.synonyms_of(
+        meant, remaining = typed_names.synonyms_of(
             remaining, leave_types, vocabulary.type_words, context.main_type_id
         )
         synonyms += meant
@@ -150,13 +156,13 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         if unknown:
             problems.append(Problem(kind="unknown", typed=" ".join(unknown)))
             places.add(group.terms_before)
-    if len(folded) > MAX_LENGTH:
-        problems.append(Problem(kind="unknown", typed=folded[MAX_LENGTH:]))
-    mentions += typed_types.most_specific(synonyms, mentions, context.main_type_id)
+    if len(folded) > typed_phrases.MAX_LENGTH:
+        problems.append(Problem(kind="unknown", typed=folded[typed_phrases.MAX_LENGTH :]))
+    mentions += typed_names.most_specific(synonyms, mentions, context.main_type_id)
     is_understood = not problems
     leave_type_id = None
     try:
-        leave_type_id = typed_types.only_id(mentions)
+        leave_type_id = typed_names.only_id(mentions)
     except Unclear as unclear:
         problems.append(unclear.problem)
     span = Span()
@@ -174,7 +180,7 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
     except Unclear as unclear:
         problems.append(unclear.problem)
     is_kept = not span.problems and _are_kept(
-        terms, problems, places, context, is_cut=len(folded) > MAX_LENGTH
+        terms, problems, places, context, is_cut=len(folded) > typed_phrases.MAX_LENGTH
     )
     otherwise = span if is_kept else Span()
     if not is_understood:
@@ -189,8 +195,8 @@ def parse(typed: str, context: ParsingContext) -> ParsedLeave:
         problems=(*span.problems, *problems),
         note=note,
         is_about_leave=is_about_leave,
-        is_question=questions.is_question(asked),
-        asks_for_leave=questions.is_request(asked),
+        is_question=typed_phrases.is_question(asked),
+        asks_for_leave=typed_phrases.is_request(asked),
         has_subject=0 in places,
         otherwise=otherwise,
     )
@@ -219,8 +225,7 @@ def _are_kept(
         return False
     unknown = {word for problem in problems for word in problem.typed.split()}
     return {0, len(terms)}.issuperset(places) and not any(
-        typed_notes.may_move(word, context.language)
-        for word in unknown - {*context.other_person.split()}
+        may_move(word, context.language) for word in unknown - {*context.other_person.split()}
     )
 
 
@@ -233,3 +238,162 @@ def _may_continue(term: Term) -> bool:
 
 def _is_about_leave(term: Term) -> bool:
     return isinstance(term, Day) or term.kind not in get_args(Joiner)
+
+
+_AROUND: Final = " ,;.!?()-–—"
+# Places at which a reason may begin.
+_MAX_PLACES: Final = 4
+# With fewer letters, too many words are like others.
+_MIN_LETTERS: Final = 4
+_MIN_LETTERS_TO_REPLACE: Final = 6
+# The longest words that say when have 12.
+_MAX_LETTERS: Final = 20
+# Joiners that are common in reasons: "to the dentist", "kids and dog".
+_HARMLESS: Final = frozenset(("to", "and", "und", "&", "before", "after", "vor", "nach"))
+
+
+def split(
+    typed: str, language: str, types: TypeNames, reduced: Callable[[str], str]
+) -> tuple[str, str | None]:
+    """The text without the reason at its end, and that reason.
+
+    A reason begins after a comma, a dash, a bracket or "because". Nothing in it may be a day, a
+    half, a leave type or a word that may change them. ``reduced`` removes politeness.
+    """
+    for place in islice(_begins(language).finditer(typed), _MAX_PLACES):
+        reason = typed[place.end() :].strip(_AROUND)
+        if len(reason) > typed_phrases.MAX_LENGTH:
+            continue
+        reason = _thanks(language).sub("", reason).strip(_AROUND)
+        if _is_reason(reduced(typed_phrases.without_symbols(plain(reason))), language, types):
+            return typed[: place.start()].rstrip(), _unescaped(reason)
+    return typed, None
+
+
+def _unescaped(typed: str) -> str:
+    """The text without Slack's escapes (docs.slack.dev, "Formatting message text")."""
+    return typed.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+@lru_cache
+def _thanks(language: str) -> re.Pattern[str]:
+    courtesies = any_of(words_of(language).courtesies)
+    return re.compile(rf"[,;.!]\s*(?:{courtesies})[\s.!]*$", re.IGNORECASE)
+
+
+@lru_cache
+def _begins(language: str) -> re.Pattern[str]:
+    reasons = any_of(words_of(language).reasons)
+    return re.compile(
+        rf"[,;(]\s*(?:(?:{reasons})\s)?|:\s|\s[-–—]+\s|\s(?:{reasons})\s", re.IGNORECASE
+    )
+
+
+def _is_reason(text: str, language: str, types: TypeNames) -> bool:
+    words = words_of(language)
+    without_types, phrases = types.phrases_of(text)
+    terms, groups = typed_terms.terms_of(without_types, language)
+    others = [word for group in groups for word in group.words]
+    if phrases or not all(map(_is_harmless, terms)) or types.mentions_of(others, words.fillers)[0]:
+        return False
+    if any(word in words.type_words or may_move(word, language) for word in others):
+        return False
+    return any(letter.isalpha() for word in others for letter in word)
+
+
+def _is_harmless(term: Term) -> bool:
+    return term.typed in _HARMLESS
+
+
+def may_move(word: str, language: str) -> bool:
+    """Whether an unknown word may say when, or how long: a number, "noon", "except", "tomorow"."""
+    words = words_of(language)
+    if any(letter.isdigit() for letter in word) or (len(word) == 1 and word.isalpha()):
+        return True
+    parts = [part for part in re.split(r"[^\w']+", word) if part]
+    return any(
+        part in words.moving or part in words.exceptions or _is_misspelt(part, language)
+        for part in parts
+    )
+
+
+def _is_misspelt(word: str, language: str) -> bool:
+    """Whether it is one letter from a word that says when; two letters may be swapped."""
+    known, shortened = _known(language)
+    if len(word) > _MAX_LETTERS:
+        return False
+    if word in known or re.sub(r"(.)\1", r"\1", word) in known:
+        return True
+    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
+    if not swapped.isdisjoint(known):
+        return True
+    if len(word) < _MIN_LETTERS:
+        return False
+    shorter = _shorter(word)
+    return (
+        word in shortened
+        or not shorter.isdisjoint(known)
+        or (len(word) >= _MIN_LETTERS_TO_REPLACE and not shorter.isdisjoint(shortened))
+    )
+
+
+@lru_cache
+def _known(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that say when, and the same without each of their letters."""
+    words = words_of(language)
+    named = {*words.months, *words.weekdays, *words.days_from_today, *words.halves}
+    named |= {*words.which_week, *words.day_units, *words.week_units, *words.moving}
+    named |= {*words.since, *words.to, *words.starting, *words.back}
+    known = frozenset(word for word in named if len(word) > 2 and word.isalpha())
+    known |= {"am", "pm"} & words.halves.keys()
+    return known, frozenset(
+        shorter for word in known if len(word) > 3 for shorter in _shorter(word)
+    )
+
+
+def _shorter(word: str) -> set[str]:
+    return {word[:at] + word[at + 1 :] for at in range(len(word))}
+
+
+def day_in(typed: str, context: ParsingContext) -> date | None:
+    """A day of that week, or of the first of a month; None if not understood.
+
+    In all languages for everyone, because nothing is requested.
+    """
+    return next(
+        (
+            day
+            for language in dict.fromkeys((context.language, *LANGUAGES))
+            if (day := _day_in(typed, replace(context, language=language)))
+        ),
+        None,
+    )
+
+
+def _day_in(typed: str, context: ParsingContext) -> date | None:
+    if match := _month(context.language).fullmatch(plain(typed)):
+        month = words_of(context.language).months[match["month"]]
+        return _of_month(month, match["year"], context.today)
+    leave = parse(typed, context)
+    if [problem.kind for problem in leave.problems] == ["which_year"]:
+        # Days of the current week that are over, as in "week 48".
+        monday = typed_dates.monday(context.today)
+        leave = parse(typed, replace(context, today=monday))
+    return None if leave.problems or leave.leave_type_id else leave.start_date
+
+
+@lru_cache
+def _month(language: str) -> re.Pattern[str]:
+    months = any_of(words_of(language).months)
+    return re.compile(rf"(?:in |im )?(?P<month>{months})\.?(?: (?P<year>\d{{4}}))?")
+
+
+def _of_month(month: int, year: str | None, today: date) -> date | None:
+    """Today in the current month, else the Monday of the week with its first weekday."""
+    if year is None and month == today.month:
+        return today
+    try:
+        first = date(int(year or today.year + (month < today.month)), month, 1)
+    except ValueError:
+        return None
+    return first + timedelta(days=2) if first.weekday() > 4 else first

@@ -7,14 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from bot.typed import typed_anchors, typed_ranges, typed_returns
-from bot.typed.date_order import in_order
-from bot.typed.problems import Problem, Unclear
-from bot.typed.typed_halves import Span, day_with_halves, range_with_halves
-from bot.typed.typed_patterns import WordKind
-from bot.typed.typed_ranges import Context
-from bot.typed.typed_terms import Day, Term, Word
-from bot.typed.words.vocabulary import WhichWeek
+from bot.parsing import typed_ranges
+from bot.parsing.typed_dates import in_order
+from bot.parsing.typed_ranges import Context, Span, day_with_halves, range_with_halves
+from bot.parsing.typed_terms import Day, Problem, Term, Unclear, Word, WordKind
+from bot.parsing.vocabulary import WhichWeek
 
 # Days that are named one by one.
 _MAX_LIST_DAYS: Final = 14
@@ -63,13 +60,13 @@ def span_of(
     ordered = [in_order(term, is_month_first) if isinstance(term, Day) else term for term in terms]
     context = Context(today=today, weekdays=weekdays, prefers_past=prefers_past)
     try:
-        dated = typed_anchors.anchored(ordered, context)
-        back = typed_returns.split(dated)
+        dated = typed_ranges.anchored(ordered, context)
+        back = typed_ranges.split(dated)
         if back is None:
             return _span_of(_GroupedTerms(terms=dated), context, is_month_first)
         leave = back.start if back.is_from_one_day else back.leave
         span = _span_of(_GroupedTerms(terms=leave), context, is_month_first)
-        return typed_returns.until(back, span, context)
+        return typed_ranges.until(back, span, context)
     except OverflowError:
         # Python's calendar has the years 1 to 9999.
         raise Unclear("impossible_day", _text_of(terms)) from None

@@ -1,7 +1,8 @@
-"""Finds the leave types that typed text names, by code, name or a prefix of either. Pure."""
+"""Leave types and people whose names are typed. Pure."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,15 +10,15 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from bot.typed.problems import Unclear
-from bot.typed.words.vocabulary import MAIN
-from storage.base.values import LeaveType
+from bot.parsing.typed_terms import Unclear
+from bot.parsing.vocabulary import MAIN
+from storage.base.values import LeaveType, User
 
 _KEYS: Final = str.maketrans("‐‑‒–—−’‘", "------''")  # what keyboards make of - and '
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mention:
+class TypeMention:
     """Words, and the leave types that they may mean."""
 
     typed: str
@@ -34,28 +35,28 @@ class TypeNames:
                 self._types.setdefault(name, {})[leave_type.id] = leave_type
         self._sorted = sorted(self._types)
 
-    def phrases_of(self, text: str) -> tuple[str, list[Mention]]:
+    def phrases_of(self, text: str) -> tuple[str, list[TypeMention]]:
         """Names and codes with spaces or hyphens, and the text without them.
 
         To be found before the dates, because they could pass for one.
         """
-        mentions: list[Mention] = []
+        mentions: list[TypeMention] = []
         phrases = [name for name in self._sorted if " " in name or "-" in name]
         for phrase in sorted(phrases, key=len, reverse=True):
             without = _without(text, phrase)
             if without != text:
                 text = without
-                mentions.append(Mention(typed=phrase, matches=[*self._types[phrase].values()]))
+                mentions.append(TypeMention(typed=phrase, matches=[*self._types[phrase].values()]))
         return text, mentions
 
     def mentions_of(
         self, words: Sequence[str], fillers: frozenset[str]
-    ) -> tuple[list[Mention], list[str]]:
+    ) -> tuple[list[TypeMention], list[str]]:
         """The leave types that consecutive words name, and the remaining words.
 
         A word in ``fillers`` is never a prefix.
         """
-        mentions: list[Mention] = []
+        mentions: list[TypeMention] = []
         remaining: list[str] = []
         at = 0
         while at < len(words):
@@ -68,7 +69,9 @@ class TypeNames:
                 at += mention.typed.count(" ") + 1
         return mentions, remaining
 
-    def _longest_at(self, words: Sequence[str], at: int, fillers: frozenset[str]) -> Mention | None:
+    def _longest_at(
+        self, words: Sequence[str], at: int, fillers: frozenset[str]
+    ) -> TypeMention | None:
         """The longest name, else the longest prefix of one."""
         name = prefix = None
         for end in range(at + 1, len(words) + 1):
@@ -81,8 +84,10 @@ class TypeNames:
             if phrase not in fillers:
                 prefix = phrase
         if name is not None:
-            return Mention(typed=name, matches=[*self._types[name].values()])
-        return None if prefix is None else Mention(typed=prefix, matches=self._beginning(prefix))
+            return TypeMention(typed=name, matches=[*self._types[name].values()])
+        return (
+            None if prefix is None else TypeMention(typed=prefix, matches=self._beginning(prefix))
+        )
 
     def _is_prefix(self, phrase: str) -> bool:
         at = bisect_left(self._sorted, phrase)
@@ -112,30 +117,30 @@ def synonyms_of(
     leave_types: Sequence[LeaveType],
     type_words: Mapping[str, str],
     main_type_id: str | None,
-) -> tuple[list[Mention], list[str]]:
+) -> tuple[list[TypeMention], list[str]]:
     """The leave types that stand for words such as "pto" and "ill", and the remaining words."""
     by_word = {leave_type.code: leave_type for leave_type in leave_types}
     by_word |= [(MAIN, each) for each in leave_types if each.id == main_type_id]
-    mentions: list[Mention] = []
+    mentions: list[TypeMention] = []
     remaining: list[str] = []
     for word in words:
         leave_type = by_word.get(type_words.get(word, ""))
         if leave_type is None:
             remaining.append(word)
         else:
-            mentions.append(Mention(typed=word, matches=[leave_type]))
+            mentions.append(TypeMention(typed=word, matches=[leave_type]))
     return mentions, remaining
 
 
 def most_specific(
-    synonyms: Sequence[Mention], named: Sequence[Mention], main_type_id: str | None
-) -> list[Mention]:
+    synonyms: Sequence[TypeMention], named: Sequence[TypeMention], main_type_id: str | None
+) -> list[TypeMention]:
     """The synonyms; "vacation" is no type of its own beside another, as in "unpaid vacation"."""
     others = [mention for mention in synonyms if mention.matches[0].id != main_type_id]
     return others if named or others else list(synonyms)
 
 
-def only_id(mentions: Sequence[Mention]) -> str | None:
+def only_id(mentions: Sequence[TypeMention]) -> str | None:
     """The id of the only leave type that is mentioned, or None. Raises Unclear."""
     for mention in mentions:
         if len(mention.matches) > 1:
@@ -153,3 +158,82 @@ def plain(typed: str) -> str:
     # Some keyboards type an umlaut as two characters.
     composed = unicodedata.normalize("NFC", typed)
     return " ".join(composed.casefold().translate(_KEYS).split())
+
+
+# Slack replaces a mention by an id if the manifest says `should_escape`:
+# docs.slack.dev, "Enabling interactivity with slash commands".
+_MENTION: Final = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^>]*)?>|(?<!\S)@(?=[^\s@])")
+_JOINTS: Final = re.compile(r"[\s._-]+")
+_MAX_NAME_WORDS: Final = 5
+_SUBJECT: Final = re.compile(
+    r"(?:(?:hi|hello|hey|hallo|moin|please|bitte)[\s,]+)?(?P<name>[^\W\d][\w-]*)(?:['’]s)?"
+    r" (?:is|has|ist|hat|sick|ill|unwell|poorly|off|out|away|ooo|absent|krank|frei|weg|abwesend)\b",
+    re.IGNORECASE,
+)
+_MAX_END: Final = 100
+_LAST_WORDS: Final = re.compile(r"[,;:(–—-] ?(?P<name>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)\W*$")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """A mention with the text around it; without an id, ``after`` begins with the typed name."""
+
+    slack_user_id: str | None
+    before: str
+    after: str
+
+    @property
+    def name(self) -> str:
+        """The first word of the typed name."""
+        return re.split(r"[\s,;]", self.after, maxsplit=1)[0]
+
+    @property
+    def rest(self) -> str:
+        """The text without a mention by id."""
+        return " ".join(f"{self.before} {self.after}".split())
+
+
+def mentions_of(typed: str) -> list[Mention]:
+    return [
+        Mention(
+            slack_user_id=match["id"], before=typed[: match.start()], after=typed[match.end() :]
+        )
+        for match in _MENTION.finditer(typed)
+    ]
+
+
+def possible_names(typed: str) -> list[str]:
+    """Words that pass for others, but may say whose leave it is; casefolded.
+
+    These are the first word if what follows says that a person is off, as in "Will is off" and "May
+    sick today", and the last one or two after a comma, which pass for a reason.
+    """
+    found = (_SUBJECT.match(typed), _LAST_WORDS.search(typed[-_MAX_END:]))
+    return [match["name"].casefold() for match in found if match]
+
+
+def named(mention: Mention, people: Sequence[User]) -> tuple[list[User], str]:
+    """The people with the typed name, and the text without it.
+
+    That is a full name, a first name or the address before its @, with as many words as match;
+    without such a match, all ``people``, whom a search found by the first word.
+    """
+    words = mention.after.split()
+    by_key: dict[str, list[User]] = {}
+    for person in people:
+        for key in _keys(person):
+            by_key.setdefault(key, []).append(person)
+    for count in range(min(len(words), _MAX_NAME_WORDS), 0, -1):
+        matches = by_key.get(_key(" ".join(words[:count]).rstrip(",;")))
+        if matches:
+            return matches, " ".join([*mention.before.split(), *words[count:]])
+    return list(people), " ".join([*mention.before.split(), *words[1:]])
+
+
+def _keys(person: User) -> set[str]:
+    local_part = person.email.partition("@")[0]
+    return {_key(person.name), _key(person.first_name), _key(local_part)}
+
+
+def _key(name: str) -> str:
+    return _JOINTS.sub("", name.casefold())

@@ -1,18 +1,175 @@
-"""Splits typed text into days, halves and joining words. Pure.
-
-The vocabulary is in words; typed_days.py turns the terms into dates.
-"""
+"""Reads the terms of typed text: days, halves, lengths and joining words. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final, Literal
 
-from bot.typed.typed_patterns import Patterns, WordKind, patterns_of
-from bot.typed.words.languages import words_of
-from bot.typed.words.vocabulary import WhichWeek, Words
-from storage.base.values import HalfDay
+from bot.parsing.english import english
+from bot.parsing.german import german
+from bot.parsing.vocabulary import WhichWeek, Words
+from storage.base.values import HalfDay, as_dict
+
+ProblemKind = Literal[
+    "unknown",
+    "which_day",
+    "which_month",
+    "which_year",
+    "which_half",
+    "which_part_of_day",
+    "half_of_which_day",
+    "impossible_day",
+    "several_days",
+    "which_first_day",
+    "which_last_day",
+    "which_length",
+    "which_type",
+    "several_types",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """A typed text that was not understood; ``choices`` are its possible meanings."""
+
+    kind: ProblemKind
+    typed: str
+    choices: tuple[str, ...] = ()
+
+
+class Unclear(Exception):
+    """The typed text has more than one meaning, or none."""
+
+    def __init__(self, kind: ProblemKind, typed: str, choices: tuple[str, ...] = ()) -> None:
+        super().__init__(kind)
+        self.problem = Problem(kind=kind, typed=typed, choices=choices)
+
+
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+def _together(words: Words, other: Words) -> Words:
+    """The words of both; ``other`` wins where they differ."""
+    values, others = as_dict(words), as_dict(other)
+    return Words(**{name: _joined(values[name], others[name]) for name in values})
+
+
+def _joined(value: Any, other: Any) -> Any:  # type: ignore[explicit-any]  # tuples, sets or dicts
+    return value + other if isinstance(value, tuple) else value | other
+
+
+def _without_umlauts(words: Words) -> Words:
+    """The words as typed on keyboards without umlauts: ``maerz``."""
+    return Words(**{name: _spelt_out(value) for name, value in as_dict(words).items()})
+
+
+def _spelt_out(words: Any) -> Any:  # type: ignore[explicit-any]  # a tuple, set or dict
+    if isinstance(words, Mapping):
+        return {name.translate(_UMLAUTS): meant for name, meant in words.items()}
+    return type(words)(name.translate(_UMLAUTS) for name in words)
+
+
+_OTHER_LANGUAGES: Final = {"de": german}
+LANGUAGES: Final = ("en", *_OTHER_LANGUAGES)
+
+
+@lru_cache
+def words_of(language: str) -> Words:
+    """The vocabulary for people with this language: English and their own."""
+    if language not in _OTHER_LANGUAGES:
+        return english()
+    other = _OTHER_LANGUAGES[language]()
+    return _together(english(), _together(_without_umlauts(other), other))
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A regular expression that matches any of the names, the longest first."""
+    return "|".join(sorted(names, key=len, reverse=True))
+
+
+Joiner = Literal["to", "since", "starting", "also", "before", "after", "back"]
+Length = Literal["days", "weeks"]
+WordKind = Literal[Joiner, Length, "half", "week", "week_of", "numbered_week"]
+
+# Characters that may follow a term: a space, a comma, the end, or a joiner of two days.
+_END: Final = r"(?=$|[\s,;]|-|\.\.)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patterns:
+    """Patterns, in the order in which they are tried."""
+
+    relative: tuple[re.Pattern[str], ...]
+    lengths: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    days: tuple[re.Pattern[str], ...]
+    words: tuple[tuple[WordKind, re.Pattern[str]], ...]
+    # A weekday and its half in one word, as in "Freitagnachmittag".
+    compound: re.Pattern[str]
+
+
+@lru_cache
+def patterns_of(language: str) -> Patterns:
+    words = words_of(language)
+    month = rf"(?P<month>{any_of(words.months)})\b\.?"
+    endings = "|".join(map(re.escape, words.ordinal_endings))
+    ordinal = rf"(?P<number>\d{{1,2}})(?P<ordinal>{endings})(?![.\d])"
+    number = rf"(?P<number>\d{{1,2}})(?!\d)(?:(?P<ordinal>{endings})(?![.\d])|\.(?![.\d]))?"
+    year = r"(?P<year>\d{4})(?!\d)"
+    weekdays = any_of(words.weekdays)
+    weekday = rf"(?P<weekday>{weekdays})\b\.?"
+    named = rf"(?:{weekday},?\ (?:(?:the|den|dem)\ )?)?"
+    count = rf"(?P<count>\d{{1,3}}|{any_of(words.numbers)})"
+    which_week = any_of(words.which_week)
+    day_units, week_units = any_of(words.day_units), any_of(words.week_units)
+    away = rf"(?P<days_away>{day_units})|(?P<weeks_away>{week_units})"
+    return Patterns(
+        relative=(
+            _compiled(rf"(?P<relative>{any_of(words.days_from_today)})"),
+            _compiled(rf"(?:{any_of(words.within)})\ {count}\ (?:{away})"),
+        ),
+        lengths=(
+            ("week_of", _compiled(rf"(?:{any_of(words.week_of)})")),
+            ("week", _compiled(rf"(?P<which_week>{which_week})\ (?:{week_units})")),
+            (
+                "numbered_week",
+                _compiled(rf"(?:{any_of(words.numbered_week)})\ ?(?P<count>\d{{1,2}})"),
+            ),
+            ("half", _compiled(rf"(?:{any_of(words.unnamed_halves)})")),
+            ("days", _compiled(rf"(?:{count}\ (?:{day_units})|{any_of(words.one_day)})")),
+            ("weeks", _compiled(rf"{count}\ (?:{week_units})")),
+        ),
+        days=tuple(
+            _compiled(pattern)
+            for pattern in (
+                rf"{named}(?P<year>\d{{4}})[-/](?P<iso_month>\d{{1,2}})[-/](?P<number>\d{{1,2}})",
+                rf"{named}(?P<first>\d{{1,2}})(?P<between>[/.])(?P<second>\d{{1,2}})"
+                r"(?:(?P=between)(?P<pair_year>\d{4}|\d{2})?)?",
+                rf"{named}{number}(?:\ of)?[ .-]?\ ?{month}(?:[ ,-]\ ?{year})?",
+                rf"{named}{month}[ -]?(?:the\ )?{number}(?:[ ,]\ ?{year})?",
+                rf"{weekday},?\ (?:(?:the|den|dem)\ )?{ordinal}",
+                rf"(?:(?P<which_week>{which_week})\ )?{weekday}",
+                rf"{number}(?:\ {year})?",
+            )
+        ),
+        words=(
+            ("half", _compiled(rf"(?P<half>{any_of(words.halves)})")),
+            ("also", _compiled(rf"(?:{any_of(words.also)})")),
+            ("before", _compiled(rf"(?:{any_of(words.before)})")),
+            ("after", _compiled(rf"(?:{any_of(words.after)})")),
+            ("back", _compiled(rf"(?:{any_of(words.back)})")),
+            ("since", _compiled(rf"(?:{any_of(words.since)})")),
+            ("starting", _compiled(rf"(?:{any_of(words.starting)})")),
+            ("to", re.compile(rf"(?:{any_of(words.to)})(?=$|\s)|\.\.+|-")),
+        ),
+        compound=re.compile(rf"(?<!\S)({weekdays})({any_of(words.halves)})(?!\w)"),
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern + _END, re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

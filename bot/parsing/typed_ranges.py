@@ -1,14 +1,15 @@
-"""Finds the first and last day that typed days and weeks mean. Pure."""
+"""Ranges of typed days: their order, halves, days beside another, and returns. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from bot.typed import typed_dates
-from bot.typed.problems import Unclear
-from bot.typed.typed_terms import Day, Word
+from bot.parsing import typed_dates
+from bot.parsing.typed_terms import Day, Problem, Term, Unclear, Word
+from storage.base.values import HalfDay
 
 # The longest leave between two days without a year; longer leave needs the year.
 _MAX_GUESS_DAYS: Final = 183
@@ -190,3 +191,169 @@ def _working_week(day: date, typed: str, context: Context) -> tuple[date, date]:
         monday + timedelta(days=min(context.weekdays)),
         monday + timedelta(days=max(context.weekdays)),
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """The resulting days and halves; all None if no day was named."""
+
+    start_date: date | None = None
+    end_date: date | None = None
+    start_half_day: HalfDay | None = None
+    end_half_day: HalfDay | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def day_with_halves(day: date, halves: Sequence[Word]) -> Span:
+    named = {word.half for word in halves if word.half is not None}
+    if halves and not named:
+        return Span(
+            start_date=day,
+            end_date=day,
+            problems=(Problem(kind="which_part_of_day", typed=halves[0].typed),),
+        )
+    if named == {"am"}:
+        return Span(start_date=day, end_date=day, start_half_day=None, end_half_day="am")
+    return Span(
+        start_date=day,
+        end_date=day,
+        start_half_day="pm" if named == {"pm"} else None,
+        end_half_day=None,
+    )
+
+
+def range_with_halves(
+    first: date, last: date, of_first: Sequence[Word] | None, of_last: Sequence[Word]
+) -> Span:
+    """``of_first`` are the halves typed before the last day; None if unknown."""
+    problems = [
+        Problem(kind="which_half", typed=half.typed) for half in [*(of_first or ()), *of_last]
+    ]
+    begins, ends = ([word.half for word in halves or ()] for halves in (of_first, of_last))
+    if len(begins) > 1 or len(ends) > 1 or None in [*begins, *ends]:
+        return Span(start_date=first, end_date=last, problems=tuple(problems[:1]))
+    if ends == ["pm"] and not begins:
+        # It would have no effect there, so something else is meant.
+        return Span(start_date=first, end_date=last, problems=tuple(problems))
+    return Span(
+        start_date=first,
+        end_date=last,
+        start_half_day="pm" if begins == ["pm"] else None,
+        end_half_day="am" if ends == ["am"] else None,
+    )
+
+
+def anchored(terms: Sequence[Term], context: Context) -> list[Term]:
+    """The terms with a date in place of each weekday before or after another day.
+
+    Raises Unclear for days before or after something else.
+    """
+    resolved: list[Term] = []
+    rest = list(terms)
+    while rest:
+        term = rest.pop(0)
+        if isinstance(term, Word) and term.kind in ("before", "after"):
+            anchor = rest.pop(0) if rest else None
+            near = resolved.pop() if resolved else None
+            if not isinstance(anchor, Day) or near is None or not _is_near(near):
+                raise Unclear("which_day", _text_of(near, term, anchor))
+            term = _dated(near, term, anchor, context)
+        resolved.append(term)
+    return resolved
+
+
+def _is_near(term: Term) -> bool:
+    """Whether it is a weekday of any week, or "the day"."""
+    if isinstance(term, Word):
+        return term.kind == "days" and not term.typed[0].isdigit() and " " not in term.typed
+    return term.weekday is not None and term.number is None and term.which_week is None
+
+
+def _dated(near: Term, side: Word, anchor: Day, context: Context) -> Day:
+    typed = _text_of(near, side, anchor)
+    if is_bare(anchor):
+        raise Unclear("which_month", anchor.typed)
+    day = typed_dates.resolved(anchor, context.today, context.today)
+    if isinstance(near, Word):
+        found = day + timedelta(days=1 if side.kind == "after" else -1)
+    elif side.kind == "before":
+        found = typed_dates.weekday_before(near, day)
+    else:
+        found = typed_dates.resolved(near, day, day + timedelta(days=1))
+    is_past = found < context.today and not context.prefers_past
+    if is_past or (isinstance(near, Day) and _is_christmas(found) and _is_christmas(day)):
+        raise Unclear("which_day", typed)
+    return Day(typed=typed, number=found.day, month=found.month, year=found.year)
+
+
+def _is_christmas(day: date) -> bool:
+    """Whether "Christmas" may mean this day, too: "the Friday after" it is then ambiguous."""
+    return day.month == 12 and 24 <= day.day <= 26
+
+
+def _text_of(*terms: Term | None) -> str:
+    return " ".join(term.typed for term in terms if term is not None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Return:
+    """The day on which the person works again, and the terms that say when they are off."""
+
+    day: Day
+    typed: str
+    leave: list[Term]
+
+    @property
+    def is_from_one_day(self) -> bool:
+        """Whether the leave is only said to begin: "off monday, back thursday"."""
+        kinds = {term.kind for term in self.leave if isinstance(term, Word)}
+        days = [term for term in self.leave if isinstance(term, Day)]
+        return len(days) == 1 and kinds <= {"starting", "since", "half"}
+
+    @property
+    def start(self) -> list[Term]:
+        """The terms of the first day alone."""
+        return [
+            term for term in self.leave if not (isinstance(term, Word) and term.kind == "starting")
+        ]
+
+
+def split(terms: Sequence[Term]) -> Return | None:
+    """The return that the terms mention, if any. Raises Unclear if its day is."""
+    backs = [at for at, term in enumerate(terms) if isinstance(term, Word) and term.kind == "back"]
+    if not backs:
+        return None
+    at = backs[0]
+    leave, after = list(terms[:at]), list(terms[at + 1 :])
+    if not after and leave and isinstance(leave[-1], Day):
+        # "…, thursday back"; in German also "ab Donnerstag wieder da".
+        after = [leave.pop()]
+        if leave and isinstance(leave[-1], Word) and leave[-1].kind == "starting":
+            leave.pop()
+    typed = terms[at].typed
+    if len(backs) > 1 or len(after) != 1 or not isinstance(after[0], Day) or is_bare(after[0]):
+        raise Unclear("which_last_day", typed)
+    return Return(day=after[0], typed=f"{typed} {after[0].typed}", leave=leave)
+
+
+def until(back: Return, span: Span, context: Context) -> Span:
+    """The span of the leave until the day before the return. Raises Unclear if they disagree."""
+    if span.start_date is None or span.end_date is None:
+        raise Unclear("which_first_day", back.typed)
+    day = typed_dates.resolved(back.day, context.today, span.end_date + timedelta(days=1))
+    if day <= span.end_date:
+        raise Unclear("which_last_day", back.typed)
+    last = _last_working_day(span.end_date, day, context)
+    if last == span.end_date:
+        return span
+    if not back.is_from_one_day or span.end_half_day is not None or span.problems:
+        raise Unclear("which_last_day", back.typed)
+    return Span(start_date=span.start_date, end_date=last, start_half_day=span.start_half_day)
+
+
+def _last_working_day(first: date, before: date, context: Context) -> date:
+    """The last working day before the return, at least ``first``."""
+    day = before - timedelta(days=1)
+    while day > first and day.weekday() not in context.weekdays:
+        day -= timedelta(days=1)
+    return day

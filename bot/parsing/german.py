@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.typed.words.vocabulary import MAIN, Words, names
+from bot.parsing.vocabulary import MAIN, Words, names
 
 
 def _forms(*stems: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from bot.typed.words.vocabulary import MAIN, Words, names
+from bot.parsing.vocabulary import MAIN, Words, names
 
 _NOON: Final = "(?:noon|midday|lunch(?:time)?)"
 _UNTIL: Final = "(?:to|until|till|through|thru|-)"

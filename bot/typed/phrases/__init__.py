@@ -1,1 +1,0 @@
-"""Whole phrases of typed text: what people ask for, politeness, and names of public holidays."""

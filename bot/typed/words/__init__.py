@@ -1,1 +1,0 @@
-"""The words that a person may type, a table for each language."""
