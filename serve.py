@@ -31,8 +31,7 @@ from bot.service import manifest
 from storage.access import stored_secrets
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
-from storage.cli import commands, console, doctor, slack_commands
-from storage.cli.backups import backup_commands
+from storage.cli import backups, commands, console, doctor, slack_commands
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, log_newer, migrate
@@ -398,7 +397,7 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     """The ``hiatus`` command with all of its commands."""
     app = commands.build_app(env, utc_now)
     app.callback = partial(warn_of_unknown_settings, env)
-    backup_commands.add_to(app, env, utc_now, VERSION)
+    backups.add_to(app, env, utc_now, VERSION)
     help_text = "Print the version and exit."
     click.version_option(VERSION, message="hiatus %(version)s", help=help_text)(app)
     manifest.add_to(slack_commands.add_to(app, env, utc_now), env)

@@ -70,7 +70,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         *("bot.service.app", "holidays.groups", "playground"),
         *("resvg_py", "slack_bolt", "slack_sdk"),
         *("api.documentation.error_codes", "api.documentation.openapi"),
-        *("storage.cli.backups.archive", "storage.cli.people_file", "storage.cli.people_import"),
+        *("storage.cli.people_file", "storage.cli.people_import"),
     ],
 )
 def test_a_server_listens_without_importing_unneeded_modules(

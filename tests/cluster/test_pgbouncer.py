@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import subprocess
 import sys
@@ -20,8 +21,8 @@ import psycopg
 import pytest
 
 from storage.base.secrets import Secrets
-from storage.cli.backups import postgresql_backup
-from storage.cli.backups.archive import BackupRefused
+from storage.cli import backup_copies
+from storage.cli.backup_copies import BackupRefused
 from storage.db.compiled import compiled
 from storage.db.database import Transaction
 from storage.db.engines import open_database
@@ -153,9 +154,9 @@ def test_backups_and_restores_are_refused_through_a_pooler(pooled: Pooled, tmp_p
     migrate(pooled.url)
 
     with pytest.raises(BackupRefused, match="leads to a connection pooler"):
-        postgresql_backup.save(pooled.url, 10, env, tmp_path / "dump")
+        backup_copies.save_postgresql(pooled.url, 10, env, tmp_path / "dump")
     with pytest.raises(BackupRefused, match="leads to a connection pooler"):
-        postgresql_backup.require_empty(pooled.url, 10, env, dumped_by=1)
+        backup_copies.restore_postgresql(pooled.url, 10, env, io.BytesIO(), lambda: None)
 
 
 @pytest.fixture
