@@ -49,7 +49,8 @@ bench: $(DEV)  ## Measure
 	$(BIN)/python -m tests.bench $(ARGS)
 
 docs: $(RUNTIME)  ## Write docs/errors.md
-	$(BIN)/python -m api.documentation.error_page > docs/errors.md
+	$(BIN)/python -c 'from api.documentation import errors_page; from api.service.app import OPERATIONS; \
+	  print(errors_page.markdown(OPERATIONS), end="")' > docs/errors.md
 
 fuzz: $(DEV)  ## Run schemathesis in full; ARGS="--engine both --examples 1000" for more
 	$(BIN)/python -m tests.fuzz $(ARGS)

@@ -14,10 +14,10 @@ from babel.messages import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from api.documentation.explained_refusals import EXPLAINED
 from bot.base import language
 from bot.interaction import domain_sentences, errors
 from storage.base.errors import SecretKeysUnusable
+from tests.raised_codes import documented_errors
 
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"
@@ -41,9 +41,9 @@ def of_errors() -> dict[str, set[str]]:
     """Messages of errors that Slack shows, in English, each with the files that contain it."""
     # Slack has another text for these.
     replaced = {
-        explained.example.detail.template
-        for explained in EXPLAINED
-        if errors.SENTENCES.get(type(explained.example)) not in _SHOWN_AS_IS
+        error.detail.template
+        for error in documented_errors()
+        if errors.SENTENCES.get(type(error)) not in _SHOWN_AS_IS
     }
     operators_only = {str(SecretKeysUnusable())}
     paths: dict[str, set[str]] = {}

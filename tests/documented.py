@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import httpx
@@ -14,6 +14,13 @@ from api.service import app
 
 # Any path may respond with these before an operation runs.
 _OF_NO_OPERATION = frozenset({"method_not_allowed"})
+# The documentation lists these once, for all bodies and queries.
+_OF_EVERY_INPUT = frozenset(
+    {
+        *("invalid_input", "repeated_field", "repeated_parameter", "unknown_field"),
+        *("unknown_parameter", "wrong_format", "wrong_type"),
+    }
+)
 
 
 def undocumented(response: httpx.Response) -> str | None:
@@ -29,10 +36,9 @@ def undocumented(response: httpx.Response) -> str | None:
     method = request.method
     for pattern, described in _operations().get(method, []):
         if pattern.fullmatch(request.url.path):
-            description = (
-                described["responses"].get(str(response.status_code), {}).get("description", "")
-            )
-            documented_codes = {*re.findall(r"`(\w+)`", description), "invalid_input"}
+            documented = described["responses"].get(str(response.status_code), {})
+            description = documented.get("description", "")
+            documented_codes = {*re.findall(r"`(\w+)`", description), *_OF_EVERY_INPUT}
             codes = {code, *(error["code"] for error in problem.get("errors", ()))}
             missing = codes - documented_codes
             return (
@@ -43,6 +49,14 @@ def undocumented(response: httpx.Response) -> str | None:
     return None
 
 
+def resolved(part: Any, document: Any) -> Any:
+    """A part of an OpenAPI document, or the component that it refers to."""
+    while "$ref" in part:
+        reference = part["$ref"].removeprefix("#/").split("/")
+        part = reduce(lambda holder, name: holder[name], reference, document)
+    return part
+
+
 @cache
 def _operations() -> dict[str, list[tuple[re.Pattern[str], Any]]]:
     document = json.loads(openapi.document(app.OPERATIONS, app.OTHER_PATHS, "https://a.test"))
@@ -51,5 +65,10 @@ def _operations() -> dict[str, list[tuple[re.Pattern[str], Any]]]:
     for path, methods in sorted(document["paths"].items(), key=lambda item: "{" in item[0]):
         pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
         for method, described in methods.items():
+            responses = {
+                status: resolved(response, document)
+                for status, response in described["responses"].items()
+            }
+            described = {**described, "responses": responses}
             operations.setdefault(method.upper(), []).append((pattern, described))
     return operations

@@ -7,10 +7,15 @@ search for the code finds its rule. Any other expression is reported.
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import storage
+from storage.base.errors import DomainError
 
 ROOT: Final = Path(__file__).parents[1]
 _PRODUCT: Final = ("api", "bot", "storage")
@@ -184,3 +189,20 @@ def _set_to(name: str, target: ast.expr, value: ast.expr) -> Iterator[ast.expr]:
 
 def _name_of(node: ast.expr) -> str:
     return ast.unparse(node.func if isinstance(node, ast.Call) else node)
+
+
+def every_refusal() -> list[type[DomainError]]:
+    """Every kind of refusal that storage knows, wherever it is defined."""
+    for module in pkgutil.walk_packages(storage.__path__, "storage."):
+        if ".migrations" not in module.name:
+            importlib.import_module(module.name)
+    return _kinds_of(DomainError)
+
+
+def _kinds_of(kind: type[DomainError]) -> list[type[DomainError]]:
+    return [found for child in kind.__subclasses__() for found in (child, *_kinds_of(child))]
+
+
+def documented_errors() -> list[DomainError]:
+    """An example of each kind that the code raises."""
+    return [kind.documented() for kind in every_refusal() if "cure" in vars(kind)]

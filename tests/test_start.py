@@ -69,7 +69,6 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     [
         *("bot.service.app", "holidays.groups", "playground"),
         *("resvg_py", "slack_bolt", "slack_sdk"),
-        *("api.documentation.error_codes", "api.documentation.openapi"),
         *("storage.cli.people_file", "storage.cli.people_import"),
     ],
 )

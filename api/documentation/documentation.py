@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from starlette.concurrency import run_in_threadpool
@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.documentation import errors_page, openapi
+from api.http.operations import Operation
 from api.website.pages import (
     FAVICON,
     ICON,
@@ -39,12 +41,20 @@ _FILES: Final = (
 _STYLED: Final = '<link rel="stylesheet" href="{documentation.css}">'
 
 
-def routes(document: Callable[[], bytes]) -> list[Route]:
-    """``document`` makes the OpenAPI document; it is called once."""
+def routes(
+    operations: Sequence[Operation], others: Mapping[str, Mapping[str, object]], base_url: str
+) -> list[Route]:
+    """``others`` are documented paths without operations. Each page is made at its first request,
+    on a thread.
+    """
 
-    @lru_cache(maxsize=1)
+    @cache
     def described() -> Asset:
-        return asset_of(document(), "application/json")
+        return asset_of(openapi.document(operations, others, base_url), "application/json")
+
+    @cache
+    def explained() -> Asset:
+        return _errors_page(operations)
 
     async def openapi_document(request: Request) -> Response:
         return asset_response(request, await run_in_threadpool(described))
@@ -53,7 +63,7 @@ def routes(document: Callable[[], bytes]) -> list[Route]:
         return asset_response(request, await run_in_threadpool(_reference))
 
     async def errors(request: Request) -> Response:
-        return asset_response(request, await run_in_threadpool(_errors))
+        return asset_response(request, await run_in_threadpool(explained))
 
     return [
         Route("/openapi.json", openapi_document),
@@ -66,7 +76,7 @@ def routes(document: Callable[[], bytes]) -> list[Route]:
     ]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _reference() -> Asset:
     return page(
         "Hiatus API",
@@ -82,16 +92,12 @@ def _reference() -> Asset:
     )
 
 
-@lru_cache(maxsize=1)
-def _errors() -> Asset:
-    # Imported here: few servers are asked for it.
-    from api.documentation import error_page
-
+def _errors_page(operations: Sequence[Operation]) -> Asset:
     back = '<p class="back"><a href="../docs">Hiatus API</a></p>'
     return page(
         "Hiatus API errors",
         address="assets",
         files=_FILES,
         head=_STYLED,
-        body=f'<main class="text">{back}\n{error_page.html()}</main>',
+        body=f'<main class="text">{back}\n{errors_page.html(operations)}</main>',
     )

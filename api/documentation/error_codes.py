@@ -1,25 +1,28 @@
-"""The meaning and cure of each `code`, for OpenAPI and the errors page.
-
-The rows are in ``explained_refusals`` and ``explained_fields``. A code without a row fails the
-tests.
-"""
+"""The codes of errors with their documentation, which stands at the errors themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from api.documentation.explained_fields import OF_FIELDS, OF_FORM
-from api.documentation.explained_refusals import EXPLAINED, Explained
 from api.http import errors as http
+from api.http import idempotency
+from api.http.errors import HttpError
+from api.http.fields import Paged
+from api.http.operations import Operation
+from storage.base import errors
 from storage.base.errors import DomainError, InvalidInput
+from storage.base.errors.field_codes import FIELD_CODES
+
+Kind = type[DomainError] | type[HttpError]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Code:
     """One code as the documentation shows it. ``detail`` and ``members`` are an example's.
 
-    A few codes are also those of a field, with status 422: see ``of_field``.
+    A few codes are also those of a field, with status 422.
     """
 
     code: str
@@ -31,86 +34,70 @@ class Code:
     members: Mapping[str, object]
 
 
-def every_code() -> list[Code]:
-    codes = [*_of_refusals(), *_of_form(), *_of_fields()]
-    return sorted(codes, key=lambda row: (row.code, row.status))
-
-
-def named(code: str) -> Code:
-    """The code's row; if a field may have it as well, that of the whole problem."""
-    return next(row for row in every_code() if row.code == code)
-
-
-def of_refusal(kind: type[DomainError]) -> Code:
-    """The code of one type of error. Raises LookupError if it has no explanation."""
-    explained = next((row for row in EXPLAINED if type(row.example) is kind), None)
-    if explained is None:
-        raise LookupError(f"{kind.__name__} needs a row in explained_refusals.EXPLAINED.")
-    return _of(explained)
-
-
-def of_form(code: str) -> Code:
-    """One of the codes that only HTTP knows. Raises LookupError."""
-    row = next((row for row in _of_form() if row.code == code), None)
-    if row is None:
-        raise LookupError(f"{code} needs a row in explained_fields.OF_FORM.")
-    return row
+def of_error(kind: Kind) -> Code:
+    """The code of one type of error."""
+    if issubclass(kind, DomainError):
+        example = kind.documented()
+        status, detail = http.status_of(kind), str(example.detail)
+        members = http.extension_members(example)
+    else:
+        status, detail, members = kind.status, kind.detail, {}
+    return Code(
+        code=kind.code,
+        status=status,
+        title=kind.title,
+        meaning=" ".join(inspect.cleandoc(kind.__doc__ or "").split()),
+        cure=kind.cure,
+        detail=detail,
+        members=members,
+    )
 
 
 def of_field(code: str) -> Code:
-    """A field's code as the whole problem's. Raises LookupError."""
-    if code not in OF_FIELDS:
-        raise LookupError(f"{code} needs a row in explained_fields.OF_FIELDS.")
-    meaning, cure = OF_FIELDS[code]
-    status = http.status_of(InvalidInput)
+    """A field's code as the whole problem's. Raises KeyError."""
+    meaning, cure = FIELD_CODES[code]
     return Code(
         code=code,
-        status=status,
+        status=http.status_of(InvalidInput),
         title=InvalidInput.title,
         meaning=meaning,
         cure=cure,
         detail=meaning,
-        members={},
+        members={"errors": [{"pointer": "/field", "code": code, "detail": meaning}]},
     )
 
 
-def _of(explained: Explained) -> Code:
-    example, kind = explained.example, type(explained.example)
-    return Code(
-        code=kind.code,
-        status=http.status_of(kind),
-        title=kind.title,
-        meaning=explained.meaning,
-        cure=explained.cure,
-        detail=example.detail,
-        members=http.extension_members(example),
-    )
+def errors_of(operation: Operation) -> Iterator[Kind]:
+    """The errors that the operation may respond with, except those of single fields."""
+    yield errors.Unauthenticated
+    yield errors.InsufficientScope
+    if operation.role is not None:
+        yield errors.InsufficientRole
+    if issubclass(operation.query, Paged):
+        yield errors.UnusableCursor
+    if "{" in operation.path:
+        yield errors.NotFound
+    yield from operation.refusals
+    if operation.method == "POST":
+        yield from idempotency.REFUSALS
+    if operation.body is not None:
+        yield from (http.UnreadableJson, http.UnsupportedMediaType)
+    if operation.method != "GET":
+        # An unexpected body is read, too.
+        yield http.BodyTooLarge
+    if operation.changes_resource:
+        yield http.PreconditionFailed
+    yield from (http.RateLimited, http.InternalError, http.Unavailable)
+    if operation.method != "GET" or operation.writes:
+        yield http.OutcomeUnknown
 
 
-def _of_refusals() -> Iterator[Code]:
-    return map(_of, EXPLAINED)
-
-
-def _of_form() -> Iterator[Code]:
-    rows = {kind.code: (kind.status, kind.title, kind.title) for kind in http.HTTP_REFUSALS}
-    rows[http.HttpRefusal.code] = (http.HttpRefusal.status, http.HttpRefusal.title, "")
-    for status, (code, title, detail) in http.HTTP_PROBLEMS.items():
-        rows[code] = (status, title, detail)
-    code, title, detail = http.OUTCOME_UNKNOWN
-    rows[code] = (503, title, detail)
-    for code, (status, title, detail) in rows.items():
-        if code in OF_FORM:
-            meaning, cure = OF_FORM[code]
-            yield Code(
-                code=code,
-                status=status,
-                title=title,
-                meaning=meaning,
-                cure=cure,
-                detail=detail or title,
-                members={},
-            )
-
-
-def _of_fields() -> Iterator[Code]:
-    return map(of_field, OF_FIELDS)
+def every_code(operations: Iterable[Operation]) -> list[Code]:
+    """All codes that the API responds with, by code and status."""
+    kinds: dict[Kind, None] = {InvalidInput: None, errors.Forbidden: None}
+    for operation in operations:
+        kinds |= dict.fromkeys(errors_of(operation))
+    kinds |= dict.fromkeys(HttpError.__subclasses__())
+    del kinds[http.PathNotFound]
+    codes = [*map(of_error, kinds), *map(of_field, FIELD_CODES)]
+    return sorted(codes, key=lambda row: (row.code, row.status))

@@ -1,42 +1,68 @@
-"""The OpenAPI 3.1 document, generated from the operations and models.
-
-Schemas come from ``openapi_schemas``, examples from ``openapi_examples``, errors from
-``openapi_refusals``, headers from ``openapi_headers``, events from ``openapi_webhooks`` and the
-text from ``openapi_guide``.
-"""
+"""The OpenAPI 3.1 document, made from the operations, their models and their errors."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, Union
+from typing import Any, Final, Union, get_type_hints
 
 import orjson
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from api.documentation import openapi_guide, openapi_headers, openapi_webhooks
-from api.documentation.openapi_examples import Examples
-from api.documentation.openapi_headers import DocumentedResponse, headers
-from api.documentation.openapi_refusals import PROBLEM, ErrorResponses
-from api.documentation.openapi_schemas import Json, Model, SchemaGenerator, SchemaKey, generate
+from api.documentation import error_codes, guide
+from api.documentation.error_codes import Code
+from api.documentation.examples import Examples
 from api.http import conditions, idempotency
 from api.http.errors import FieldErrorRecord
 from api.http.operations import Operation
 from api.schemas.effects import EffectsRecord
+from storage.base.errors import DomainError, InvalidInput
+from storage.base.event_values import EVENTS, DeliveryEvent
 from storage.base.values import ROLES, Role
+from storage.events.webhook_outbox import PING, EventBody, EventData, PingBody, PingData
 
-# The key of the dry-run response among the schemas.
-_DRY_RUN: Final = ("dry_run", "serialization")
+Json = dict[str, Any]
+# An operation id or another name, and whether the model is a request's or a response's.
+_SchemaKey = tuple[str, JsonSchemaMode]
+
+_REF: Final = "#/components/schemas/{model}"
+_GENERIC: Final = re.compile(rb"(Listing)_(\w+?)_(?=\W|$)")
 _IDS: Final = re.compile(r"\{(\w+)\}")
+_REQUEST_ID: Final = "5f0c1a7be2d94c3f8a6d0e4b9c7f2a11"
+_INVALID: Final = 422
+_OF_FORMATS: Final = {
+    "uuid": "not_a_uuid",
+    "date": "invalid_date",
+    "date-time": "invalid_date_time",
+}
+_DONE: Final = {
+    201: "Created.",
+    202: "Accepted. It is carried out shortly.",
+    204: "Done. The response has no body.",
+}
 
 
 def document(operations: Sequence[Operation], others: Mapping[str, Any], base_url: str) -> bytes:
     """The document as JSON. ``others`` are paths without operations.
 
-    Raises NoExample or LookupError for missing descriptions.
+    Raises NoExample for a field of a model that needs an example.
     """
-    return _Document(operations, base_url).as_json(others)
+    return orjson.dumps(_Document(operations, base_url).whole(others))
+
+
+class _SchemaGenerator(GenerateJsonSchema):
+    """Without titles that repeat a field's name, and without null where it only means "absent"."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def default_schema(self, schema: Any) -> Any:
+        described = super().default_schema(schema)
+        if described.get("default", 0) is None:
+            del described["default"]
+        return described
 
 
 class _Document:
@@ -45,60 +71,56 @@ class _Document:
         self._base_url = base_url
         self._schemas, self._components = _schemas(operations)
         self._examples = Examples(self._components)
-        self._errors = ErrorResponses(base_url)
+        self._shared_examples: Json = {}
 
-    def as_json(self, others: Mapping[str, Any]) -> bytes:
+    def whole(self, others: Mapping[str, Any]) -> Json:
         paths: dict[str, Json] = {}
         for operation in self._operations:
             path = paths.setdefault(f"/api/v1{operation.path}", {})
             path[operation.method.lower()] = self._operation(operation)
         for template, methods in others.items():
             paths[template] = {name: self._other(method) for name, method in methods.items()}
-        webhooks = openapi_webhooks.webhooks(self._schemas, self._examples)
-        return orjson.dumps(
-            {
-                "openapi": "3.1.0",
-                "info": _info(self._base_url),
-                "servers": [{"url": self._base_url, "description": "This service."}],
-                "tags": [
-                    {"name": name, "description": text} for name, text in openapi_guide.TAGS.items()
-                ],
-                "paths": paths,
-                "webhooks": webhooks,
-                "components": {
-                    "schemas": self._with_examples(),
-                    "examples": self._errors.examples,
-                    "headers": openapi_headers.components(),
-                    "securitySchemes": {"api_key": _SECURITY_SCHEME},
+        tags = {operation.tag.name: operation.tag.description for operation in self._operations}
+        tags |= guide.TAGS
+        webhooks = {event: self._webhook(event) for event in EVENTS}
+        described = [
+            operation
+            for methods in (*paths.values(), *webhooks.values())
+            for operation in methods.values()
+        ]
+        return {
+            "openapi": "3.1.0",
+            "info": _info(self._base_url),
+            "servers": [{"url": self._base_url, "description": "This service."}],
+            "tags": [{"name": name, "description": text} for name, text in tags.items()],
+            "security": [{"api_key": []}],
+            "paths": paths,
+            "webhooks": webhooks,
+            "components": {
+                "schemas": {
+                    **_without_examples(self._components),
+                    **self._events(),
+                    "Problem": self._problem_schema(),
+                    "ErrorCode": self._error_code(),
                 },
-            }
-        )
-
-    def _with_examples(self) -> Json:
-        """The components, with an example of each response model."""
-        described = {**self._components, "Problem": PROBLEM}
-        for name, schema in self._components.items():
-            if name.endswith(("Record", "Listing")):
-                described[name] = {**schema, "examples": [self._examples.of_model(name)]}
-        return described
+                "parameters": _share(_parameters_of(described), "parameters"),
+                "responses": _share(_responses_of(described), "responses"),
+                "examples": self._shared_examples,
+                "headers": _HEADERS,
+                "securitySchemes": {"api_key": _SECURITY_SCHEME},
+            },
+        }
 
     def _operation(self, operation: Operation) -> Json:
         schema = self._schemas.get((operation.operation_id, "validation"))
-        query = TypeAdapter(operation.query).json_schema(schema_generator=SchemaGenerator)
         described: Json = {
             "operationId": operation.operation_id,
             "summary": operation.summary,
             "description": f"{operation.description}\n\n{_needs(operation)}",
-            "tags": [operation.tag],
-            "security": [{"api_key": []}],
+            "tags": [operation.tag.name],
             "x-required-scope": operation.scope,
-            "parameters": self._parameters(operation, query),
-            "responses": {
-                **self._dry_run(operation),
-                str(operation.status): self._success(operation),
-                **self._unchanged(operation),
-                **self._errors.of_operation(operation, self._resolved(schema), query),
-            },
+            "parameters": self._parameters(operation),
+            "responses": {**self._successes(operation), **self._errors(operation)},
         }
         if operation.role is not None:
             described["x-required-role"] = operation.role
@@ -109,111 +131,255 @@ class _Document:
             }
         return described
 
-    def _resolved(self, schema: Json | None) -> Json | None:
+    def _query(self, operation: Operation) -> Json:
+        return TypeAdapter(operation.query).json_schema(schema_generator=_SchemaGenerator)
+
+    def _parameters(self, operation: Operation) -> list[Json]:
+        properties = self._query(operation).get("properties", {})
+        parameters = [
+            *(_path_parameter(operation, name) for name in _IDS.findall(operation.path)),
+            *(_query_parameter(name, dict(schema)) for name, schema in properties.items()),
+            *map(dict, operation.header_parameters),
+        ]
+        if operation.method == "POST":
+            parameters.append(idempotency.HEADER)
+        if operation.is_resource:
+            parameters.append(conditions.IF_NONE_MATCH)
+        if operation.changes_resource:
+            parameters.append(conditions.IF_MATCH)
+        for parameter in parameters:
+            if "example" not in parameter:
+                schema = parameter["schema"]
+                parameter["example"] = self._examples.of(schema, parameter["name"], "a query")
+        return parameters
+
+    def _successes(self, operation: Operation) -> Json:
+        """The responses without an error, by status."""
+        headers = _headers_of(operation, operation.status)
+        response: Json = {
+            "description": _DONE.get(operation.status, "Done."),
+            "headers": headers,
+        }
+        responses = {str(operation.status): response}
+        if operation.dry_run is not None and operation.status != 200:
+            schema = self._schemas["dry_run", "serialization"]
+            content = {"schema": schema, "examples": {"1": self._model_example(schema)}}
+            responses["200"] = {
+                "description": "The effects of the change. Nothing was changed.",
+                "headers": _headers_of(operation, 200, is_tagged=False),
+                "content": {"application/json": content},
+            }
+        if operation.is_resource:
+            responses["304"] = {
+                "description": "Not modified: your version is current.",
+                "headers": headers,
+            }
+        if operation.result is not None:
+            response["content"] = {"application/json": self._content(operation)}
+        return responses
+
+    def _content(self, operation: Operation) -> Json:
+        schema = self._schemas[operation.operation_id, "serialization"]
+        choices = schema.get("anyOf")
+        if "$ref" in schema:
+            return {"schema": schema, "examples": {"1": self._model_example(schema)}}
+        if not choices:
+            return {"schema": schema, "example": self._examples.of(schema, "", "")}
+        # Exactly one matches, because the models have different required members.
+        examples = {
+            str(number): self._model_example(choice)
+            for number, choice in enumerate(choices, start=1)
+        }
+        return {"schema": {"oneOf": choices}, "examples": examples}
+
+    def _model_example(self, schema: Json) -> Json:
+        """A reference to the example of a model, or an example of another schema."""
+        described = self._resolved(schema)
+        summary = str(described.get("description") or "A bare array.").removesuffix(".")
+        example = {"summary": summary, "value": self._examples.of(schema, "", "")}
+        if "$ref" not in schema:
+            return example
+        self._shared_examples[described["title"]] = example
+        return {"$ref": f"#/components/examples/{described['title']}"}
+
+    def _resolved(self, schema: Json | None) -> Json:
         if schema is not None and "$ref" in schema:
             component: Json = self._components[schema["$ref"].rpartition("/")[2]]
             return component
-        return schema
+        return schema or {}
 
-    def _parameters(self, operation: Operation, query: Json) -> list[Json]:
-        in_path = [_path_parameter(operation, name) for name in _IDS.findall(operation.path)]
-        in_query = [
-            _query_parameter(name, dict(schema))
-            for name, schema in query.get("properties", {}).items()
-        ]
-        parameters = [
-            *in_path,
-            *in_query,
-            *(dict(parameter) for parameter in _header_parameters(operation)),
-        ]
-        for parameter in parameters:
-            if "example" not in parameter:
-                example = self._examples.of_parameter(operation.operation_id, parameter)
-                parameter["example"] = example
-        return parameters
+    # Errors.
 
-    def _success(self, operation: Operation) -> Json:
-        response: Json = {
-            "description": _DONE.get(operation.status, "Done."),
-            "headers": headers(self._response(operation)),
+    def _errors(self, operation: Operation) -> Json:
+        """The responses with an error, by status."""
+        by_status: dict[int, list[Code]] = {_INVALID: []}
+        for kind in dict.fromkeys(error_codes.errors_of(operation)):
+            code = error_codes.of_error(kind)
+            by_status.setdefault(code.status, []).append(code)
+        rules = [*operation.rules]
+        if operation.method == "POST":
+            rules.append("invalid_idempotency_key")
+        responses = {
+            str(status): self._error(codes, _headers_of(operation, status))
+            for status, codes in sorted(by_status.items())
         }
-        if operation.status == 204:
-            return response
-        schema = self._schemas[operation.operation_id, "serialization"]
-        content: Json = {"schema": schema}
-        choices = schema.get("anyOf")
-        if choices:
-            # Exactly one matches, because the models have different required members.
-            content["schema"] = {"oneOf": choices}
-            content["examples"] = {
-                str(number): {
-                    "summary": self._summary_of(choice),
-                    "value": self._examples.of(choice, "", operation.operation_id),
+        body = self._resolved(self._schemas.get((operation.operation_id, "validation")))
+        form = {*rules, *_codes_of_body(body), *_codes_of_query(self._query(operation))}
+        if operation.method == "PATCH":
+            form.add("read_only")
+        invalid = responses[str(_INVALID)]
+        # `FieldErrorRecord` names those of every body and query.
+        fields = ", ".join(f"`{code}`" for code in sorted(form)) or "`unknown_parameter`"
+        invalid["description"] = f"{invalid['description']} Invalid fields: {fields}.".lstrip(". ")
+        examples = invalid["content"]["application/problem+json"]["examples"]
+        examples["invalid_input"] = self._example(error_codes.of_error(InvalidInput))
+        return responses
+
+    def _error(self, codes: Iterable[Code], headers: Json) -> Json:
+        described = {code.code: code for code in codes}
+        return {
+            "description": ", ".join(f"`{name}`" for name in described) + ".",
+            "headers": headers,
+            "content": {
+                "application/problem+json": {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {name: self._example(code) for name, code in described.items()},
                 }
-                for number, choice in enumerate(choices, start=1)
-            }
-        else:
-            content["example"] = self._examples.of_response(operation.operation_id, schema)
-        response["content"] = {"application/json": content}
-        return response
-
-    def _dry_run(self, operation: Operation) -> Json:
-        """The dry-run response, if its status differs from the operation's."""
-        if operation.dry_run is None or operation.status == 200:
-            return {}
-        schema = self._schemas[_DRY_RUN]
-        example = self._examples.of_model(EffectsRecord.__name__)
-        return {
-            "200": {
-                "description": "The effects of the change. Nothing was changed.",
-                "headers": headers(replace(self._response(operation), status=200, is_tagged=False)),
-                "content": {"application/json": {"schema": schema, "example": example}},
-            }
+            },
         }
 
-    def _unchanged(self, operation: Operation) -> Json:
-        if not operation.is_resource:
-            return {}
-        response = replace(self._response(operation), status=304)
-        return {
-            "304": {
-                "description": "Not modified: your version is current.",
-                "headers": headers(response),
-            }
+    def _example(self, code: Code) -> Json:
+        """A reference to the code's example."""
+        value = {
+            "type": f"{self._base_url}/docs/errors#{code.code}",
+            "title": code.title,
+            "status": code.status,
+            "detail": code.detail,
+            "code": code.code,
+            "request_id": _REQUEST_ID,
+            **code.members,
+        }
+        self._shared_examples[code.code] = {
+            "summary": code.title,
+            "description": f"{code.meaning} {code.cure}",
+            "value": value,
+        }
+        return {"$ref": f"#/components/examples/{code.code}"}
+
+    def _problem_schema(self) -> Json:
+        """The schema of errors, with the members that some of them add."""
+        members: Json = {}
+        for operation in self._operations:
+            for kind in error_codes.errors_of(operation):
+                if issubclass(kind, DomainError) and kind is not InvalidInput:
+                    hints = get_type_hints(kind)
+                    members |= {
+                        name: TypeAdapter(hints[name]).json_schema()
+                        for name in kind.members
+                        if name in hints
+                    }
+        return _PROBLEM | {
+            "properties": {
+                **_PROBLEM["properties"],
+                "code": {"$ref": "#/components/schemas/ErrorCode"},
+                **members,
+            },
+            "examples": [
+                self._shared_examples["not_found"]["value"],
+            ],
         }
 
-    def _response(self, operation: Operation) -> DocumentedResponse:
-        return DocumentedResponse(
-            status=operation.status, operation=operation, is_tagged=operation.is_tagged
-        )
+    def _error_code(self) -> Json:
+        codes = {code.code for code in error_codes.every_code(self._operations)}
+        return {
+            "type": "string",
+            "title": "ErrorCode",
+            "description": "A stable code, for programs. New ones may be added. The errors page "
+            f"({self._base_url}/docs/errors) says what each means.",
+            "enum": sorted(codes),
+        }
 
-    def _summary_of(self, choice: Json) -> str:
-        described = (self._resolved(choice) or {}).get("description")
-        return str(described or "A bare array.").removesuffix(".")
+    # Paths without operations, and webhooks.
 
     def _other(self, described: Json) -> Json:
         """A path without an operation, with its errors and headers."""
-        codes = described.get("x-codes", ())
+        every = {(code.code, code.status): code for code in error_codes.every_code(())}
+        named = {code.code: code for code in reversed(every.values())}
+        by_status: dict[int, list[Code]] = {}
+        for code in described.get("x-codes", ()):
+            by_status.setdefault(named[code].status, []).append(named[code])
         responses = {
             status: {
                 **response,
-                "headers": {
-                    **response.get("headers", {}),
-                    **headers(DocumentedResponse(status=200)),
-                },
+                "headers": {**response.get("headers", {}), **_references(["X-Request-Id"])},
             }
             for status, response in described["responses"].items()
         }
+        for status, codes in by_status.items():
+            responses[str(status)] = self._error(codes, _headers_of(None, status))
+        parameters = [*described.get("parameters", ())]
         members = {name: value for name, value in described.items() if name != "x-codes"}
-        return {**members, "responses": {**responses, **self._errors.of_codes(*codes)}}
+        return {**members, "parameters": parameters, "responses": responses}
+
+    def _events(self) -> Json:
+        """A schema for each event, told apart by its type."""
+        schemas: Json = {
+            name: {**self._components[name], "examples": [self._examples.of_model(name)]}
+            for name in (EventData.__name__, PingData.__name__)
+        }
+        for event, (_, description) in EVENTS.items():
+            body = self._components[PingBody.__name__ if event == PING else EventBody.__name__]
+            properties = {**body["properties"], "type": {"const": event}}
+            schemas[_event_name(event)] = {
+                **body,
+                "title": _event_name(event),
+                "description": description,
+                "properties": properties,
+            }
+        references = {event: _REF.format(model=_event_name(event)) for event in EVENTS}
+        schemas["WebhookEvent"] = {
+            "title": "WebhookEvent",
+            "description": "Any event.",
+            "oneOf": [{"$ref": reference} for reference in references.values()],
+            "discriminator": {"propertyName": "type", "mapping": references},
+        }
+        return schemas
+
+    def _webhook(self, event: DeliveryEvent) -> Json:
+        summary, description = EVENTS[event]
+        return {
+            "post": {
+                "operationId": f"events.{event.replace('.', '_')}",
+                "summary": summary,
+                "description": description,
+                "tags": ["Events"],
+                "security": [],
+                "parameters": [*guide.WEBHOOK_HEADERS],
+                "requestBody": {
+                    "required": True,
+                    "description": "Verify the signature over exactly these bytes.",
+                    "content": {
+                        "application/json": {
+                            "schema": {"$ref": _REF.format(model=_event_name(event))}
+                        }
+                    },
+                },
+                "responses": {**guide.WEBHOOK_RESPONSES},
+            }
+        }
 
 
-def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, Json], Json]:
+def _event_name(event: str) -> str:
+    return f"{_class_name(event)}Event"
+
+
+def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[_SchemaKey, Json], Json]:
     """The schemas by operation id and mode, and the components that they refer to."""
-    models: list[Model] = [
+    models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
         ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
-        (*_DRY_RUN, TypeAdapter(EffectsRecord)),
-        *openapi_webhooks.models(),
+        ("dry_run", "serialization", TypeAdapter(EffectsRecord)),
+        ("event", "serialization", TypeAdapter(EventBody)),
+        ("ping", "serialization", TypeAdapter(PingBody)),
     ]
     for operation in operations:
         if operation.body is not None:
@@ -223,28 +389,81 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[SchemaKey, Json],
             if operation.dry_run is not None and operation.status == 200:
                 result = Union[operation.result, EffectsRecord]  # noqa: UP007  # types made at run time
             models.append((operation.operation_id, "serialization", TypeAdapter(result)))
-    return generate(models)
-
-
-def _info(base_url: str) -> Json:
-    return {
-        "title": "Hiatus",
-        "version": "1",
-        "summary": "Leave management for organisations that live in Slack.",
-        "description": openapi_guide.description(base_url),
-        "contact": {"name": "The operator of this service", "url": f"{base_url}/docs"},
-        "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
+    schemas, definitions = TypeAdapter.json_schemas(
+        models, ref_template=_REF, schema_generator=_SchemaGenerator
+    )
+    return _renamed(dict(schemas)), {
+        name: {**schema, "title": name} for name, schema in _renamed(definitions["$defs"]).items()
     }
 
 
-def _header_parameters(operation: Operation) -> Iterator[Mapping[str, object]]:
-    yield from operation.header_parameters
-    if operation.method == "POST":
-        yield idempotency.HEADER
-    if operation.is_resource:
-        yield conditions.IF_NONE_MATCH
-    if operation.changes_resource:
-        yield conditions.IF_MATCH
+def _renamed(schemas: dict[Any, Json]) -> dict[Any, Json]:
+    """`Listing_UserRecord_` as `UserRecordListing`: generators name classes by it."""
+    renamed = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
+    names = [
+        _GENERIC.sub(rb"\2\1", name.encode()).decode() if isinstance(name, str) else name
+        for name in schemas
+    ]
+    return dict(zip(names, renamed, strict=True))
+
+
+def _without_examples(schemas: Any) -> Any:
+    """The schemas without the examples of their fields, of which those of models are made."""
+    if isinstance(schemas, list):
+        return [_without_examples(schema) for schema in schemas]
+    if not isinstance(schemas, dict):
+        return schemas
+    return {
+        name: _without_examples(schema)
+        for name, schema in schemas.items()
+        if name != "examples" or not isinstance(schema, list)
+    }
+
+
+def _share(places: Sequence[tuple[Any, Any, str]], section: str) -> Json:
+    """Replace equal parts of the document by references; the components that they refer to.
+
+    A place is a list or dict, its key and the name of the part.
+    """
+    uses = Counter(orjson.dumps(holder[key]) for holder, key, _ in places)
+    names: dict[bytes, str] = {}
+    shared: Json = {}
+    for holder, key, name in places:
+        content = orjson.dumps(holder[key])
+        if uses[content] == 1:
+            continue
+        if content not in names:
+            number = sum(other.partition("_")[0] == name for other in shared)
+            names[content] = f"{name}_{number + 1}" if number else name
+            shared[names[content]] = holder[key]
+        holder[key] = {"$ref": f"#/components/{section}/{names[content]}"}
+    return shared
+
+
+def _responses_of(described: Sequence[Json]) -> list[tuple[Any, Any, str]]:
+    """The responses without a body or with an error, which is named by its first codes."""
+    places = []
+    for responses in (operation["responses"] for operation in described):
+        for status, response in responses.items():
+            content = response.get("content", {}).get("application/problem+json", {})
+            codes = [*content.get("examples", {})][:2]
+            if codes or "content" not in response:
+                places.append(
+                    (responses, status, "Or".join(map(_class_name, codes)) or f"Status{status}")
+                )
+    return places
+
+
+def _parameters_of(described: Sequence[Json]) -> list[tuple[Any, Any, str]]:
+    return [
+        (parameters, number, parameter["name"])
+        for parameters in (operation.get("parameters", []) for operation in described)
+        for number, parameter in enumerate(parameters)
+    ]
+
+
+def _class_name(words: str) -> str:
+    return "".join(word.capitalize() for word in re.split(r"[._]", words))
 
 
 def _examples_of_body(operation: Operation) -> Json:
@@ -286,29 +505,142 @@ def _query_parameter(name: str, schema: Json) -> Json:
     choices = [choice for choice in schema.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
         schema = {**choices[0], **schema}
-    parameter: Json = {"name": name, "in": "query", "schema": schema}
-    text = schema.pop("description", None) or _PARAMETERS.get(name)
-    if text is not None:
-        parameter["description"] = text
-    return parameter
+    description = schema.pop("description", None)
+    parameter = {"name": name, "in": "query", "schema": schema}
+    return parameter | ({"description": description} if description else {})
 
 
-# Descriptions of filters with the same meaning everywhere.
-_PARAMETERS: Final = {
-    "actor_id": "Only changes made by this person.",
-    "department_id": "Only people of this department.",
-    "leave_type_id": "Only leave of this type.",
-    "role": "Only people with this role.",
-    "sort": "The sort order; a minus sorts in descending order.",
-    "status": "Only items with this status.",
-    "subject_id": "Only changes to the object with this id.",
-    "user_id": "Only items of this person.",
+def _codes_of_body(body: Json) -> Iterator[str]:
+    if not body:
+        return
+    if body.get("required"):
+        yield "required"
+    for schema in body["properties"].values():
+        yield from _codes_of_schema(schema)
+
+
+def _codes_of_query(query: Json) -> Iterator[str]:
+    for schema in query.get("properties", {}).values():
+        yield from _codes_of_schema(schema)
+        if schema.get("type") == "integer":
+            yield "not_a_number"
+
+
+def _codes_of_schema(schema: Json) -> Iterator[str]:
+    for choice in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
+        # Words with a length are checked by a rule, which has a code of its own.
+        is_open = "maxLength" in choice
+        if "enum" in choice and not is_open:
+            yield "not_one_of"
+        if "maxLength" in choice or "maxItems" in choice:
+            yield "too_long"
+        if "minLength" in choice:
+            yield "too_short"
+        if "minimum" in choice:
+            yield "out_of_range"
+        if choice.get("format") in _OF_FORMATS:
+            yield _OF_FORMATS[choice["format"]]
+        elif choice.get("type") == "string" and ("enum" not in choice or is_open):
+            yield "contains_nul"
+
+
+def _headers_of(operation: Operation | None, status: int, *, is_tagged: bool = True) -> Json:
+    """The headers of a response, as references to the components."""
+    names = ["X-Request-Id"]
+    is_post = operation is not None and operation.method == "POST"
+    if status == 201:
+        names.append("Location")
+    if status == 401:
+        names.append("WWW-Authenticate")
+    if status in (429, 503) or (status == 409 and is_post):
+        names.append("Retry-After")
+    if status < 400 and is_tagged and operation is not None and operation.is_tagged:
+        names.append("ETag")
+    if is_post and (status < 400 or status in (404, 409, 422)):
+        names.append("Idempotent-Replayed")
+    # A rate limit is checked once the key is known.
+    if operation is not None and status not in (401, 429, 500, 503):
+        names += ["RateLimit-Policy", "RateLimit"]
+    return _references(names)
+
+
+def _references(names: Iterable[str]) -> Json:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _header(description: str, schema: Json, example: object) -> Json:
+    return {"description": description, "schema": schema, "example": example}
+
+
+_HEADERS: Final[Json] = {
+    "X-Request-Id": _header(
+        "The request's id: the one that you sent in this header, or a new one. It is in the log, "
+        "the audit trail and error responses.",
+        {"type": "string", "maxLength": 128},
+        _REQUEST_ID,
+    ),
+    "Location": _header(
+        "The path of the created resource.",
+        {"type": "string", "format": "uri-reference"},
+        "/api/v1/leave-requests/0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+    ),
+    "WWW-Authenticate": _header(
+        "The authentication scheme: a bearer token.", {"type": "string"}, "Bearer"
+    ),
+    "Retry-After": _header(
+        "The number of seconds to wait before trying again.", {"type": "integer", "minimum": 1}, 2
+    ),
+    "ETag": _header(
+        "Changes with the content: send it as `If-None-Match` to avoid downloading it again, or as "
+        "`If-Match` to change only the version that you have read.",
+        {"type": "string"},
+        '"5e884898da28047151d0e56f8dc62927"',
+    ),
+    "Idempotent-Replayed": _header(
+        "`true` if this is the stored response to an earlier request with the same "
+        "`Idempotency-Key`; absent otherwise.",
+        {"type": "string", "const": "true"},
+        "true",
+    ),
+    "RateLimit-Policy": _header(
+        "The quota: the number of requests (`q`) that an API key can make in a window of `w` "
+        "seconds.",
+        {"type": "string"},
+        '"default";q=600;w=60',
+    ),
+    "RateLimit": _header(
+        "The number of requests left (`r`), and the seconds until the full quota is available "
+        "again (`t`).",
+        {"type": "string"},
+        '"default";r=599;t=60',
+    ),
 }
 
-_DONE: Final = {
-    201: "Created.",
-    202: "Accepted. It is carried out shortly.",
-    204: "Done. The response has no body.",
+_PROBLEM: Final[Json] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "An error (RFC 9457). Some codes add their own members. If one field is "
+    "invalid, `code` is that field's; if several are, it is `invalid_input`.",
+    "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+        "type": {
+            "type": "string",
+            "format": "uri",
+            "description": "A link to the explanation of the code.",
+        },
+        "title": {"type": "string", "description": "The meaning of the code, for people."},
+        "status": {"type": "integer", "description": "The HTTP status of the response."},
+        "detail": {"type": "string", "description": "What is wrong with this request, for people."},
+        "request_id": {
+            "type": ["string", "null"],
+            "description": "Include it when you ask for help.",
+        },
+        "errors": {
+            "type": "array",
+            "description": "Every invalid field, if fields are invalid.",
+            "items": {"$ref": "#/components/schemas/FieldErrorRecord"},
+        },
+    },
 }
 
 _SECURITY_SCHEME: Final = {
@@ -320,3 +652,14 @@ _SECURITY_SCHEME: Final = {
         "lists the scope that it needs."
     ),
 }
+
+
+def _info(base_url: str) -> Json:
+    return {
+        "title": "Hiatus",
+        "version": "1",
+        "summary": "Leave management for organisations that live in Slack.",
+        "description": guide.description(base_url),
+        "contact": {"name": "The operator of this service", "url": f"{base_url}/docs"},
+        "license": {"name": "MIT", "url": "https://opensource.org/license/mit"},
+    }

@@ -23,11 +23,10 @@ from api.http import idempotency
 from api.http.auth import fingerprint_of, record_use
 from api.http.conditions import AUTOMATIC, Tags, body_tag, has_automatic, tags_in, to_json
 from api.http.context import RequestContext, Result, Services
-from api.http.errors import PreconditionFailed
+from api.http.errors import PreconditionFailed, problem
 from api.http.fields import Body, DryRun
 from api.http.operations import Inputs, Operation
 from api.http.parsing import check_members, parse_body, parse_query, read_content
-from api.http.problems import refusal_problem
 from storage.access import authentication
 from storage.access import idempotency as stored_responses
 from storage.access.idempotency import Claim, StoredResponse
@@ -82,7 +81,7 @@ class _Path:
 
 
 async def respond(operation: Operation, request: Request, services: Services) -> Response:
-    """Carry out one request. Raises DomainError, HttpRefusal or DatabaseUnavailable."""
+    """Carry out one request. Raises DomainError, HttpError or DatabaseUnavailable."""
     context = await _authenticate(operation, request, services)
     query_string = request.scope["query_string"]
     if operation.method == "GET":
@@ -200,9 +199,9 @@ async def _store_refusal(
     context: RequestContext,
     claim: Claim,
 ) -> StoredResponse:
-    problem = refusal_problem(request, services.base_url, refusal)
+    refused = problem(request, services.base_url, refusal)
     response = StoredResponse(
-        status=problem.status_code, headers=problem.raw_headers, content=bytes(problem.body)
+        status=refused.status_code, headers=refused.raw_headers, content=bytes(refused.body)
     )
     stored = await services.database.write(
         stored_responses.store_error, claim, response, now=context.now

@@ -173,7 +173,10 @@ class Paged(Query):
     ] = DEFAULT_PAGE
     cursor: Annotated[
         Cursor | None,
-        Field(description="The `next_cursor` of the previous page, with the same filters."),
+        Field(
+            description="The `next_cursor` of the previous page, with the same filters.",
+            examples=["eyJrIjpbIjIwMjYtMDgtMDMiXX0.5uQ0cZ2r"],
+        ),
     ] = None
 
     @property

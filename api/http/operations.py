@@ -48,6 +48,14 @@ def lock_organisation(tx: Transaction, context: RequestContext) -> None:
     locks.organisation(tx, context.caller.organisation_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A group of operations in the documentation."""
+
+    name: str
+    description: str
+
+
 @dataclass(frozen=True)
 class Facts:
     """All that is served and documented of an operation, besides its handler.
@@ -61,7 +69,7 @@ class Facts:
     method: Method
     path: str
     _: KW_ONLY
-    tag: str
+    tag: Tag
     scope: str
     role: Role | None = None
     kind: str = "object"

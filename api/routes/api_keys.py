@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas.api_key_records import ApiKeyWithSecretRecord
 from api.schemas.bodies import NewApiKey
 from api.schemas.lists import Listing, listing
@@ -13,11 +13,13 @@ from storage.base import errors, records
 from storage.base.records import ApiKeyRecord
 from storage.db.database import Transaction
 
+API_KEYS = Tag("API keys", "Keys for this API, with scopes and an optional expiry.")
+
 
 @operation(
     "GET",
     "/api-keys",
-    tag="API keys",
+    tag=API_KEYS,
     scope="keys:read",
     refusals=(errors.InsufficientRole, errors.NotFound),
 )
@@ -35,7 +37,7 @@ def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> List
 
 
 @operation(
-    "GET", "/api-keys/{id}", tag="API keys", scope="keys:read", kind="API key", is_resource=True
+    "GET", "/api-keys/{id}", tag=API_KEYS, scope="keys:read", kind="API key", is_resource=True
 )
 def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
     """Read an API key.
@@ -49,7 +51,7 @@ def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
 @operation(
     "POST",
     "/api-keys",
-    tag="API keys",
+    tag=API_KEYS,
     scope="keys:write",
     status=201,
     resource=get,
@@ -89,7 +91,7 @@ def create(
     return created(f"/api/v1/api-keys/{key.id}", {**records.api_key(key), "api_key": secret})
 
 
-@operation("DELETE", "/api-keys/{id}", tag="API keys", scope="keys:write", status=204, resource=get)
+@operation("DELETE", "/api-keys/{id}", tag=API_KEYS, scope="keys:write", status=204, resource=get)
 def revoke(tx: Transaction, context: RequestContext) -> None:
     """Revoke an API key.
 

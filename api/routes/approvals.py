@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.http.context import RequestContext
 from api.http.fields import Paged
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.routes import leave_requests
 from api.schemas.leave_bodies import Approve, Decline
 from api.schemas.leave_records import PendingApprovalRecord
@@ -16,11 +16,18 @@ from storage.db.database import Transaction
 from storage.leave import decisions, leave_amendments
 from storage.leave.lists import caller_leave
 
+APPROVALS = Tag(
+    "Approvals",
+    "Requests that the caller may decide. The person's manager decides, else the department's "
+    "manager, else the department's approvers, else admins and owners; if everyone on one level is "
+    "away, the next level is asked too.",
+)
+
 
 @operation(
     "GET",
     "/approvals/pending",
-    tag="Approvals",
+    tag=APPROVALS,
     scope="approvals:read",
     # Of admins: every pending request may be assigned to them.
 )
@@ -47,7 +54,7 @@ def pending(
 @operation(
     "POST",
     "/approvals/{id}/approve",
-    tag="Approvals",
+    tag=APPROVALS,
     scope="approvals:write",
     resource=leave_requests.get,
     is_body_optional=True,
@@ -91,7 +98,7 @@ def approve(tx: Transaction, context: RequestContext, body: Approve) -> LeaveReq
 @operation(
     "POST",
     "/approvals/{id}/decline",
-    tag="Approvals",
+    tag=APPROVALS,
     scope="approvals:write",
     resource=leave_requests.get,
     is_body_optional=True,

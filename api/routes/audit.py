@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http.context import RequestContext
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import audit_records
 from api.schemas.audit_records import AuditRecord
 from api.schemas.lists import Listing, listing
@@ -11,10 +11,10 @@ from api.schemas.queries import ListOfAuditEntries
 from storage.db.database import Transaction
 from storage.events import audit
 
+AUDIT = Tag("Audit", "Every change: what, when, by whom and from where.")
 
-@operation(
-    "GET", "/audit", tag="Audit", scope="audit:read", role="admin", rules=("to_before_from",)
-)
+
+@operation("GET", "/audit", tag=AUDIT, scope="audit:read", role="admin", rules=("to_before_from",))
 def page(
     tx: Transaction, context: RequestContext, query: ListOfAuditEntries
 ) -> Listing[AuditRecord]:

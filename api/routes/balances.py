@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import balance_records
 from api.schemas.balance_records import AdjustmentRecord, BalanceRecord
 from api.schemas.leave_bodies import NewAdjustment
@@ -15,13 +15,19 @@ from storage.base.amounts import adjustment_half_days_of
 from storage.db.database import Transaction
 from storage.leave import adjustments, ledgers
 
+BALANCES = Tag(
+    "Balances",
+    "What is left of a person's leave year, as a ledger whose lines add up: allowance, carry-over, "
+    "adjustments, and pending or approved leave.",
+)
+
 _VISIBILITY = "For the person, their approvers, admins and owners."
 
 
 @operation(
     "GET",
     "/users/{id}/balance",
-    tag="Balances",
+    tag=BALANCES,
     scope="leave:read",
     kind="user",
     refusals=(errors.InsufficientRole,),
@@ -45,7 +51,7 @@ def get(tx: Transaction, context: RequestContext, query: OfOneDay) -> BalanceRec
 @operation(
     "GET",
     "/users/{id}/adjustments",
-    tag="Balances",
+    tag=BALANCES,
     scope="leave:read",
     kind="user",
     refusals=(errors.InsufficientRole,),
@@ -64,7 +70,7 @@ def page_of_adjustments(
 @operation(
     "GET",
     "/users/{id}/adjustments/{adjustment_id}",
-    tag="Balances",
+    tag=BALANCES,
     scope="leave:read",
     kind="user",
     is_resource=True,
@@ -85,7 +91,7 @@ def get_adjustment(tx: Transaction, context: RequestContext) -> AdjustmentRecord
 @operation(
     "POST",
     "/users/{id}/adjustments",
-    tag="Balances",
+    tag=BALANCES,
     scope="users:write",
     role="admin",
     status=201,

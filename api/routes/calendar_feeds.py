@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas.bodies import NewCalendarFeed
 from api.schemas.feed_records import CalendarFeedRecord, FeedTokenRecord
 from api.schemas.lists import Listing, listing
@@ -12,8 +12,13 @@ from storage.access import feeds
 from storage.base.calendar_values import CalendarFeed
 from storage.db.database import Transaction
 
+CALENDAR_FEEDS = Tag(
+    "Calendar feeds",
+    "iCalendar subscriptions. Anyone with a feed's URL can read it, so treat it as a secret.",
+)
 
-@operation("GET", "/calendar-feeds", tag="Calendar feeds", scope="calendar:read", shows_secret=True)
+
+@operation("GET", "/calendar-feeds", tag=CALENDAR_FEEDS, scope="calendar:read", shows_secret=True)
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[CalendarFeedRecord]:
     """List the caller's calendar feeds.
 
@@ -26,7 +31,7 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Cale
 @operation(
     "GET",
     "/calendar-feeds/{id}",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:read",
     kind="calendar feed",
     is_resource=True,
@@ -43,7 +48,7 @@ def get(tx: Transaction, context: RequestContext) -> CalendarFeedRecord:
 @operation(
     "POST",
     "/calendar-feeds",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:write",
     status=201,
     resource=get,
@@ -68,7 +73,7 @@ def create(
 @operation(
     "DELETE",
     "/calendar-feeds/{id}",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:write",
     status=204,
     resource=get,
@@ -84,7 +89,7 @@ def revoke(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "GET",
     "/calendar-feeds/token",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:read",
     may_write=True,
     shows_secret=True,
@@ -102,7 +107,7 @@ def token(tx: Transaction, context: RequestContext) -> FeedTokenRecord:
 @operation(
     "POST",
     "/calendar-feeds/regenerate",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:write",
     shows_secret=True,
 )

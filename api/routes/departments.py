@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import effects, user_records
 from api.schemas.bodies import DepartmentChanges, NewDepartment
 from api.schemas.lists import Listing, listing
@@ -13,6 +13,12 @@ from storage.admin import departments
 from storage.base import errors
 from storage.db.database import Transaction
 from storage.directory import department_rows, people_changes
+
+DEPARTMENTS = Tag(
+    "Departments",
+    "Groups of people. A department's manager approves for it, and it may have an allowance of its "
+    "own.",
+)
 
 _RULES = (
     "control_character",
@@ -25,7 +31,7 @@ _RULES = (
 
 
 @operation(
-    "GET", "/departments", tag="Departments", scope="departments:read", refusals=(errors.NotFound,)
+    "GET", "/departments", tag=DEPARTMENTS, scope="departments:read", refusals=(errors.NotFound,)
 )
 def page(
     tx: Transaction, context: RequestContext, query: ListOfDepartments
@@ -41,7 +47,7 @@ def page(
 @operation(
     "GET",
     "/departments/{id}",
-    tag="Departments",
+    tag=DEPARTMENTS,
     scope="departments:read",
     kind="department",
     is_resource=True,
@@ -57,7 +63,7 @@ def get(tx: Transaction, context: RequestContext) -> DepartmentRecord:
 @operation(
     "POST",
     "/departments",
-    tag="Departments",
+    tag=DEPARTMENTS,
     scope="departments:write",
     role="admin",
     status=201,
@@ -81,7 +87,7 @@ def create(
 @operation(
     "PATCH",
     "/departments/{id}",
-    tag="Departments",
+    tag=DEPARTMENTS,
     scope="departments:write",
     role="admin",
     resource=get,
@@ -106,7 +112,7 @@ def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) ->
 @operation(
     "DELETE",
     "/departments/{id}",
-    tag="Departments",
+    tag=DEPARTMENTS,
     scope="departments:write",
     role="admin",
     status=204,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
 from api.http.operations import operation
+from api.routes.organisation import ORGANISATION
 from api.schemas import organisation_records
 from api.schemas.bodies import DigestChanges, NewDigest
 from api.schemas.lists import Listing, listing
@@ -17,7 +18,7 @@ from storage.directory import people_changes
 _RULES = ("invalid_channel", "not_found")
 
 
-@operation("GET", "/digests", tag="Organisation", scope="organisation:read", role="admin")
+@operation("GET", "/digests", tag=ORGANISATION, scope="organisation:read", role="admin")
 def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[DigestRecord]:
     """List digests.
 
@@ -31,7 +32,7 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Dige
 @operation(
     "GET",
     "/digests/{id}",
-    tag="Organisation",
+    tag=ORGANISATION,
     scope="organisation:read",
     role="admin",
     kind="digest",
@@ -48,7 +49,7 @@ def get(tx: Transaction, context: RequestContext) -> DigestRecord:
 @operation(
     "POST",
     "/digests",
-    tag="Organisation",
+    tag=ORGANISATION,
     scope="organisation:write",
     role="admin",
     status=201,
@@ -72,7 +73,7 @@ def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[
 @operation(
     "PATCH",
     "/digests/{id}",
-    tag="Organisation",
+    tag=ORGANISATION,
     scope="organisation:write",
     role="admin",
     resource=get,
@@ -93,7 +94,7 @@ def update(tx: Transaction, context: RequestContext, body: DigestChanges) -> Dig
 @operation(
     "DELETE",
     "/digests/{id}",
-    tag="Organisation",
+    tag=ORGANISATION,
     scope="organisation:write",
     role="admin",
     status=204,

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
 from api.http.operations import operation
+from api.routes.calendar_feeds import CALENDAR_FEEDS
 from api.schemas.bodies import DisplayLinkChanges, NewDisplayLink
 from api.schemas.feed_records import Url
 from api.schemas.lists import Listing, listing
@@ -28,7 +29,12 @@ class DisplayLinkRecord(TypedDict):
     """A wallchart for a screen or a wiki."""
 
     id: Id
-    name: Annotated[str, Field(description="Where the link is used; the page does not show it.")]
+    name: Annotated[
+        str,
+        Field(
+            description="Where the link is used; the page does not show it.", examples=["Kitchen"]
+        ),
+    ]
     department_id: Annotated[
         Id | None, Field(description="Only people of this department; null for everyone.")
     ]
@@ -49,7 +55,7 @@ _RULES = ("control_character", "invalid_length", "no_visible_letter", "not_found
 @operation(
     "GET",
     "/display-links",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:read",
     role="admin",
     shows_secret=True,
@@ -66,7 +72,7 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Disp
 @operation(
     "GET",
     "/display-links/{id}",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:read",
     role="admin",
     kind="display link",
@@ -84,7 +90,7 @@ def get(tx: Transaction, context: RequestContext) -> DisplayLinkRecord:
 @operation(
     "POST",
     "/display-links",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:write",
     role="admin",
     status=201,
@@ -111,7 +117,7 @@ def create(
 @operation(
     "PATCH",
     "/display-links/{id}",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:write",
     role="admin",
     resource=get,
@@ -132,7 +138,7 @@ def update(tx: Transaction, context: RequestContext, body: DisplayLinkChanges) -
 @operation(
     "DELETE",
     "/display-links/{id}",
-    tag="Calendar feeds",
+    tag=CALENDAR_FEEDS,
     scope="calendar:write",
     role="admin",
     status=204,

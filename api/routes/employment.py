@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
 from api.http.operations import lock_organisation, operation
+from api.routes.users import USERS
 from api.schemas import effects, user_records
 from api.schemas.bodies import EmploymentRecordChanges, NewEmploymentRecord
 from api.schemas.lists import Listing, whole
@@ -17,7 +18,6 @@ from storage.events import organisation_config
 
 _PATH = "/users/{id}/employment"
 
-_TAG = "Users"
 
 _FIELD_RULES = (
     "after_end_date",
@@ -50,7 +50,7 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 
 
 @operation(
-    "GET", _PATH, tag=_TAG, scope="users:read", kind="user", refusals=(errors.InsufficientRole,)
+    "GET", _PATH, tag=USERS, scope="users:read", kind="user", refusals=(errors.InsufficientRole,)
 )
 def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     """List employment records.
@@ -67,7 +67,7 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
 @operation(
     "POST",
     _PATH,
-    tag=_TAG,
+    tag=USERS,
     scope="users:write",
     role="admin",
     kind="user",
@@ -108,7 +108,7 @@ def create(
 @operation(
     "GET",
     _PATH + "/{record_id}",
-    tag=_TAG,
+    tag=USERS,
     scope="users:read",
     kind="employment record",
     is_resource=True,
@@ -128,7 +128,7 @@ def get(tx: Transaction, context: RequestContext) -> DatedRecord:
 @operation(
     "PATCH",
     _PATH + "/{record_id}",
-    tag=_TAG,
+    tag=USERS,
     scope="users:write",
     role="admin",
     resource=get,
@@ -161,7 +161,7 @@ def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChang
 @operation(
     "DELETE",
     _PATH + "/{record_id}",
-    tag=_TAG,
+    tag=USERS,
     scope="users:write",
     role="admin",
     status=204,

@@ -12,8 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.http.context import Services
-from api.http.errors import HTTP_PROBLEMS
-from api.http.problems import RETRY_AFTER_SECONDS, problem
+from api.http.errors import Unavailable, problem
 from storage.base.errors import DatabaseUnavailable, SchemaOutOfDate, SchemaTooNew
 from storage.db import schema
 from storage.db.database import Transaction
@@ -123,13 +122,7 @@ def _not_ready(request: Request, base_url: str, error: Exception) -> Response:
             error=str(error),
             kind=getattr(error, "kind", None),
         )
-    code, title, detail = HTTP_PROBLEMS[503]
-    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-    return problem(
-        *(request, base_url, 503, code, title, detail),
-        headers=headers,
-        reason=reason or _CHECK_FAILED,
-    )
+    return problem(request, base_url, Unavailable, reason=reason or _CHECK_FAILED)
 
 
 def _oldest_due_at(tx: Transaction) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
 from api.http.operations import operation
+from api.routes.leave_requests import LEAVE_REQUESTS
 from api.schemas.leave_bodies import NewInterruption
 from api.schemas.leave_records import InterruptedRecord
 from storage.base import errors, records
@@ -15,7 +16,7 @@ from storage.leave.drafts import Draft
 @operation(
     "POST",
     "/leave-requests/{id}/interruptions",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:write",
     kind="leave request",
     status=201,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from api.http.context import RequestContext, Result, created
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.routes.leave_requests import DRAFT_RULES
 from api.schemas import leave_records
 from api.schemas.leave_bodies import NewLeave
@@ -22,6 +22,12 @@ from storage.leave import leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from storage.leave.lists import visible_leave
 
+LEAVE = Tag(
+    "Leave (second variant)",
+    "The same leave in a simpler shape: leave types by code, whole days, an object with "
+    "`requests`.",
+)
+
 # The maximum length of an unpaged list.
 MAX_LIST: Final = 10_000
 
@@ -33,7 +39,7 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "GET",
     "/leave",
-    tag="Leave (second variant)",
+    tag=LEAVE,
     scope="leave:read",
     refusals=(errors.NotFound,),
 )
@@ -66,7 +72,7 @@ def list_visible(
 @operation(
     "GET",
     "/leave/{id}",
-    tag="Leave (second variant)",
+    tag=LEAVE,
     scope="leave:read",
     kind="leave request",
     is_resource=True,
@@ -84,7 +90,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRecord:
 @operation(
     "POST",
     "/leave",
-    tag="Leave (second variant)",
+    tag=LEAVE,
     scope="leave:write",
     status=201,
     resource=get,
@@ -114,7 +120,7 @@ def create(tx: Transaction, context: RequestContext, body: NewLeave) -> Result[L
 @operation(
     "DELETE",
     "/leave/{id}",
-    tag="Leave (second variant)",
+    tag=LEAVE,
     scope="leave:write",
     resource=get,
     lock=lock,

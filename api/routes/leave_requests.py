@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from api.http.context import RequestContext, Result, created
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import preview_records
 from api.schemas.leave_bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
 from api.schemas.lists import Listing, pagination
@@ -17,6 +17,13 @@ from storage.db.database import Transaction
 from storage.leave import leave_amendments, leave_changes, leave_reading, leave_requests, previews
 from storage.leave.drafts import Draft
 from storage.leave.lists import filtered_leave
+
+LEAVE_REQUESTS = Tag(
+    "Leave requests",
+    "Leave requests and their status: pending, approved, declined or cancelled. Every request is "
+    "counted over the person's working days and public holidays, and checked for overlap, "
+    "allowance and the rules of its leave type.",
+)
 
 # Field codes of the rules for every draft.
 DRAFT_RULES: Final = (
@@ -54,7 +61,7 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "GET",
     "/leave-requests",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:read",
     refusals=(errors.InsufficientRole, errors.NotFound),
     rules=("to_before_from",),
@@ -84,7 +91,7 @@ def page(
 @operation(
     "GET",
     "/leave-requests/{id}",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:read",
     kind="leave request",
     is_resource=True,
@@ -101,7 +108,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveRequestRecord:
 @operation(
     "POST",
     "/leave-requests",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:write",
     status=201,
     resource=get,
@@ -160,7 +167,7 @@ def create(
 @operation(
     "POST",
     "/leave-requests/preview",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:read",
     kind="leave request",
     only_reads=True,
@@ -226,7 +233,7 @@ def _draft(body: NewLeaveRequest) -> Draft:
 @operation(
     "GET",
     "/leave-requests/{id}/days",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:read",
     kind="leave request",
     # Loading a country's holidays takes some 300 ms, once per process.
@@ -245,7 +252,7 @@ def explain(tx: Transaction, context: RequestContext) -> DaysRecord:
 @operation(
     "PATCH",
     "/leave-requests/{id}",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:write",
     resource=get,
     lock=lock,
@@ -294,7 +301,7 @@ def edit(tx: Transaction, context: RequestContext, body: LeaveRequestChanges) ->
 @operation(
     "DELETE",
     "/leave-requests/{id}/amendment",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:write",
     kind="leave request",
     status=204,
@@ -312,7 +319,7 @@ def withdraw_amendment(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "POST",
     "/leave-requests/{id}/cancel",
-    tag="Leave requests",
+    tag=LEAVE_REQUESTS,
     scope="leave:write",
     resource=get,
     refusals=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http.context import RequestContext, Result, created
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import effects
 from api.schemas.leave_bodies import LeaveTypeChanges, NewLeaveType
 from api.schemas.lists import Listing, listing
@@ -14,6 +14,10 @@ from storage.base.records import LeaveTypeRecord
 from storage.db.database import Transaction
 from storage.directory import people_changes
 from storage.leave import leave_types
+
+LEAVE_TYPES = Tag(
+    "Leave types", "Types of leave, such as annual or sick leave, and the rules of each."
+)
 
 _RULES = (
     "control_character",
@@ -27,7 +31,7 @@ _RULES = (
 )
 
 
-@operation("GET", "/leave-types", tag="Leave types", scope="organisation:read")
+@operation("GET", "/leave-types", tag=LEAVE_TYPES, scope="organisation:read")
 def page(
     tx: Transaction, context: RequestContext, query: ListOfLeaveTypes
 ) -> Listing[LeaveTypeRecord]:
@@ -43,7 +47,7 @@ def page(
 @operation(
     "GET",
     "/leave-types/{id}",
-    tag="Leave types",
+    tag=LEAVE_TYPES,
     scope="organisation:read",
     kind="leave type",
     is_resource=True,
@@ -59,7 +63,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveTypeRecord:
 @operation(
     "POST",
     "/leave-types",
-    tag="Leave types",
+    tag=LEAVE_TYPES,
     scope="organisation:write",
     role="admin",
     status=201,
@@ -82,7 +86,7 @@ def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Resu
 @operation(
     "PATCH",
     "/leave-types/{id}",
-    tag="Leave types",
+    tag=LEAVE_TYPES,
     scope="organisation:write",
     role="admin",
     resource=get,
@@ -112,7 +116,7 @@ def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> 
 @operation(
     "DELETE",
     "/leave-types/{id}",
-    tag="Leave types",
+    tag=LEAVE_TYPES,
     scope="organisation:write",
     role="admin",
     status=204,

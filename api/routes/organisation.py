@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import effects, organisation_records
 from api.schemas.bodies import HolidaySetChanges, NewHolidaySet, OrganisationChanges
 from api.schemas.holiday_records import HolidaySetRecord
@@ -20,8 +20,17 @@ from storage.directory import holiday_sets, people_changes, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
+ORGANISATION = Tag(
+    "Organisation", "The organisation that the API key belongs to, and its settings."
+)
+HOLIDAY_SETS = Tag(
+    "Public holiday sets",
+    "Public holidays of countries and regions. A person has those of their own country code, or "
+    "else the organisation's.",
+)
 
-@operation("GET", "/organisation", tag="Organisation", scope="organisation:read", is_resource=True)
+
+@operation("GET", "/organisation", tag=ORGANISATION, scope="organisation:read", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
     """Read the organisation.
 
@@ -33,7 +42,7 @@ def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
 @operation(
     "GET",
     "/organisation/public-holiday-sets/{id}",
-    tag="Public holiday sets",
+    tag=HOLIDAY_SETS,
     scope="organisation:read",
     kind="public holiday set",
     is_resource=True,
@@ -49,7 +58,7 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
 @operation(
     "PATCH",
     "/organisation",
-    tag="Organisation",
+    tag=ORGANISATION,
     scope="organisation:write",
     role="admin",
     resource=get,
@@ -92,7 +101,7 @@ def update(
 @operation(
     "GET",
     "/organisation/public-holiday-sets",
-    tag="Public holiday sets",
+    tag=HOLIDAY_SETS,
     scope="organisation:read",
     # Loading a country's holidays takes some 300 ms, once per process.
 )
@@ -110,7 +119,7 @@ def page_of_sets(
 @operation(
     "POST",
     "/organisation/public-holiday-sets",
-    tag="Public holiday sets",
+    tag=HOLIDAY_SETS,
     scope="organisation:write",
     role="admin",
     status=201,
@@ -144,7 +153,7 @@ def add_set(
 @operation(
     "PATCH",
     "/organisation/public-holiday-sets/{id}",
-    tag="Public holiday sets",
+    tag=HOLIDAY_SETS,
     scope="organisation:write",
     role="admin",
     resource=get_set,

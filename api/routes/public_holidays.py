@@ -6,6 +6,7 @@ from api.http.context import RequestContext, Result, created
 from api.http.fields import Paged
 from api.http.operations import operation
 from api.routes import organisation
+from api.routes.organisation import HOLIDAY_SETS
 from api.schemas import effects, holiday_records
 from api.schemas.bodies import NewHolidayOverride
 from api.schemas.holiday_records import CountryRecord, HolidayOverrideRecord, HolidayRecord
@@ -22,13 +23,11 @@ from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"
 
-_TAG = "Public holiday sets"
-
 
 @operation(
     "GET",
     f"{_SET}/holidays",
-    tag=_TAG,
+    tag=HOLIDAY_SETS,
     scope="organisation:read",
     kind="public holiday set",
     # Loading a country's holidays takes some 300 ms, once per process.
@@ -52,7 +51,11 @@ def holidays(
 
 
 @operation(
-    "GET", f"{_SET}/overrides", tag=_TAG, scope="organisation:read", kind="public holiday set"
+    "GET",
+    f"{_SET}/overrides",
+    tag=HOLIDAY_SETS,
+    scope="organisation:read",
+    kind="public holiday set",
 )
 def page_of_overrides(
     tx: Transaction, context: RequestContext, query: Paged
@@ -68,7 +71,7 @@ def page_of_overrides(
 @operation(
     "POST",
     f"{_SET}/overrides",
-    tag=_TAG,
+    tag=HOLIDAY_SETS,
     scope="organisation:write",
     role="admin",
     kind="public holiday set",
@@ -107,7 +110,7 @@ def add_override(
 @operation(
     "DELETE",
     _SET + "/overrides/{override_id}",
-    tag=_TAG,
+    tag=HOLIDAY_SETS,
     scope="organisation:write",
     role="admin",
     kind="public holiday set",
@@ -130,7 +133,7 @@ def remove_override(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "DELETE",
     _SET,
-    tag=_TAG,
+    tag=HOLIDAY_SETS,
     scope="organisation:write",
     role="admin",
     status=204,
@@ -151,7 +154,7 @@ def remove_set(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "GET",
     "/countries",
-    tag=_TAG,
+    tag=HOLIDAY_SETS,
     scope="organisation:read",
     # Loading all countries takes a second, once per process.
 )

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from api.http.context import RequestContext, Result, created
 from api.http.fields import MAX_PAGE
-from api.http.operations import lock_organisation, operation
+from api.http.operations import Tag, lock_organisation, operation
 from api.schemas import effects, user_records
 from api.schemas.bodies import NewUser, RestoredUser, UserChanges
 from api.schemas.lists import pagination
@@ -24,6 +24,12 @@ from storage.db.pages import PageOf
 from storage.directory import approvers, people_changes, people_lists, people_rows
 from storage.events import organisation_config
 from storage.slack import slack_profiles
+
+USERS = Tag(
+    "Users",
+    "The people of the organisation: roles, managers, working days, holidays. Archived people stay "
+    "on record.",
+)
 
 VARIANT_HEADER = {
     "name": "API-Variant",
@@ -57,7 +63,7 @@ def lock(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "GET",
     "/users",
-    tag="Users",
+    tag=USERS,
     scope="users:read",
     refusals=(errors.NotFound,),
     rules=("unknown_variant",),
@@ -98,7 +104,7 @@ def list_all(
     return Result(body=users, headers=headers)
 
 
-@operation("GET", "/users/{id}", tag="Users", scope="users:read", kind="user", is_resource=True)
+@operation("GET", "/users/{id}", tag=USERS, scope="users:read", kind="user", is_resource=True)
 def get(tx: Transaction, context: RequestContext) -> UserRecord:
     """Read a user.
 
@@ -111,7 +117,7 @@ def get(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     role="admin",
     status=201,
@@ -134,7 +140,7 @@ def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[Us
 @operation(
     "PATCH",
     "/users/{id}",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     resource=get,
     # May recalculate thousands of requests.
@@ -186,7 +192,7 @@ def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserR
 @operation(
     "DELETE",
     "/users/{id}",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     role="admin",
     resource=get,
@@ -212,7 +218,7 @@ def archive(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users/{id}/deactivate",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     role="admin",
     resource=get,
@@ -240,7 +246,7 @@ def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users/{id}/reactivate",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     role="admin",
     resource=get,
@@ -264,7 +270,7 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
 @operation(
     "POST",
     "/users/{id}/restore",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     role="admin",
     resource=get,
@@ -301,7 +307,7 @@ def restore(tx: Transaction, context: RequestContext, body: RestoredUser) -> Use
 @operation(
     "POST",
     "/users/{id}/unlink-slack",
-    tag="Users",
+    tag=USERS,
     scope="users:write",
     role="admin",
     resource=get,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.http.context import RequestContext, Result, Services, created
 from api.http.fields import Body
-from api.http.operations import operation
+from api.http.operations import Tag, operation
 from api.schemas import webhook_records
 from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
 from api.schemas.lists import Listing, listing
@@ -21,6 +21,11 @@ from api.webhooks import webhook_urls
 from storage.base.event_values import Webhook
 from storage.db.database import Transaction
 from storage.webhooks import delivery_log, endpoint_health, webhooks
+
+WEBHOOKS = Tag(
+    "Webhooks",
+    "Endpoints that receive events, for admins and owners. *Events* describes what is sent.",
+)
 
 _RULES = (
     "no_events",
@@ -39,7 +44,7 @@ async def check_url(body: Body, services: Services) -> None:
         await webhook_urls.resolve_and_check(url, allow_private=services.allow_private_webhooks)
 
 
-@operation("GET", "/webhooks", tag="Webhooks", scope="webhooks:read", role="admin")
+@operation("GET", "/webhooks", tag=WEBHOOKS, scope="webhooks:read", role="admin")
 def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Listing[WebhookRecord]:
     """List webhooks.
 
@@ -62,7 +67,7 @@ def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> Webho
 @operation(
     "GET",
     "/webhooks/{id}",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:read",
     role="admin",
     kind="webhook",
@@ -80,7 +85,7 @@ def get(tx: Transaction, context: RequestContext) -> WebhookRecord:
 @operation(
     "POST",
     "/webhooks",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     status=201,
@@ -107,7 +112,7 @@ def create(
 @operation(
     "PATCH",
     "/webhooks/{id}",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     resource=get,
@@ -129,7 +134,7 @@ def update(tx: Transaction, context: RequestContext, body: WebhookChanges) -> We
 @operation(
     "DELETE",
     "/webhooks/{id}",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     status=204,
@@ -146,7 +151,7 @@ def delete(tx: Transaction, context: RequestContext) -> None:
 @operation(
     "POST",
     "/webhooks/{id}/rotate-secret",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     kind="webhook",
@@ -164,7 +169,7 @@ def rotate_secret(tx: Transaction, context: RequestContext) -> WebhookWithSecret
 @operation(
     "POST",
     "/webhooks/{id}/test",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     kind="webhook",
@@ -183,7 +188,7 @@ def test(tx: Transaction, context: RequestContext) -> PingRecord:
 @operation(
     "GET",
     "/webhooks/{id}/deliveries",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:read",
     role="admin",
     kind="webhook",
@@ -204,7 +209,7 @@ def deliveries_page(
 @operation(
     "GET",
     "/webhooks/{id}/deliveries/{delivery_id}",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:read",
     role="admin",
     kind="delivery",
@@ -222,7 +227,7 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
 @operation(
     "POST",
     "/webhooks/{id}/deliveries/{delivery_id}/redeliver",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     kind="delivery",
@@ -245,7 +250,7 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
 @operation(
     "POST",
     "/webhooks/{id}/redeliver-failed",
-    tag="Webhooks",
+    tag=WEBHOOKS,
     scope="webhooks:write",
     role="admin",
     kind="webhook",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated, get_args
 
 from typing_extensions import TypedDict
 
-from storage.base.event_values import AuditEntry
-from storage.base.records import Id
+from storage.base.event_values import AuditAction, AuditEntry
+from storage.base.records import About, Id
 from storage.base.values import (
     Source,
 )
@@ -23,14 +24,14 @@ class ChangeRecord(TypedDict):
 class ActorRecord(TypedDict):
     """Who made the change; `id` is null for the system itself."""
 
-    type: str
+    type: Annotated[str, About(enum=("user", "system"))]
     id: Id | None
 
 
 class SubjectRecord(TypedDict):
     """The object that was changed."""
 
-    type: str
+    type: Annotated[str, About(example="leave_request")]
     id: Id
 
 
@@ -38,12 +39,15 @@ class AuditRecord(TypedDict):
     """One audited change."""
 
     id: Id
-    action: str
+    action: Annotated[str, About(enum=get_args(AuditAction))]
     timestamp: datetime
     actor: ActorRecord
     source: Source
     subject: SubjectRecord
-    changes: dict[str, ChangeRecord]
+    changes: Annotated[
+        dict[str, ChangeRecord],
+        About(example={"status": {"before": "pending", "after": "approved"}}),
+    ]
     request_id: str | None
 
 

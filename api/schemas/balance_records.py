@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from storage.base.amounts import days_of
-from storage.base.records import Days, Id
-from storage.base.values import Adjustment
+from storage.base.records import About, Days, Id
+from storage.base.values import Adjustment, days_of
 from storage.directory.employment.by_date import AllowanceSource
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance, Line
@@ -23,10 +22,14 @@ class LeaveYearRecord(TypedDict):
     """A leave year, with its first and last day inclusive."""
 
     name: Annotated[
-        str, Field(description="`2026`, or `2026/27` if it does not start on 1 January.")
+        str,
+        Field(
+            description="`2026`, or `2026/27` if it does not start on 1 January.",
+            examples=["2026/27"],
+        ),
     ]
-    first_day: date
-    last_day: date
+    first_day: Annotated[date, About(example="2026-04-01")]
+    last_day: Annotated[date, About(example="2027-03-31")]
 
 
 class AllowanceLine(TypedDict):
@@ -85,7 +88,7 @@ class CarryOverLine(TypedDict):
 
     type: Literal["carry_over"]
     days: SignedDays
-    from_leave_year: str
+    from_leave_year: Annotated[str, About(example="2025/26")]
 
 
 class AdjustmentLine(TypedDict):
@@ -94,7 +97,7 @@ class AdjustmentLine(TypedDict):
     type: Literal["adjustment"]
     days: SignedDays
     adjustment_id: Id
-    reason: str
+    reason: Annotated[str, About(example="Worked on Saturday 6 June.")]
     created_by: Id | None
     created_at: datetime
 
@@ -147,14 +150,22 @@ class BalanceRecord(TypedDict):
     user_id: Id
     on: date
     working_days: Annotated[
-        list[str], Field(description="The person's own working days, or else the organisation's.")
+        list[str],
+        Field(
+            description="The person's own working days, or else the organisation's.",
+            examples=[["monday", "tuesday", "wednesday", "thursday", "friday"]],
+        ),
     ]
     leave_year: LeaveYearRecord
     ledger: Annotated[list[LedgerLine], Field(description="Adds up to `remaining`.")]
-    entitled: Annotated[float, Field(description="The sum of every line except leave, in days.")]
+    entitled: Annotated[
+        float, Field(description="The sum of every line except leave, in days.", examples=[27])
+    ]
     taken: Annotated[Days, Field(description="Approved leave, past or future, in days.")]
     pending: Annotated[Days, Field(description="Leave awaiting a decision, in days.")]
-    remaining: Annotated[float, Field(description="In days; negative if overdrawn.")]
+    remaining: Annotated[
+        float, Field(description="In days; negative if overdrawn.", examples=[22.5])
+    ]
     lapsing: Annotated[
         LapsingRecord | None,
         Field(description="The part of `remaining` that expires within this leave year."),
@@ -170,7 +181,7 @@ class AdjustmentRecord(TypedDict):
         int, Field(description="The calendar year in which the leave year begins.")
     ]
     days: Annotated[float, Field(description="In half-day steps; negative if deducted.")]
-    reason: str
+    reason: Annotated[str, About(example="Worked on Saturday 6 June.")]
     created_by: Id | None
     created_at: datetime
 

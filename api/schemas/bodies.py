@@ -8,7 +8,10 @@ from pydantic import Field
 
 from api.http.fields import ABSENT, NO_NUL, Body, Day, Days, Instant, Name, Uuid, Word
 from storage.base.amounts import half_days_of
+from storage.base.event_values import EVENT_TYPES
+from storage.base.records import About
 from storage.base.values import (
+    SCOPES,
     ChannelLocale,
     DigestFrequency,
     HalfDay,
@@ -36,7 +39,9 @@ ClockTime = Annotated[
 ]
 KeyName = Annotated[str, Field(max_length=100), NO_NUL]
 Events = Annotated[
-    list[Word], Field(max_length=20, description="Event types, or `*` for all of them.")
+    list[Word],
+    Field(max_length=20, description="Event types, or `*` for all of them."),
+    About(enum=("*", *EVENT_TYPES)),
 ]
 
 
@@ -279,7 +284,9 @@ class NewWebhook(Body):
 class NewApiKey(Body):
     name: KeyName
     scopes: Annotated[
-        list[Word], Field(max_length=40, description="Only scopes that the key in use has.")
+        list[Word],
+        Field(max_length=40, description="Only scopes that the key in use has."),
+        About(enum=SCOPES),
     ]
     variant: Annotated[
         int, Field(description="The shape of the response of `GET /users`: 1 or 2.")

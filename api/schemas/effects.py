@@ -12,9 +12,8 @@ from api.schemas.balance_records import LeaveYearRecord, leave_year
 from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
-from storage.base.amounts import days_of
-from storage.base.records import Days, Id, UserSummaryRecord
-from storage.base.values import LeaveEffect, LeaveStatus, Reassignment
+from storage.base.records import About, Days, Id, UserSummaryRecord
+from storage.base.values import LeaveEffect, LeaveStatus, Reassignment, days_of
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 
@@ -35,7 +34,7 @@ Warning = Literal[
 class BalanceChangeRecord(TypedDict):
     """The days returned to a leave year; negative if deducted."""
 
-    leave_year: str
+    leave_year: Annotated[str, About(example="2026/27")]
     days: float
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from storage.base.records import Id
+from storage.base.records import About, Id
 
 Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 
@@ -25,7 +25,7 @@ class CalendarFeedRecord(TypedDict):
     """A calendar subscription."""
 
     id: Id
-    name: Annotated[str, Field(description="By default, the owner's name.")]
+    name: Annotated[str, Field(description="By default, the owner's name.", examples=["Phone"])]
     url: Annotated[
         Url | None,
         Field(
@@ -43,15 +43,15 @@ class CalendarFeedRecord(TypedDict):
 class FeedPathsRecord(TypedDict):
     """Paths relative to the service's base URL."""
 
-    personal: str
-    team: str
-    organisation: str
+    personal: Annotated[str, About(example="/cal/wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p")]
+    team: Annotated[str, About(example="/cal/wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p?scope=team")]
+    organisation: Annotated[str, About(example="/cal/wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p?scope=org")]
 
 
 class FeedTokenRecord(TypedDict):
     """The caller's own feed token and its feeds."""
 
-    token: str
+    token: Annotated[str, About(example="wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p")]
     feeds: FeedPathsRecord
     last_fetched_at: LastFetchedAt
     last_fetched_by: LastFetchedBy

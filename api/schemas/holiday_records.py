@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from storage.base.calendar_values import Country, HolidayOnDate, HolidayOverride
-from storage.base.records import Id
+from storage.base.records import About, Id
 from storage.base.values import (
     HalfDay,
 )
@@ -19,8 +19,8 @@ class HolidaySetRecord(TypedDict):
     """The public holidays of one country or region."""
 
     id: Id
-    country_code: str
-    country_name: str
+    country_code: Annotated[str, About(example="GB-SCT")]
+    country_name: Annotated[str, About(example="United Kingdom (Scotland)")]
     has_regions: Annotated[
         bool,
         Field(
@@ -34,13 +34,17 @@ class HolidaySetRecord(TypedDict):
         Field(
             description="The categories of the country's calendar that are days off, such as "
             "`public` and `de_facto`. Days of `half_day`, and others that begin in the afternoon, "
-            "are afternoons off."
+            "are afternoons off.",
+            examples=[["public"]],
         ),
     ]
     available_categories: Annotated[
-        list[str], Field(description="All categories that this country or region has.")
+        list[str],
+        Field(description="All categories that this country or region has.", examples=[["public"]]),
     ]
-    holiday_count: Annotated[int, Field(description="In this calendar year, including overrides.")]
+    holiday_count: Annotated[
+        int, Field(description="In this calendar year, including overrides.", examples=[9])
+    ]
     created_at: datetime
 
 
@@ -48,7 +52,7 @@ class HolidayRecord(TypedDict):
     """One date in a public holiday set."""
 
     date: date
-    name: str
+    name: Annotated[str, About(example="Saint Andrew's Day")]
     source: Annotated[
         Literal["country", "override"],
         Field(description="The country's own calendar, or an override of this set."),
@@ -70,7 +74,7 @@ class HolidayOverrideRecord(TypedDict):
 
     id: Id
     date: date
-    name: str
+    name: Annotated[str, About(example="Christmas Eve")]
     is_holiday: Annotated[
         bool, Field(description="False turns a public holiday into an ordinary day.")
     ]
@@ -88,15 +92,15 @@ class HolidayOverrideRecord(TypedDict):
 class RegionRecord(TypedDict):
     """A region with its own public holidays."""
 
-    code: str
-    name: str
+    code: Annotated[str, About(example="GB-SCT")]
+    name: Annotated[str, About(example="Scotland")]
 
 
 class CountryRecord(TypedDict):
     """A country whose public holidays are known."""
 
-    code: Annotated[str, Field(description="ISO 3166-1 alpha-2.")]
-    name: str
+    code: Annotated[str, Field(description="ISO 3166-1 alpha-2.", examples=["GB"])]
+    name: Annotated[str, About(example="United Kingdom")]
     has_regions: Annotated[bool, Field(description="Whether `regions` has more specific choices.")]
     regions: list[RegionRecord]
 

@@ -9,9 +9,8 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from api.schemas.lists import PaginationRecord
-from storage.base.amounts import days_of
 from storage.base.records import Days, Id, LeaveRequestRecord
-from storage.base.values import LeaveRequest, LeaveStatus
+from storage.base.values import LeaveRequest, LeaveStatus, days_of
 from storage.rules import counted_days
 
 
@@ -29,7 +28,7 @@ class LeaveRecord(TypedDict):
 
     id: Id
     user_id: Id
-    leave_type: Annotated[str, Field(description="The leave type's code.")]
+    leave_type: Annotated[str, Field(description="The leave type's code.", examples=["annual"])]
     start_date: date
     end_date: date
     half_day_start: Annotated[
@@ -40,7 +39,9 @@ class LeaveRecord(TypedDict):
     ]
     days: Days
     status: LeaveStatus
-    note: Annotated[str, Field(description="Empty if there is none.")]
+    note: Annotated[
+        str, Field(description="Empty if there is none.", examples=["Hiking in the Cairngorms"])
+    ]
     created_at: datetime
 
 

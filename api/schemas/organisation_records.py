@@ -8,14 +8,14 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from storage.base.amounts import days_of
-from storage.base.records import Days, Id
+from storage.base.records import About, Days, Id
 from storage.base.values import (
     ChannelDigest,
     ChannelLocale,
     DigestFrequency,
     LeaveYearType,
     Organisation,
+    days_of,
 )
 
 
@@ -23,20 +23,25 @@ class OrganisationRecord(TypedDict):
     """The organisation that owns the API key."""
 
     id: Id
-    name: str
-    slug: str
+    name: Annotated[str, About(example="Acme")]
+    slug: Annotated[str, About(example="acme")]
     domain: str | None
     logo_url: str | None
-    country_code: str
-    timezone: str
-    working_days: list[str]
+    country_code: Annotated[str, About(example="GB")]
+    timezone: Annotated[str, About(example="Europe/London")]
+    working_days: Annotated[
+        list[str], About(example=["monday", "tuesday", "wednesday", "thursday", "friday"])
+    ]
     leave_year_type: LeaveYearType
     leave_year_start_month: int
     leave_year_start_day: int
-    default_leave_allowance: Days
+    default_leave_allowance: Annotated[Days, About(example=25)]
     carry_over: Annotated[
         float,
-        Field(description="The most days carried over into the next leave year; 0 for none."),
+        Field(
+            description="The most days carried over into the next leave year; 0 for none.",
+            examples=[5],
+        ),
     ]
     carry_over_expiry_month: Annotated[
         int | None,
@@ -47,9 +52,9 @@ class OrganisationRecord(TypedDict):
             )
         ),
     ]
-    day_starts_at: str
-    midday_at: str
-    day_ends_at: str
+    day_starts_at: Annotated[str, About(example="09:00")]
+    midday_at: Annotated[str, About(example="13:00")]
+    day_ends_at: Annotated[str, About(example="17:00")]
     slack_members_join: Annotated[
         bool,
         Field(
@@ -69,7 +74,7 @@ class DigestRecord(TypedDict):
     """A who's-out message of a Slack channel."""
 
     id: Id
-    channel: str
+    channel: Annotated[str, About(example="C024BE91L")]
     department_id: Annotated[
         Id | None, Field(description="Only people of this department; null for everyone.")
     ]

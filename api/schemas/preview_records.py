@@ -13,10 +13,9 @@ from api.http import errors
 from api.http.errors import FieldErrorRecord
 from api.schemas.balance_records import LeaveYearRecord, leave_year
 from storage.base import records
-from storage.base.amounts import days_of
 from storage.base.errors import DomainError, FieldError
-from storage.base.records import Days, Id, UserSummaryRecord
-from storage.base.values import HalfDay, LeaveStatus, User
+from storage.base.records import About, Days, Id, UserSummaryRecord
+from storage.base.values import HalfDay, LeaveStatus, User, days_of
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
@@ -69,21 +68,24 @@ class YearChangeRecord(TypedDict):
 class ColleagueOffRecord(TypedDict):
     """A colleague's approved leave in the same half-days."""
 
-    name: str
+    name: Annotated[str, About(example="Alan Turing")]
     start_date: date
     end_date: date
     start_half_day: HalfDay | None
     end_half_day: HalfDay | None
-    leave_type: Annotated[str, Field(description='The type\'s name; "Away" if it is private.')]
+    leave_type: Annotated[
+        str,
+        Field(description='The type\'s name; "Away" if it is private.', examples=["Annual leave"]),
+    ]
 
 
 class RefusalRecord(TypedDict):
     """A reason for which the request would be refused."""
 
     status: int
-    code: str
-    title: str
-    detail: str
+    code: Annotated[str, About(example="overlapping_leave")]
+    title: Annotated[str, About(example="This overlaps with other leave.")]
+    detail: Annotated[str, About(example="This overlaps with other leave.")]
     errors: NotRequired[list[FieldErrorRecord]]
     remaining_days: NotRequired[float]
     needed_days: NotRequired[float]
@@ -108,8 +110,11 @@ class WarningRecord(TypedDict):
             )
         ),
     ]
-    pointer: Annotated[str, Field(description="A JSON pointer to the field of the body.")]
-    detail: str
+    pointer: Annotated[
+        str,
+        Field(description="A JSON pointer to the field of the body.", examples=["/cover_user_id"]),
+    ]
+    detail: Annotated[str, About(example="Grace Hopper is off on 2026-08-04.")]
 
 
 class BridgeDayRecord(TypedDict):
@@ -180,7 +185,8 @@ class PreviewRecord(TypedDict):
         Field(
             description="Empty if it could be requested. The request itself would be "
             "refused with the first "
-            "one."
+            "one.",
+            examples=[[]],
         ),
     ]
     warnings: Annotated[

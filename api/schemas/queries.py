@@ -21,19 +21,27 @@ def is_true(flag: Flag | None) -> bool | None:
 
 class ListOfUsers(PagedOnRequest):
     status: Annotated[UserStatus | None, Field(description="Only users with this status.")] = None
-    department_id: Uuid | None = None
-    role: Role | None = None
+    department_id: Annotated[Uuid | None, Field(description="Only people of this department.")] = (
+        None
+    )
+    role: Annotated[Role | None, Field(description="Only people with this role.")] = None
     manager_id: Annotated[Uuid | None, Field(description="The manager they report to.")] = None
-    email: Annotated[Word | None, Field(description="The full address, ignoring case.")] = None
-    sort: Literal["created_at", "-created_at"] = "created_at"
+    email: Annotated[
+        Word | None,
+        Field(description="The full address, ignoring case.", examples=["ada@example.com"]),
+    ] = None
+    sort: Annotated[
+        Literal["created_at", "-created_at"],
+        Field(description="The sort order; a minus sorts in descending order."),
+    ] = "created_at"
 
 
 class ListOfLeaveRequests(Paged):
-    status: LeaveStatus | None = None
+    status: Annotated[LeaveStatus | None, Field(description="Only items with this status.")] = None
     user_id: Annotated[
         Uuid | None, Field(description="Another person's id only for admins and owners.")
     ] = None
-    leave_type_id: Uuid | None = None
+    leave_type_id: Annotated[Uuid | None, Field(description="Only leave of this type.")] = None
     department_id: Annotated[Uuid | None, Field(description="The requester's department.")] = None
     first_day: Annotated[
         Day | None, Field(alias="from", description="Leave that ends on this day or later.")
@@ -41,12 +49,15 @@ class ListOfLeaveRequests(Paged):
     last_day: Annotated[
         LastDay, Field(alias="to", description="Leave that starts on this day or earlier.")
     ] = None
-    sort: Literal["start_date", "-start_date", "created_at", "-created_at"] = "-created_at"
+    sort: Annotated[
+        Literal["start_date", "-start_date", "created_at", "-created_at"],
+        Field(description="The sort order; a minus sorts in descending order."),
+    ] = "-created_at"
 
 
 class ListOfLeave(PagedOnRequest):
-    user_id: Uuid | None = None
-    status: LeaveStatus | None = None
+    user_id: Annotated[Uuid | None, Field(description="Only items of this person.")] = None
+    status: Annotated[LeaveStatus | None, Field(description="Only items with this status.")] = None
     start_date: Annotated[Day | None, Field(description="Leave that starts after this day.")] = None
     end_date: Annotated[Day | None, Field(description="Leave that starts before this day.")] = None
 
@@ -69,7 +80,9 @@ class OfOneDay(Query):
 
 
 class ListOfDeliveries(Paged):
-    status: DeliveryStatus | None = None
+    status: Annotated[DeliveryStatus | None, Field(description="Only items with this status.")] = (
+        None
+    )
     event: Annotated[DeliveryEvent | None, Field(description="Only this event type.")] = None
 
 
@@ -100,8 +113,10 @@ class ListOfApiKeys(Paged):
 
 class ListOfAuditEntries(Paged):
     action: Annotated[AuditAction | None, Field(description="Only changes of this kind.")] = None
-    actor_id: Uuid | None = None
-    subject_id: Uuid | None = None
+    actor_id: Annotated[Uuid | None, Field(description="Only changes made by this person.")] = None
+    subject_id: Annotated[
+        Uuid | None, Field(description="Only changes to the object with this id.")
+    ] = None
     first_day: Annotated[
         Day | None, Field(alias="from", description="From this day on, in UTC.")
     ] = None

@@ -9,14 +9,14 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.schemas.lists import PaginationRecord
-from storage.base.amounts import days_or_none
-from storage.base.records import Id, UserSummaryRecord
+from storage.base.records import About, Id, UserSummaryRecord
 from storage.base.values import (
     Department,
     EmploymentRecord,
     Role,
     User,
     UserStatus,
+    days_or_none,
 )
 
 
@@ -32,8 +32,8 @@ class UserRecord(TypedDict):
 
     id: Id
     email: Annotated[str, Field(json_schema_extra={"format": "email"})]
-    first_name: str
-    last_name: str
+    first_name: Annotated[str, About(example="Ada")]
+    last_name: Annotated[str, About(example="Lovelace")]
     role: Role
     status: UserStatus
     department_id: Id | None
@@ -56,7 +56,10 @@ class UserRecord(TypedDict):
     ]
     working_days: Annotated[
         list[str],
-        Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
+        Field(
+            description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
+            examples=[["monday", "tuesday", "wednesday", "thursday", "friday"]],
+        ),
     ]
     public_holiday_country_code: str | None
     leave_allowance: Annotated[
@@ -96,7 +99,10 @@ class DatedRecord(TypedDict):
     ]
     working_days: Annotated[
         list[str],
-        Field(description="`monday` to `sunday`, or `friday:am` if only that half is worked."),
+        Field(
+            description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
+            examples=[["monday", "tuesday", "wednesday"]],
+        ),
     ]
     leave_allowance: Annotated[
         float | None,
@@ -113,7 +119,7 @@ class DepartmentRecord(TypedDict):
     """A department."""
 
     id: Id
-    name: str
+    name: Annotated[str, About(example="Research")]
     manager_id: Id | None
     default_leave_allowance: Annotated[
         float | None,

@@ -9,13 +9,14 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from storage.base.event_values import (
+    EVENT_TYPES,
     DeliveryEvent,
     DeliveryStatus,
     LoggedDelivery,
     Webhook,
     WebhookHealth,
 )
-from storage.base.records import Id
+from storage.base.records import About, Id
 
 
 class WebhookRecord(TypedDict):
@@ -23,7 +24,7 @@ class WebhookRecord(TypedDict):
 
     id: Id
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
-    events: list[str]
+    events: Annotated[list[str], About(enum=("*", *EVENT_TYPES))]
     is_active: bool
     disabled_reason: str | None
     failing_since: Annotated[
@@ -54,7 +55,7 @@ class DeliveryAttemptRecord(TypedDict):
         ),
     ]
     duration_milliseconds: int
-    answer: Annotated[str, Field(description="The first 4 KiB of the response.")]
+    answer: Annotated[str, Field(description="The first 4 KiB of the response.", examples=[""])]
 
 
 class DeliveryRecord(TypedDict):
@@ -82,20 +83,25 @@ class DeliveryRecord(TypedDict):
 class DeliveryWithBodyRecord(DeliveryRecord):
     """A delivery with the body that every attempt sends."""
 
-    body: str
+    body: Annotated[
+        str,
+        About(
+            example='{"type":"leave_request.approved","timestamp":"2026-06-16T13:05:00.078000Z","data":{}}'
+        ),
+    ]
 
 
 class WebhookWithSecretRecord(WebhookRecord):
     """A webhook with the secret that signs its deliveries, shown only once."""
 
-    secret: str
+    secret: Annotated[str, About(example="whsec_c2VjcmV0LWV4YW1wbGUtb2YtYS13ZWJob29rLTAxIQ==")]
 
 
 class PingRecord(TypedDict):
     """A queued ping; `id` is its `webhook-id`."""
 
     id: Id
-    type: str
+    type: Annotated[str, About(enum=("ping",))]
 
 
 class RedeliveredRecord(TypedDict):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from typing import Final
 
 from starlette.applications import Starlette
@@ -17,8 +16,8 @@ from api.documentation import documentation
 from api.feeds import feed_endpoint
 from api.http import endpoints
 from api.http.context import Clock, Services
+from api.http.errors import exception_handlers
 from api.http.operations import Operation
-from api.http.problems import exception_handlers
 from api.http.rate_limits import RateLimits
 from api.routes import (
     api_keys,
@@ -112,15 +111,8 @@ def routes(
         *metrics_route.routes(services, metrics or Metrics()),
         *wallchart_endpoint.routes(services),
         *welcome.routes(site or Website(), settings.base_url),
-        *documentation.routes(partial(openapi_document, settings.base_url)),
+        *documentation.routes(OPERATIONS, OTHER_PATHS, settings.base_url),
     ]
-
-
-def openapi_document(base_url: str) -> bytes:
-    """The OpenAPI document. What describes it is imported with its first request, on a thread."""
-    from api.documentation import openapi
-
-    return openapi.document(OPERATIONS, OTHER_PATHS, base_url)
 
 
 def application(

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.base.client_address import client_address
 from api.base.logs import begin_request, log_failure, log_request
 from api.http.auth import header
-from api.http.problems import http_problem
+from api.http.errors import InternalError, problem
 from storage.base.ids import random_bytes
 
 _VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
@@ -84,7 +84,7 @@ class RequestMiddleware:
                     reason=type(error).__name__,
                     exc_info=error,
                 )
-                response = http_problem(Request(scope), self._base_url, 500)
+                response = problem(Request(scope), self._base_url, InternalError)
                 await response(scope, receive_body, send_with_id)
                 scope["is_error_reported"] = True
             raise

@@ -68,7 +68,7 @@ def details(refusal: InvalidInput) -> str:
 def _role(refusal: errors.InsufficientRole) -> str:
     return gettext(
         "You need the role {role} or higher to do this.",
-        role=words.role(refusal.needed),
+        role=words.role(refusal.needed_role),
     )
 
 
@@ -79,10 +79,10 @@ def _not_found(refusal: errors.NotFound) -> str:
 
 
 def _invalid_transition(refusal: errors.InvalidTransition) -> str:
-    if refusal.status == "pending":
+    if refusal.leave_status == "pending":
         return gettext("This request has just changed. Please check it and try again.")
     by = refusal.decided_by_name
-    match refusal.status:
+    match refusal.leave_status:
         case "cancelled":
             return (
                 gettext("Already cancelled by {name}.", name=by)

@@ -65,10 +65,11 @@ class Display:
 
 
 class TooManyDisplayLinks(Conflict):
-    """The organisation has ``MAX_LINKS`` display links."""
+    """The organisation has reached the limit for display links."""
 
     code = "too_many_display_links"
     title = "There are too many display links."
+    cure = "Remove one that no screen shows."
 
     def __init__(self) -> None:
         super().__init__(

@@ -33,10 +33,11 @@ MAX_FEEDS: Final = 50
 
 
 class TooManyFeeds(Conflict):
-    """The person has reached the limit of calendar feeds."""
+    """The person has reached the limit for calendar feeds."""
 
     code = "too_many_feeds"
     title = "There are too many calendar feeds."
+    cure = "Delete one that is no longer used."
 
     def __init__(self) -> None:
         super().__init__(
@@ -45,10 +46,13 @@ class TooManyFeeds(Conflict):
 
 
 class FeedTokenUnreadable(Conflict):
-    """No key of this deployment decrypts the token; calendars that know it go on working."""
+    """The server lost the secret key that the token was encrypted with, and the operator accepted
+    the loss. Calendars that have the token still work.
+    """
 
     code = "feed_token_unreadable"
     title = "The feed token cannot be shown any more."
+    cure = "Create a new token with `POST /calendar-feeds/regenerate`, which revokes the old one."
 
     def __init__(self) -> None:
         super().__init__(

@@ -26,10 +26,13 @@ STORED_FOR: Final = timedelta(hours=24)
 
 
 class IdempotencyKeyReused(DomainError):
-    """The key was used before with another request."""
+    """The `Idempotency-Key` was used in the last 24 hours for a request with another path, query or
+    body.
+    """
 
     code = "idempotency_key_reused"
     title = "The idempotency key belongs to another request."
+    cure = "Use a new key for every new request, and the same key only to retry it."
 
     def __init__(self) -> None:
         super().__init__(
@@ -39,20 +42,29 @@ class IdempotencyKeyReused(DomainError):
 
 
 class IdempotencyInProgress(Conflict):
-    """The first request with this key is still running."""
+    """The first request with this `Idempotency-Key` is still being carried out."""
 
     code = "idempotency_in_progress"
     title = "The first request with this idempotency key is still running."
+    cure = (
+        "Wait for the seconds in `Retry-After` and send the same request again: you get the first "
+        "response."
+    )
 
     def __init__(self) -> None:
         super().__init__("Send the same request again in a moment to get the first one's answer.")
 
 
 class IdempotencyAnswerUnreadable(Conflict):
-    """No key of this deployment decrypts the stored response; the request is not repeated."""
+    """The request was sent before with this `Idempotency-Key`, and answered with the status that
+    `detail` names. The server has lost the secret key that the response was encrypted with, and
+    the operator accepted the loss. The request was not carried out a second time.
+    """
 
     code = "idempotency_answer_unreadable"
     title = "The first answer to this idempotency key can no longer be read."
+    cure = "Check the current state. Use a new key for a new request."
+    example = (201,)
 
     def __init__(self, status: int) -> None:
         super().__init__(

@@ -30,10 +30,11 @@ _CHANNEL_ID: Final = re.compile(r"[CG][A-Z0-9]{2,31}")
 
 
 class TooManyDigests(Conflict):
-    """The organisation has ``MAX_DIGESTS`` digests."""
+    """The organisation has reached the limit for digests."""
 
     code = "too_many_digests"
     title = "There are too many digests."
+    cure = "Delete one that no channel needs."
 
     def __init__(self) -> None:
         super().__init__(

@@ -34,10 +34,12 @@ _CHECKS: Final[Mapping[str, fields.Check]] = {
 
 
 class EmploymentRecordExists(Conflict):
-    """Another record of the person begins on the same day."""
+    """Each of a person's employment records begins on a day of its own."""
 
     code = "employment_record_exists"
     title = "Another employment record begins on this day."
+    cure = "Change the record of that day, or choose another day."
+    example = (date(2026, 6, 1),)
 
     def __init__(self, day: date) -> None:
         super().__init__(
@@ -47,10 +49,11 @@ class EmploymentRecordExists(Conflict):
 
 
 class FirstEmploymentRecord(Conflict):
-    """A person always has a first record."""
+    """A person always has a first employment record."""
 
     code = "first_employment_record"
     title = "The first employment record cannot be deleted."
+    cure = "Change it, or delete a later one."
 
     def __init__(self) -> None:
         super().__init__("Change the first record instead, or delete a later one.")
@@ -238,10 +241,11 @@ MAX_RECORDS: Final = 100
 
 
 class TooManyRecords(Conflict):
-    """A person has at most 100 dated records."""
+    """A person can have at most 100 employment records."""
 
     code = "too_many_employment_records"
     title = "The person has too many employment records."
+    cure = "Delete records that no longer matter."
 
     def __init__(self) -> None:
         super().__init__(

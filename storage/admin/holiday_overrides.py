@@ -36,10 +36,11 @@ _YEARS_OF_LEAVE: Final = 5
 
 
 class TooManyOverrides(Conflict):
-    """The set has reached the limit of overrides."""
+    """The holiday set has reached the limit for overrides."""
 
     code = "too_many_overrides"
     title = "There are too many overrides."
+    cure = "Delete a past one."
 
     def __init__(self) -> None:
         super().__init__(

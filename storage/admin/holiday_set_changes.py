@@ -162,10 +162,12 @@ def _cause(before: OrganisationConfig, after: OrganisationConfig, code: str, day
 
 
 class HolidaySetInUse(InUse):
-    """The organisation or a person who is not archived uses these public holidays."""
+    """The organisation, or a person who is not archived, has these public holidays."""
 
     code = "holiday_set_in_use"
     title = "The holiday set is still in use."
+    cure = "Give them another country code first, then delete the set."
+    example = ("The public holidays of GB still apply to people (3).",)
 
 
 def remove(tx: Transaction, set_id: str, *, by: Caller, now: datetime) -> HolidaySet:

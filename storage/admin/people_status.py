@@ -27,10 +27,11 @@ from storage.rules import roles
 
 
 class UserArchived(Conflict):
-    """An archived person stays as they were, readable, until they are restored."""
+    """An archived person is kept for the record and cannot be changed."""
 
     code = "user_archived"
     title = "The user is archived."
+    cure = "Restore the person first (`POST /users/{id}/restore`), or create a new one."
 
     def __init__(self) -> None:
         super().__init__(
@@ -86,10 +87,11 @@ def check_manager(
 
 
 class UserPending(Conflict):
-    """A pending person has not used the service yet, so there is nothing to reactivate."""
+    """A pending user has never used Hiatus, so there is nothing to reactivate."""
 
     code = "user_pending"
     title = "The user is pending."
+    cure = "Wait until they use Hiatus in Slack, or create an API key for them: both activate them."
 
     def __init__(self) -> None:
         super().__init__(

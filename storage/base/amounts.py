@@ -57,13 +57,3 @@ def adjustment_half_days_of(days: float, field: str) -> int:
             "or -1.5.",
         )
     return int(half_days)
-
-
-def days_of(half_days: int) -> float:
-    """Half-days as days in JSON: an int where there is no half."""
-    return half_days // 2 if half_days % 2 == 0 else half_days / 2
-
-
-def days_or_none(half_days: int | None) -> float | None:
-    """As ``days_of``; None for an amount that is not set."""
-    return None if half_days is None else days_of(half_days)

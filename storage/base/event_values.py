@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from storage.base.values import Source
 
@@ -19,25 +20,61 @@ EventType = Literal[
     "leave_request.amendment_withdrawn",
 ]
 
-EVENT_TYPES: Final[tuple[EventType, ...]] = (
-    "leave_request.created",
-    "leave_request.updated",
-    "leave_request.approved",
-    "leave_request.declined",
-    "leave_request.cancelled",
-    "leave_request.amendment_requested",
-    "leave_request.amendment_declined",
-    "leave_request.amendment_withdrawn",
-)
+EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
 
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 
-DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = ("pending", "delivered", "failed")
+DELIVERY_STATUSES: Final[tuple[DeliveryStatus, ...]] = get_args(DeliveryStatus)
 
 # Endpoints receive the events that they subscribe to, and pings on request.
 DeliveryEvent = Literal[EventType, "ping"]
 
-DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = (*EVENT_TYPES, "ping")
+DELIVERY_EVENTS: Final[tuple[DeliveryEvent, ...]] = get_args(DeliveryEvent)
+
+# By event: its summary and description, for the documentation.
+EVENTS: Final[Mapping[DeliveryEvent, tuple[str, str]]] = {
+    "leave_request.created": (
+        "Leave was requested",
+        "A leave request was created through the API, in Slack or by command. If it needs no "
+        "approval, `leave_request.approved` follows.",
+    ),
+    "leave_request.updated": (
+        "A leave request was changed",
+        "Its dates, halves or note were edited while it was pending, approved leave was changed "
+        "at once or with an approved amendment, or its days were recalculated because working "
+        "days or public holidays changed. An open amendment has ended if it is null now.",
+    ),
+    "leave_request.approved": (
+        "Leave was approved",
+        "By an approver, or immediately if the leave type needs no approval.",
+    ),
+    "leave_request.declined": (
+        "Leave was declined",
+        "`data.decision_reason` is the reason, if there is one.",
+    ),
+    "leave_request.cancelled": (
+        "Leave was cancelled",
+        "By the requester, an admin or an owner, or because the requester was archived.",
+    ),
+    "leave_request.amendment_requested": (
+        "A change of approved leave was requested",
+        "`data.amendment` awaits a decision; it replaces an earlier one. The leave stays as it is. "
+        "An approved amendment sends `leave_request.updated`.",
+    ),
+    "leave_request.amendment_declined": (
+        "A change of approved leave was declined",
+        "The leave stays as it is.",
+    ),
+    "leave_request.amendment_withdrawn": (
+        "A change of approved leave was withdrawn",
+        "By the requester, an admin or an owner. The leave stays as it is.",
+    ),
+    "ping": (
+        "A test event",
+        "Sent once by `POST /webhooks/{id}/test`, even if the webhook does not subscribe to it, "
+        "and never retried.",
+    ),
+}
 
 # The subject of a notification: an event, or a change that only Slack and the audit trail show.
 NotificationEvent = (

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from storage.base.amounts import days_of
 from storage.base.values import (
+    SCOPES,
     ApiKey,
     CountedAmendment,
     HalfDay,
@@ -24,20 +24,28 @@ from storage.base.values import (
     Role,
     User,
     UserStatus,
+    days_of,
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class About:
-    """A field's description for the OpenAPI document, as metadata of its type."""
+    """What the OpenAPI document says of a field, as metadata of its type."""
 
     description: str | None = None
     format: str | None = None
+    example: object = None
+    # The values that the text, or each text of the list, can have.
+    enum: tuple[str, ...] = ()
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, object]:
-        schema: dict[str, object] = handler(core_schema)
-        about = {"description": self.description, "format": self.format}
-        return schema | {name: text for name, text in about.items() if text is not None}
+        schema: dict[str, Any] = handler(core_schema)
+        if self.enum:
+            words = schema.get("items", schema)
+            words["enum"] = [*self.enum]
+        examples = None if self.example is None else [self.example]
+        about = {"description": self.description, "format": self.format, "examples": examples}
+        return schema | {name: value for name, value in about.items() if value is not None}
 
 
 Id = Annotated[str, About(format="uuid")]
@@ -49,8 +57,8 @@ class UserSummaryRecord(TypedDict):
 
     id: Id
     email: Annotated[str, About(format="email")]
-    first_name: str
-    last_name: str
+    first_name: Annotated[str, About(example="Ada")]
+    last_name: Annotated[str, About(example="Lovelace")]
     role: Role
     department_id: Id | None
     start_date: date | None
@@ -61,9 +69,9 @@ class LeaveTypeRecord(TypedDict):
     """A leave type and its rules."""
 
     id: Id
-    name: str
-    code: str
-    colour: Annotated[str, About(description="`#rrggbb`.")]
+    name: Annotated[str, About(example="Annual leave")]
+    code: Annotated[str, About(example="annual")]
+    colour: Annotated[str, About(description="`#rrggbb`.", example="#2e86de")]
     emoji: Annotated[str | None, About(description="A Slack short name, without colons.")]
     requires_approval: bool
     deducts_allowance: bool
@@ -168,12 +176,18 @@ class ApiKeyRecord(TypedDict):
 
     id: Id
     user_id: Id
-    name: str
+    name: Annotated[str, About(example="payroll")]
     prefix: Annotated[
-        str, About(description="The first characters of the key, to recognise it by.")
+        str,
+        About(
+            description="The first characters of the key, to recognise it by.",
+            example="hiatus_sk_live_7Qm2",
+        ),
     ]
-    scopes: list[str]
-    variant: Annotated[int, About(description="The shape of the response of `GET /users`: 1 or 2.")]
+    scopes: Annotated[list[str], About(enum=SCOPES)]
+    variant: Annotated[
+        int, About(description="The shape of the response of `GET /users`: 1 or 2.", example=1)
+    ]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None

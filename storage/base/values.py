@@ -9,42 +9,35 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Role = Literal["member", "approver", "admin", "owner"]
-ROLES: Final[tuple[Role, ...]] = ("member", "approver", "admin", "owner")
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 UserStatus = Literal["pending", "active", "deactivated", "archived"]
-USER_STATUSES: Final[tuple[UserStatus, ...]] = ("pending", "active", "deactivated", "archived")
+USER_STATUSES: Final[tuple[UserStatus, ...]] = get_args(UserStatus)
 
 LeaveStatus = Literal["pending", "approved", "declined", "cancelled"]
-LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = ("pending", "approved", "declined", "cancelled")
+LEAVE_STATUSES: Final[tuple[LeaveStatus, ...]] = get_args(LeaveStatus)
 
 # "ended": the leave was changed at once or cancelled meanwhile.
 AmendmentStatus = Literal["open", "approved", "declined", "withdrawn", "replaced", "ended"]
-AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = (
-    "open",
-    "approved",
-    "declined",
-    "withdrawn",
-    "replaced",
-    "ended",
-)
+AMENDMENT_STATUSES: Final[tuple[AmendmentStatus, ...]] = get_args(AmendmentStatus)
 
 HalfDay = Literal["am", "pm"]
 LeaveYearType = Literal["calendar", "fiscal", "anniversary"]
 Source = Literal["api", "slack", "cli", "scheduler"]
 DigestFrequency = Literal["daily", "weekly"]
-DIGEST_FREQUENCIES: Final[tuple[DigestFrequency, ...]] = ("daily", "weekly")
+DIGEST_FREQUENCIES: Final[tuple[DigestFrequency, ...]] = get_args(DigestFrequency)
 # The languages of channels: those that the catalogues of Slack's texts have.
 ChannelLocale = Literal["de", "en"]
-CHANNEL_LOCALES: Final[tuple[ChannelLocale, ...]] = ("de", "en")
+CHANNEL_LOCALES: Final[tuple[ChannelLocale, ...]] = get_args(ChannelLocale)
 
 
-SCOPES: Final[tuple[str, ...]] = (
+Scope = Literal[
     "users:read",
     "users:write",
     "departments:read",
@@ -62,7 +55,8 @@ SCOPES: Final[tuple[str, ...]] = (
     "audit:read",
     "keys:read",
     "keys:write",
-)
+]
+SCOPES: Final[tuple[str, ...]] = get_args(Scope)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -377,3 +371,13 @@ def field_names(value: type[DataclassInstance]) -> tuple[str, ...]:
 def as_dict(value: DataclassInstance) -> dict[str, Any]:
     """A value's fields by name; unlike ``dataclasses.asdict``, without copies."""
     return {name: getattr(value, name) for name in field_names(type(value))}
+
+
+def days_of(half_days: int) -> float:
+    """Half-days as days in JSON: an int where there is no half."""
+    return half_days // 2 if half_days % 2 == 0 else half_days / 2
+
+
+def days_or_none(half_days: int | None) -> float | None:
+    """As ``days_of``; None for an amount that is not set."""
+    return None if half_days is None else days_of(half_days)

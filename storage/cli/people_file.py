@@ -69,10 +69,17 @@ class WrongCell:
 
 
 class BadLines(InvalidInput):
-    """Invalid lines; pointers are ``/<line>/<column>``, or ``/<line>`` for a whole line."""
+    """Only for `hiatus import`: lines of the file are wrong.
+
+    Nothing was imported.
+    """
 
     code = "bad_lines"
     title = "Lines of the file break rules."
+    cure = "Correct the lines that are listed and run the command again."
+    example = (
+        [FieldError(pointer="/3/email", code="invalid_email", detail="This is no address.")],
+    )
 
     def __init__(self, errors: Sequence[FieldError], lines: Sequence[Line] = ()) -> None:
         super().__init__(errors)

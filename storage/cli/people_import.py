@@ -34,10 +34,14 @@ class Imported:
 
 
 class FileOvertaken(Conflict):
-    """Another request added a person of the file during the import."""
+    """Only for `hiatus import`: a person of the file was added elsewhere during the import.
+
+    Nothing was imported.
+    """
 
     code = "file_overtaken"
     title = "Another request added a person of the file at the same time."
+    cure = "Run the command again."
 
     def __init__(self) -> None:
         super().__init__("Nothing was imported; run the command again.")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 import orjson
 from peewee import SQL, NodeList, Select
 
-from storage.base.amounts import days_of
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
 from storage.base.records import LeaveRequestRecord
@@ -29,6 +28,7 @@ from storage.base.values import (
     LeaveType,
     Organisation,
     User,
+    days_of,
     field_names,
 )
 from storage.db.compiled import Expr

@@ -8,12 +8,11 @@ from datetime import date, datetime
 from typing import Final
 
 from storage.base import texts
-from storage.base.amounts import days_or_none
 from storage.base.errors import Conflict, EmailTaken
 from storage.base.event_values import AuditAction
 from storage.base.fields import Checked
 from storage.base.ids import new_id
-from storage.base.values import Caller, User, UserStatus, as_dict, field_names
+from storage.base.values import Caller, User, UserStatus, as_dict, days_or_none, field_names
 from storage.db import rows
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import UserRow
@@ -42,10 +41,11 @@ _NOT_AUDITED: Final = frozenset({"id", "created_at", "updated_at", "version"})
 
 
 class ChangedMeanwhile(Conflict):
-    """Another request changed the same resource between read and write."""
+    """Another request changed the same resource between your request's read and its write."""
 
     code = "changed_meanwhile"
     title = "This was changed by another request at the same time."
+    cure = "Read it again, and repeat the change if you still want it."
 
     def __init__(self) -> None:
         super().__init__("Read it again, then repeat the change.")

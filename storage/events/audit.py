@@ -9,10 +9,9 @@ from typing import Any, Final, Protocol, TypeVar
 import orjson
 from peewee import Select, Tuple, fn
 
-from storage.base.amounts import days_of
 from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.ids import new_id
-from storage.base.values import Caller
+from storage.base.values import Caller, days_of
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, unindexed
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position

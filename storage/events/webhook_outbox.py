@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
 
 import orjson
 from typing_extensions import TypedDict
 
 from storage.base import records
-from storage.base.event_values import EventType
+from storage.base.event_values import EVENT_TYPES, EventType
 from storage.base.ids import new_id
-from storage.base.records import LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
+from storage.base.records import About, Id, LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
 from storage.base.values import CountedAmendment, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
@@ -36,7 +36,7 @@ PING: Final = "ping"
 class EventData(LeaveRequestRecord):
     """The leave request, with the names that a receiver would otherwise have to look up."""
 
-    organisation_id: str
+    organisation_id: Id
     sequence: int
     user: UserSummaryRecord
     leave_type: LeaveTypeRecord
@@ -45,7 +45,7 @@ class EventData(LeaveRequestRecord):
 class EventBody(TypedDict):
     """The body of an event."""
 
-    type: str
+    type: Annotated[str, About(enum=EVENT_TYPES)]
     timestamp: datetime
     data: EventData
 
@@ -53,14 +53,14 @@ class EventBody(TypedDict):
 class PingData(TypedDict):
     """The organisation that owns the webhook."""
 
-    organisation_id: str
-    webhook_id: str
+    organisation_id: Id
+    webhook_id: Id
 
 
 class PingBody(TypedDict):
     """The body of a ping."""
 
-    type: str
+    type: Annotated[str, About(enum=(PING,))]
     timestamp: datetime
     data: PingData
 

@@ -11,11 +11,10 @@ from typing import Final
 from peewee import Select, fn
 
 from storage.base import fields, texts
-from storage.base.amounts import days_of
 from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
-from storage.base.values import Adjustment, Caller
+from storage.base.values import Adjustment, Caller, days_of
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
@@ -30,10 +29,11 @@ MAX_REASON_LENGTH: Final = 500
 
 
 class TooManyAdjustments(Conflict):
-    """The person's leave year has the maximum number of adjustments."""
+    """The person's leave year has reached the limit for adjustments."""
 
     code = "too_many_adjustments"
     title = "There are too many adjustments."
+    cure = "Combine several corrections into one."
 
     def __init__(self) -> None:
         super().__init__(

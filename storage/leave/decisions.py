@@ -34,10 +34,11 @@ MAX_REASON_LENGTH = 1_000
 
 
 class NotYourApproval(Forbidden):
-    """The caller can see the request, but it is not assigned to them."""
+    """You can see the request, but other people are its approvers."""
 
     code = "not_your_approval"
     title = "Others decide on this request."
+    cure = "`GET /api/v1/approvals/pending` lists the requests that you may decide."
 
     def __init__(self) -> None:
         super().__init__("The request does not await your approval.")

@@ -35,10 +35,11 @@ _EVENT_FIELDS: Final = ("name", "colour", "is_private")
 
 
 class TooManyLeaveTypes(Conflict):
-    """The organisation has ``MAX_LEAVE_TYPES`` leave types in use; archived ones do not count."""
+    """The organisation has reached the limit for leave types in use."""
 
     code = "too_many_leave_types"
     title = "There are too many leave types."
+    cure = "Archive one that is no longer requested, then add or restore this one."
 
     def __init__(self) -> None:
         super().__init__(

@@ -85,10 +85,15 @@ def _countries_by_timezone() -> Mapping[str, str]:
 
 
 class NotAMember(Forbidden):
-    """The Slack user is no member of the organisation, or is archived or deactivated."""
+    """In Slack: the person is a guest, a bot or a member of another workspace, is no longer active
+    here, or has an e-mail address that Slack has not confirmed or that belongs to a person with
+    another Slack account.
+    """
 
     code = "not_a_member"
     title = "You are not a member of this organisation."
+    cure = "Confirm the address in Slack, or ask an admin to add, reactivate or unlink the person."
+    example = ("You are not a member of this organisation.",)
 
 
 def join_from_slack(

@@ -124,10 +124,14 @@ _DEFAULT_TIMEZONE: Final = "UTC"
 
 
 class NotLinked(Forbidden):
-    """An organisation has the installer's domain, and nothing proves that they are its admin."""
+    """While installing the Slack app: an existing organisation may be meant, but nothing proves
+    that the installer may act for it.
+    """
 
     code = "workspace_not_linked"
     title = "This workspace was not linked to an organisation."
+    cure = "Ask an operator to run `hiatus slack link`, then install the app again."
+    example = ("An administrator can link it with `hiatus slack link`.",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

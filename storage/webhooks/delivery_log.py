@@ -50,10 +50,11 @@ class Redelivered:
 
 
 class WebhookDisabled(Conflict):
-    """Nothing is sent to a disabled endpoint."""
+    """The webhook is disabled, so nothing is sent to it."""
 
     code = "webhook_disabled"
     title = "The webhook is switched off."
+    cure = "Send a PATCH with `is_active` true, then try again."
 
     def __init__(self) -> None:
         super().__init__("The webhook is disabled. PATCH it with `is_active` true first.")

@@ -37,10 +37,11 @@ SECRET_OVERLAP: Final = timedelta(hours=24)
 
 
 class TooManyWebhooks(Conflict):
-    """The organisation has ``MAX_WEBHOOKS`` endpoints."""
+    """The organisation has reached the limit for webhooks."""
 
     code = "too_many_webhooks"
     title = "There are too many webhooks."
+    cure = "Delete one, or let one endpoint receive several events."
 
     def __init__(self) -> None:
         super().__init__(

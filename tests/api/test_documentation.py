@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from api.documentation import documentation, openapi
+from api.documentation import documentation
 from api.service import app
 from api.service.app import OPERATIONS, OTHER_PATHS
 from tests import swagger_ui
@@ -23,9 +23,7 @@ PAGES = ["/docs", "/docs/errors"]
 @pytest.fixture
 def client() -> Iterator[Client]:
     """A client of the documentation alone, which needs no database."""
-    routes = documentation.routes(
-        lambda: openapi.document(OPERATIONS, OTHER_PATHS, SETTINGS.base_url)
-    )
+    routes = documentation.routes(OPERATIONS, OTHER_PATHS, SETTINGS.base_url)
     client = Client(app.application(routes, SETTINGS))
     yield client
     client.close()

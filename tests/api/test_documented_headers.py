@@ -12,6 +12,7 @@ from storage.db.database import Database
 from tests.api import exercising
 from tests.api.conftest import Client, a_key
 from tests.builders import an_organisation
+from tests.documented import resolved
 
 pytestmark = pytest.mark.shared_database
 
@@ -21,9 +22,7 @@ SOMETIMES: Final = frozenset({"Idempotent-Replayed", "Retry-After"})
 
 def promised(document: Any, operation: Operation, status: int) -> set[str]:
     described = document["paths"][f"/api/v1{operation.path}"][operation.method.lower()]
-    response = described["responses"][str(status)]
-    if "$ref" in response:
-        response = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    response = resolved(described["responses"][str(status)], document)
     return set(response.get("headers", {})) - SOMETIMES
 
 

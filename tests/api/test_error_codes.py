@@ -5,19 +5,22 @@ from typing import get_args
 
 import pytest
 
-from api.documentation import error_codes, error_page, openapi
-from api.documentation.explained_fields import OF_FIELDS, OF_FORM
-from api.documentation.explained_refusals import EXPLAINED
-from api.http import errors as http
+from api.documentation import error_codes, errors_page, openapi
 from api.http import field_errors
 from api.schemas.preview_records import WarningCode
 from api.service.app import OPERATIONS, OTHER_PATHS
+from storage.base.errors.field_codes import FIELD_CODES
 from tests.api.conftest import Client
-from tests.api.test_errors import every_refusal, import_all_of_storage
-from tests.raised_codes import called_names, product_sources, raised_codes
+from tests.raised_codes import (
+    called_names,
+    documented_errors,
+    every_refusal,
+    product_sources,
+    raised_codes,
+)
 
 ROOT = Path(__file__).parents[2]
-HOW = "Explain it in explained_refusals.py or explained_fields.py, then run `make docs`."
+HOW = "Explain it in storage/base/errors/field_codes.py, then run `make docs`."
 
 
 # Codes of fields that only Slack's forms and operator commands have: what makes them is shared with
@@ -31,13 +34,10 @@ WITHOUT_REST = ("bot/", "storage/cli/", "storage/slack/")
 
 
 def test_every_raised_refusal_is_explained_and_no_other() -> None:
-    import_all_of_storage()
     called = called_names(product_sources().values())
     raised = {kind for kind in every_refusal() if kind.__name__ in called}
-    explained = [type(entry.example) for entry in EXPLAINED]
 
-    assert set(explained) == raised, HOW
-    assert len(explained) == len(set(explained))
+    assert {type(error) for error in documented_errors()} == raised, "Give it a cure."
 
 
 def test_every_raised_code_of_a_field_is_explained_and_no_other() -> None:
@@ -48,9 +48,9 @@ def test_every_raised_code_of_a_field_is_explained_and_no_other() -> None:
     of_refusals = {kind.code for kind in every_refusal()}
 
     assert raised.unclear == [], "Write the code as a literal where it is raised."
-    missing = codes - set(OF_FIELDS) - of_warnings - of_refusals
+    missing = codes - set(FIELD_CODES) - of_warnings - of_refusals
     assert {code: raised.places.get(code) for code in missing} == {}, HOW
-    assert (set(OF_FIELDS) | of_warnings) - codes == set(), "Nothing raises it: remove it."
+    assert (set(FIELD_CODES) | of_warnings) - codes == set(), "Nothing raises it: remove it."
 
 
 def test_openapi_has_every_code_that_rest_raises() -> None:
@@ -58,7 +58,7 @@ def test_openapi_has_every_code_that_rest_raises() -> None:
     outside = {code for code, of in places.items() if all(map(_is_without_rest, of))}
     document = openapi.document(OPERATIONS, OTHER_PATHS, "https://hiatus.test").decode()
 
-    absent = {code for code in OF_FIELDS if f"`{code}`" not in document}
+    absent = {code for code in FIELD_CODES if f"`{code}`" not in document}
     assert absent - outside == NOT_IN_REST, "Name it in the `rules` of its operations."
 
 
@@ -80,7 +80,7 @@ def _is_without_rest(place: str) -> bool:
 def test_a_planted_code_is_found(planted: str) -> None:
     places = raised_codes({"storage/rules/planted.py": planted}).places
 
-    assert "planted" in places.keys() - set(OF_FIELDS)
+    assert "planted" in places.keys() - set(FIELD_CODES)
 
 
 def test_a_computed_code_is_reported() -> None:
@@ -91,25 +91,15 @@ def test_a_computed_code_is_reported() -> None:
     assert raised.unclear == ["storage/rules/planted.py:1: f'unknown_{field}'"]
 
 
-def test_every_problem_of_http_is_explained() -> None:
-    codes = {code for code, _, _ in http.HTTP_PROBLEMS.values()}
-    codes |= {kind.code for kind in (*http.HTTP_REFUSALS, http.HttpRefusal)}
-    codes.add(http.OUTCOME_UNKNOWN[0])
-    explained = {entry.code for entry in error_codes.every_code()}
-
-    assert codes <= explained, HOW
-    assert set(OF_FORM) <= codes
-
-
 def test_a_code_has_one_status_unless_it_is_also_a_fields() -> None:
     statuses: dict[str, set[int]] = {}
-    for entry in error_codes.every_code():
+    for entry in error_codes.every_code(OPERATIONS):
         statuses.setdefault(entry.code, set()).add(entry.status)
 
     assert {code: of for code, of in statuses.items() if len(of) > 1} == {"not_found": {404, 422}}
 
 
-@pytest.mark.parametrize("code", error_codes.every_code(), ids=lambda entry: entry.code)
+@pytest.mark.parametrize("code", error_codes.every_code(OPERATIONS), ids=lambda entry: entry.code)
 def test_meanings_and_cures_are_sentences(code: error_codes.Code) -> None:
     assert code.meaning[0].isupper()
     assert code.meaning.endswith(".")
@@ -120,13 +110,13 @@ def test_meanings_and_cures_are_sentences(code: error_codes.Code) -> None:
 def test_the_errors_page_of_the_repository_is_up_to_date() -> None:
     written = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 
-    assert written == error_page.markdown(), "Run `make docs`."
+    assert written == errors_page.markdown(OPERATIONS), "Run `make docs`."
 
 
 def test_the_page_has_an_anchor_for_every_code() -> None:
-    page = error_page.html()
+    page = errors_page.html(OPERATIONS)
 
-    for entry in error_codes.every_code():
+    for entry in error_codes.every_code(OPERATIONS):
         assert page.count(f'<section id="{entry.code}">') == 1
     assert page.count("<section") == page.count("</section>")
 

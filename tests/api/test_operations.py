@@ -15,7 +15,7 @@ from api.http import endpoints
 from api.http.auth import record_use
 from api.http.context import RequestContext, Result, Services
 from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
-from api.http.operations import Method, operation
+from api.http.operations import Method, Tag, operation
 from api.http.parsing import MAX_BODY_BYTES
 from api.service import app
 from storage.access import api_keys, authentication
@@ -29,6 +29,7 @@ from tests.builders import NOW, Acme, a_person
 pytestmark = pytest.mark.shared_database
 
 PATH = "/api/v1/things"
+THINGS = Tag("Things", "For tests.")
 ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
 
@@ -55,7 +56,9 @@ class Things(Paged):
 
 
 def an_operation(method: Method, path: str, **more: Any) -> operation:
-    return operation(method, path, tag="Things", **({"scope": "leave:read"} | more))
+    return operation(
+        method, path, tag=Tag("Things", "For tests."), **({"scope": "leave:read"} | more)
+    )
 
 
 @an_operation("GET", "/things")

@@ -30,7 +30,7 @@ def client_of(site: Website) -> Client:
     """A client of the website and the documentation, which need no database."""
     routes = [
         *welcome.routes(site, SETTINGS.base_url),
-        *documentation.routes(lambda: b"{}"),
+        *documentation.routes((), {}, SETTINGS.base_url),
     ]
     return Client(app.application(routes, SETTINGS))
 

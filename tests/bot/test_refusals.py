@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from api.documentation.explained_refusals import EXPLAINED
 from api.webhooks.webhook_urls import parse_webhook_url
 from bot.base import language
 from bot.base.language import using_locale
@@ -29,6 +28,7 @@ from storage.rules.counted_days import DayCount
 from storage.rules.spans import Span
 from storage.webhooks import webhooks
 from tests import catalogues
+from tests.raised_codes import documented_errors
 from tests.values import ANNUAL
 
 NAMES = sorted(language.available())
@@ -114,7 +114,7 @@ def with_figures() -> list[DomainError]:
         InsufficientAllowance(-1, 3, "2026"),
         OverlappingLeave("id", start, end, begins_at_midday=True),
         *(InvalidTransition("approved", status) for status in LEAVE_STATUSES),
-        *(explained.example for explained in EXPLAINED if is_of_the_domain(explained.example)),
+        *(example for example in documented_errors() if is_of_the_domain(example)),
     ]
 
 

@@ -24,7 +24,7 @@ import pytest
 from click.testing import CliRunner
 
 import serve
-from api.documentation.openapi_guide import GUIDE
+from api.documentation.guide import GUIDE
 from storage.base.secrets import new_secret_key
 from tests.flows.running import ROOT, START_SECONDS, Deployment, Server, free_port
 

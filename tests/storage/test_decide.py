@@ -150,7 +150,7 @@ def test_a_stale_step_is_refused_by_the_status(
     with pytest.raises(InvalidTransition) as refused:
         late(database, request.id, acme.caller)
 
-    assert refused.value.status == status
+    assert refused.value.leave_status == status
     assert database.read_now(leave_reading.get, request.id, by=acme.caller, now=NOW) == settled
 
 
@@ -223,7 +223,7 @@ def test_of_decisions_at_once_the_later_ones_are_refused_with_the_status_of_the_
         try:
             decided.append(step(database, request.id, by).status)
         except InvalidTransition as error:
-            refused.append(error.status)
+            refused.append(error.leave_status)
 
     at_once(
         *(

@@ -40,7 +40,7 @@ def test_every_other_step_is_refused_with_the_status(action: Action, status: Lea
         lifecycle.check_transition(action, status, "Ada Lovelace")
 
     assert not lifecycle.is_possible(action, status)
-    assert (refusal.value.status, refusal.value.decided_by_name) == (status, "Ada Lovelace")
+    assert (refusal.value.leave_status, refusal.value.decided_by_name) == (status, "Ada Lovelace")
 
 
 def test_a_refused_step_has_an_english_sentence() -> None:

@@ -149,7 +149,7 @@ def test_all_broken_rules_are_listed_in_order(database: Database) -> None:
         "too_many_days",
         "note_required",
     ]
-    assert preview.refusals[1].other_id == other.id  # type: ignore[attr-defined]
+    assert preview.refusals[1].leave_request_id == other.id  # type: ignore[attr-defined]
     assert preview.total_half_days == 10
     assert [half_days_of(change) for change in preview.years] == [(0, 10, -10)]
 

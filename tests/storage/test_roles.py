@@ -19,7 +19,7 @@ def test_too_low_a_role_is_refused_with_the_needed_role() -> None:
     with pytest.raises(InsufficientRole) as refusal:
         roles.check_role("approver", "admin")
 
-    assert refusal.value.needed == "admin"
+    assert refusal.value.needed_role == "admin"
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ def test_overlap_is_counted_in_halves_and_names_the_other_request(database: Data
         a_request(database, acme, ada)
 
     assert afternoon.total_half_days == 1
-    assert refused.value.other_id in (morning.id, afternoon.id)
+    assert refused.value.leave_request_id in (morning.id, afternoon.id)
 
 
 @pytest.mark.shared_database

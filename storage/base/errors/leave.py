@@ -6,35 +6,44 @@ from datetime import date
 
 from storage.base.errors.general import Conflict, DomainError, Forbidden
 from storage.base.errors.sentences import HalfDays
+from storage.base.values import LeaveStatus, days_of
 
 
 class OwnRequest(Forbidden):
-    """People of any role cannot decide on their own requests."""
+    """No one can approve or decline their own leave, in any role."""
 
     code = "own_request"
     title = "You cannot decide on your own request."
+    cure = "Let another approver decide. Cancelling your own request is always possible."
 
     def __init__(self) -> None:
         super().__init__("You cannot decide on your own leave request. Another approver has to.")
 
 
 class RecordingNotAllowed(Forbidden):
-    """The caller is neither an admin nor an approver of the person."""
+    """You do not decide on the leave of the person in `user_id`; only admins and owners record
+    leave for everyone.
+    """
 
     code = "recording_not_allowed"
     title = "You cannot record leave for this person."
+    cure = "Ask one of the person's approvers, an admin or an owner."
     field = "user_id"
+    members = ("errors",)
 
     def __init__(self) -> None:
         super().__init__("Only admins, owners and the person's approvers can record their leave.")
 
 
 class LeaveTypeNotRecordable(Forbidden):
-    """Approvers record only types that allow it."""
+    """Approvers record only leave types with `approvers_may_record` for others."""
 
     code = "leave_type_not_recordable"
     title = "Approvers cannot record this leave type."
+    cure = "Ask an admin or owner to record it, or the person to request it."
+    example = ("Annual leave",)
     field = "leave_type_id"
+    members = ("errors",)
 
     def __init__(self, leave_type: str) -> None:
         super().__init__(
@@ -43,46 +52,64 @@ class LeaveTypeNotRecordable(Forbidden):
 
 
 class OverrideNotAllowed(Forbidden):
-    """Only admins and owners override rules."""
+    """Only admins and owners can send `override_reason`."""
 
     code = "override_not_allowed"
     title = "You cannot override the rules of leave."
+    cure = "Leave it out, or ask an admin or owner to record the leave."
     field = "override_reason"
+    members = ("errors",)
 
     def __init__(self) -> None:
         super().__init__("Only admins and owners can override the allowance and a type's rules.")
 
 
 class InvalidTransition(Conflict):
-    """The leave request's status does not allow the action."""
+    """This action is not possible in the leave request's current status, which `leave_status`
+    names. Declined and cancelled leave cannot be changed.
+    """
 
     code = "invalid_transition"
     title = "The leave request's status does not allow this."
+    cure = "Read the request again. For leave on other dates, create a new request."
+    example = (
+        "approved",
+        "cancelled",
+    )
+    members = ("leave_status",)
+    leave_status: LeaveStatus
 
-    def __init__(self, action: str, status: str, decided_by_name: str | None = None) -> None:
+    def __init__(
+        self, action: str, status: LeaveStatus, decided_by_name: str | None = None
+    ) -> None:
         super().__init__(
             "The request is {status}, so it cannot be {action}.", status=status, action=action
         )
         self.action = action
-        self.status = status
+        self.leave_status = status
         self.decided_by_name = decided_by_name
 
 
 class AlreadyObjected(Conflict):
-    """The person has already objected to the leave that was recorded for them."""
+    """In Slack: an objection to leave that was recorded for you is sent once."""
 
     code = "already_objected"
     title = "You have already objected to this leave."
+    cure = "Talk to the person who recorded it, or cancel the leave."
 
     def __init__(self) -> None:
         super().__init__("You have already objected. Your objection was sent.")
 
 
 class AmendmentEnded(Conflict):
-    """The amendment was decided, withdrawn or replaced, or its leave was changed or cancelled."""
+    """In Slack: the change of approved leave whose buttons were used was decided, withdrawn or
+    replaced, or the leave was changed or cancelled.
+    """
 
     code = "amendment_ended"
     title = "This change no longer awaits a decision."
+    cure = "Decide on the change that the newest message shows."
+    example = ("replaced",)
 
     def __init__(self, status: str) -> None:
         super().__init__("The amendment is {status}.", status=status)
@@ -90,10 +117,20 @@ class AmendmentEnded(Conflict):
 
 
 class OverlappingLeave(Conflict):
-    """The person already has pending or approved leave in the same half-days."""
+    """The person already has pending or approved leave in one of these half-days;
+    `leave_request_id` is that request.
+    """
 
     code = "overlapping_leave"
     title = "This overlaps with other leave."
+    cure = "Choose other dates or halves, or edit or cancel the other request first."
+    example = (
+        "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
+        date(2026, 8, 3),
+        date(2026, 8, 7),
+    )
+    members = ("leave_request_id",)
+    leave_request_id: str
 
     def __init__(
         self,
@@ -115,18 +152,64 @@ class OverlappingLeave(Conflict):
             other_id=other_id,
             other_dates=dates,
         )
-        self.other_id = other_id
+        self.leave_request_id = other_id
         self.start_date = start_date
         self.end_date = end_date
         self.begins_at_midday = begins_at_midday
         self.ends_at_midday = ends_at_midday
 
 
+class InsufficientAllowance(DomainError):
+    """One of the leave years that the request touches has too few days left; `leave_year`,
+    `remaining_days` and `needed_days` say which and by how much.
+    """
+
+    code = "insufficient_allowance"
+    title = "Not enough leave is left."
+    cure = (
+        "Request fewer days, use a leave type that may be overdrawn, or ask an admin to adjust the "
+        "allowance."
+    )
+    example = (
+        5,
+        9,
+        "2026",
+    )
+    members = ("remaining_days", "needed_days", "leave_year")
+    remaining_days: float
+    needed_days: float
+    leave_year: str
+
+    def __init__(self, remaining_half_days: int, needed_half_days: int, leave_year: str) -> None:
+        super().__init__(
+            "{remaining} left in the leave year {leave_year}. This request needs {needed}.",
+            leave_year=leave_year,
+            remaining=HalfDays(remaining_half_days),
+            needed=HalfDays(needed_half_days),
+        )
+        self.remaining_half_days = remaining_half_days
+        self.needed_half_days = needed_half_days
+        self.remaining_days = days_of(remaining_half_days)
+        self.needed_days = days_of(needed_half_days)
+        self.leave_year = leave_year
+
+
 class DaysNoLongerFit(Conflict):
-    """The days of an interruption cannot go back: the leave year has too little left."""
+    """The days of a cancelled interruption would go back to leave that uses the allowance, but they
+    have been used otherwise since; `leave_year`, `remaining_days` and `needed_days` say which
+    and by how much.
+    """
 
     code = "days_no_longer_fit"
     title = "The days no longer fit into the allowance."
+    cure = (
+        "Cancel or shorten other leave of that year first, or ask an admin to adjust the allowance."
+    )
+    example = (InsufficientAllowance(2, 4, "2026"),)
+    members = ("remaining_days", "needed_days", "leave_year")
+    remaining_days: float
+    needed_days: float
+    leave_year: str
 
     def __init__(self, refusal: InsufficientAllowance) -> None:
         super().__init__(
@@ -138,22 +221,5 @@ class DaysNoLongerFit(Conflict):
         )
         self.remaining_half_days = refusal.remaining_half_days
         self.needed_half_days = refusal.needed_half_days
+        self.remaining_days, self.needed_days = refusal.remaining_days, refusal.needed_days
         self.leave_year = refusal.leave_year
-
-
-class InsufficientAllowance(DomainError):
-    """A leave year of the request has too little left. Both amounts are in half-days."""
-
-    code = "insufficient_allowance"
-    title = "Not enough leave is left."
-
-    def __init__(self, remaining_half_days: int, needed_half_days: int, leave_year: str) -> None:
-        super().__init__(
-            "{remaining} left in the leave year {leave_year}. This request needs {needed}.",
-            leave_year=leave_year,
-            remaining=HalfDays(remaining_half_days),
-            needed=HalfDays(needed_half_days),
-        )
-        self.remaining_half_days = remaining_half_days
-        self.needed_half_days = needed_half_days
-        self.leave_year = leave_year

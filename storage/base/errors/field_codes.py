@@ -1,65 +1,11 @@
-"""The codes of single fields, and those of HTTP itself: meaning and cure."""
+"""The codes of single fields: what each means, and what the client can do about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-# Errors in the form of a request, and errors of the server.
-OF_FORM: Final[Mapping[str, tuple[str, str]]] = {
-    "bad_request": (
-        "The request is not valid HTTP.",
-        "Compare it with the examples in the documentation.",
-    ),
-    "invalid_json": (
-        "The body is empty, is not JSON, or is not valid UTF-8.",
-        "Send a JSON object; check quotation marks, commas and encoding.",
-    ),
-    "body_too_large": (
-        "A body can have at most 256 KiB.",
-        "Send less in one request.",
-    ),
-    "unsupported_media_type": (
-        "The body must be JSON, but the request declares another type.",
-        "Send the header `Content-Type: application/json`.",
-    ),
-    "method_not_allowed": (
-        "The path does not support this method; the header `Allow` lists the methods that it "
-        "supports.",
-        "Use one of them.",
-    ),
-    "precondition_failed": (
-        "The resource no longer matches `If-Match`: it has changed since you read it. Nothing "
-        "was changed now.",
-        "Read it again, and send its new `ETag` if you still want the change.",
-    ),
-    "rate_limited": (
-        "The API key, feed or address has exceeded its rate limit. The headers `RateLimit` and "
-        "`RateLimit-Policy` of every response show what is left.",
-        "Wait for the seconds in `Retry-After`. Spread requests out, and request more items in "
-        "each (`limit`).",
-    ),
-    "internal_error": (
-        "Hiatus failed. The error was logged with the request's id.",
-        "Try again. If it happens again, send the `request_id` to the operator.",
-    ),
-    "pictures_unavailable": (
-        "PNG pictures of wallcharts need packages that this server does not have.",
-        "Use `.svg` instead of `.png`, or ask the operator to install the extra `pictures`.",
-    ),
-    "unavailable": (
-        "The database cannot be reached right now. Nothing was changed.",
-        "Wait for the seconds in `Retry-After` and send the same request again.",
-    ),
-    "outcome_unknown": (
-        "The connection to the database was lost while the change was being saved. It may or may "
-        "not have been saved.",
-        "Send a `POST` again with the same `Idempotency-Key`: it is carried out once. Without "
-        "one, and for other methods, check the current state before you repeat the request.",
-    ),
-}
-
-OF_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
+FIELD_CODES: Final[Mapping[str, tuple[str, str]]] = {
     "after_end_date": (
         "The day is after the person's last day of employment.",
         "Choose the last day or an earlier one, or change `end_date` of the user first.",

@@ -1,17 +1,19 @@
 """The errors page, as HTML for the service and as Markdown for the repository.
 
-`python -m api.documentation.error_page` writes the Markdown to standard output.
+`make docs` writes the Markdown.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 from typing import Final
 
 from api.documentation.error_codes import Code, every_code
+from api.http.operations import Operation
+
+_ByStatus = list[tuple[int, list[Sequence[Code]]]]
 
 INTRODUCTION: Final = (
     "Every error is `application/problem+json` with a stable `code`. `detail` says what is "
@@ -39,10 +41,10 @@ _TITLES: Final = {
 }
 
 
-def markdown() -> str:
+def markdown(operations: Iterable[Operation]) -> str:
     """The page for `docs/errors.md`."""
     parts = ["# Errors", INTRODUCTION, "This page is written by `make docs`; do not edit it."]
-    for status, codes in _by_status():
+    for status, codes in _by_status(operations):
         parts.append(f"## {_heading(status)}")
         for entries in codes:
             parts.append(f"### {entries[0].code}")
@@ -50,19 +52,20 @@ def markdown() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def html() -> str:
+def html(operations: Iterable[Operation]) -> str:
     """The page's contents, between `<main>` and `</main>`: each code is an anchor."""
-    parts = ["<h1>Errors</h1>", f"<p>{_formatted(INTRODUCTION)}</p>", _contents()]
-    for status, codes in _by_status():
+    by_status = _by_status(operations)
+    parts = ["<h1>Errors</h1>", f"<p>{_formatted(INTRODUCTION)}</p>", _contents(by_status)]
+    for status, codes in by_status:
         parts.append(f'<h2 id="status-{status}">{_heading(status)}</h2>')
         parts += [_in_html(entries, status) for entries in codes]
     return "\n".join(parts)
 
 
-def _by_status() -> list[tuple[int, list[Sequence[Code]]]]:
+def _by_status(operations: Iterable[Operation]) -> _ByStatus:
     """Codes grouped by ascending status; all meanings of a code stay together."""
     meanings: dict[str, list[Code]] = {}
-    for entry in every_code():
+    for entry in every_code(operations):
         meanings.setdefault(entry.code, []).append(entry)
     in_order = sorted(meanings.values(), key=lambda entries: (entries[0].status, entries[0].code))
     return [
@@ -96,9 +99,9 @@ def _as_a_field(entry: Code, status: int) -> str:
     return f"As a field's code, with {entry.status}: " if entry.status != status else ""
 
 
-def _contents() -> str:
+def _contents(by_status: _ByStatus) -> str:
     items = [
-        f'<li><a href="#status-{status}">{_heading(status)}</a></li>' for status, _ in _by_status()
+        f'<li><a href="#status-{status}">{_heading(status)}</a></li>' for status, _ in by_status
     ]
     return f"<nav><ul>{''.join(items)}</ul></nav>"
 
@@ -109,11 +112,3 @@ def _formatted(text: str) -> str:
     return "".join(
         f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)
     )
-
-
-def main() -> None:
-    sys.stdout.write(markdown())
-
-
-if __name__ == "__main__":
-    main()

@@ -160,48 +160,8 @@ requests. Tools such as openapi-python-client and openapi-typescript generate cl
 The version is part of the path. Within `v1`, fields, parameters, codes and events may be added, but
 none is renamed, removed or given another meaning. Ignore those that you do not know."""
 
-# In the order in which the documentation shows them.
+# Of what is not an operation.
 TAGS: Final[Mapping[str, str]] = {
-    "Users": (
-        "The people of the organisation: roles, managers, working days, holidays. Archived people "
-        "stay on record."
-    ),
-    "Departments": (
-        "Groups of people. A department's manager approves for it, and it may have an allowance "
-        "of its own."
-    ),
-    "Leave requests": (
-        "Leave requests and their status: pending, approved, declined or cancelled. Every request "
-        "is counted over the person's working days and public holidays, and checked for overlap, "
-        "allowance and the rules of its leave type."
-    ),
-    "Leave (second variant)": (
-        "The same leave in a simpler shape: leave types by code, whole days, an object with "
-        "`requests`."
-    ),
-    "Approvals": (
-        "Requests that the caller may decide. The person's manager decides, else the department's "
-        "manager, else the department's approvers, else admins and owners; if everyone on one "
-        "level is away, the next level is asked too."
-    ),
-    "Balances": (
-        "What is left of a person's leave year, as a ledger whose lines add up: allowance, "
-        "carry-over, adjustments, and pending or approved leave."
-    ),
-    "Leave types": "Types of leave, such as annual or sick leave, and the rules of each.",
-    "Calendar feeds": (
-        "iCalendar subscriptions. Anyone with a feed's URL can read it, so treat it as a secret."
-    ),
-    "Organisation": "The organisation that the API key belongs to, and its settings.",
-    "Public holiday sets": (
-        "Public holidays of countries and regions. A person has those of their own country code, "
-        "or else the organisation's."
-    ),
-    "Webhooks": (
-        "Endpoints that receive events, for admins and owners. *Events* describes what is sent."
-    ),
-    "Audit": "Every change: what, when, by whom and from where.",
-    "API keys": "Keys for this API, with scopes and an optional expiry.",
     "Health": "For load balancers and monitoring; without a key.",
     "Events": (
         "What is sent to webhooks, signed as [Standard Webhooks](https://www.standardwebhooks.com) "
@@ -217,3 +177,44 @@ TAGS: Final[Mapping[str, str]] = {
 
 def description(base_url: str) -> str:
     return GUIDE.replace("{base_url}", base_url)
+
+
+WEBHOOK_HEADERS: Final = [
+    {
+        "name": "webhook-id",
+        "in": "header",
+        "required": True,
+        "description": "The event's id, the same on every attempt.",
+        "schema": {"type": "string", "format": "uuid"},
+        "example": "0197c2a4-9d20-7e66-8a31-50fb7c2d4e12",
+    },
+    {
+        "name": "webhook-timestamp",
+        "in": "header",
+        "required": True,
+        "description": "When this attempt was made, in seconds since 1970. Reject it if it differs "
+        "from your clock by minutes.",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"},
+        "example": "1781615100",
+    },
+    {
+        "name": "webhook-signature",
+        "in": "header",
+        "required": True,
+        "description": "`v1,` and the base64 of the HMAC-SHA256 over "
+        "`<webhook-id>.<webhook-timestamp>.<body>`. While a secret is being rotated there are two "
+        "signatures, space-separated.",
+        "schema": {"type": "string"},
+        "example": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+    },
+]
+WEBHOOK_RESPONSES: Final = {
+    "2XX": {
+        "description": "Accepted. The first 4 KiB of the response are kept in the delivery log."
+    },
+    "410": {"description": "Gone: the webhook is disabled immediately."},
+    "default": {
+        "description": "Retried later; redirects are not followed. After a 429, the next attempt "
+        "is at least a minute later, and `Retry-After` is respected within bounds."
+    },
+}
