@@ -11,7 +11,7 @@ from typing import Final
 
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
-from storage.access import absences, feed_owners, feeds
+from storage.access import absences, feeds
 from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import HalfDay, as_dict
@@ -25,8 +25,6 @@ from storage.rules.counted_days import AFTERNOON, MORNING
 _DAYS_BACK: Final = timedelta(days=366)
 _DAYS_AHEAD: Final = timedelta(days=731)
 
-# How often a feed is read again if its owner's name or a setting has changed meanwhile.
-_MAX_REREADS: Final = 5
 # Part of every fingerprint: raise it when equal values are rendered differently.
 _RENDERING: Final = "3"
 _HALF_OF_MASK: Final[Mapping[int, HalfDay]] = {MORNING: "am", AFTERNOON: "pm"}
@@ -65,25 +63,6 @@ class View:
         events = [ical.render_event(absence, self.hours) for absence in self.absences]
         holidays = [ical.render_holiday(holiday, self.hours) for holiday in self.holidays]
         return ical.render_feed(self.feed, [*events, *holidays])
-
-
-def load_current(
-    tx: Transaction, subscription: Subscription, owner: FeedOwner, base_url: str
-) -> tuple[FeedOwner, View]:
-    """What the feed shows, with the state of its owner for which that holds.
-
-    ``owner`` was read earlier. Except for ``sequence``, the view may be newer than the owner: the
-    next request reads it again.
-    """
-    view = load_view(tx, subscription, owner, base_url)
-    for _ in range(_MAX_REREADS):
-        # Calendars would ignore a new name under the old SEQUENCE.
-        current = feed_owners.find_by_token(tx, subscription.token) or owner
-        if current.sequence == owner.sequence:
-            break
-        owner = current
-        view = load_view(tx, subscription, owner, base_url)
-    return owner, view
 
 
 def load_view(tx: Transaction, subscription: Subscription, owner: FeedOwner, base_url: str) -> View:

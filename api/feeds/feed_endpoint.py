@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from api.base.content_negotiation import prefers_gzip
-from api.feeds.feed_contents import Subscription, View, load_current, midnight
+from api.feeds.feed_contents import Subscription, View, load_view, midnight
 from api.http.conditions import http_date, is_unmodified, last_modified, tags_in
 from api.http.context import Services
 from storage.access import feed_owners
@@ -144,7 +144,9 @@ class FeedEndpoint:
     def _load(
         self, tx: Transaction, subscription: Subscription, owner: FeedOwner
     ) -> tuple[str, View]:
-        owner, view = load_current(tx, subscription, owner, self._services.base_url)
+        # Read again in the transaction of the view: it may have changed meanwhile.
+        owner = feed_owners.find_by_token(tx, subscription.token) or owner
+        view = load_view(tx, subscription, owner, self._services.base_url)
         fingerprint = view.fingerprint()
         self._fingerprints.put(subscription, (owner, fingerprint))
         return fingerprint, view

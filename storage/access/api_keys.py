@@ -185,12 +185,11 @@ def _activate_owner(tx: Transaction, user_id: str, *, by: Caller, now: datetime)
 
 
 def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
-    if not fields.is_id(key_id):
-        raise NotFound("API key")
-    row = tx.first(_key_by_id, organisation_id=by.organisation_id, key_id=key_id)
-    if row is None:
-        raise NotFound("API key")
-    return rows.api_key(row)
+    if fields.is_id(key_id):
+        row = tx.find(ApiKeyRow, organisation_id=by.organisation_id, id=key_id)
+        if row is not None:
+            return rows.api_key(row)
+    raise NotFound("API key")
 
 
 def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> bool:
@@ -218,13 +217,6 @@ def _page(
         query = query.where(ApiKeyRow.id < after_id)
     # Ids are in chronological order.
     return query.order_by(ApiKeyRow.id.desc()).limit(limit)
-
-
-@compiled
-def _key_by_id(organisation_id: Param[str], key_id: Param[str]) -> Select:
-    return ApiKeyRow.select(*rows.API_KEY).where(
-        ApiKeyRow.organisation_id == organisation_id, ApiKeyRow.id == key_id
-    )
 
 
 @compiled

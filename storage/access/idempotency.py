@@ -100,12 +100,7 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> StoredResponse | No
 
     Raises IdempotencyKeyReused or IdempotencyAnswerUnreadable.
     """
-    row = tx.first(
-        _row,
-        organisation_id=claim.organisation_id,
-        api_key_id=claim.api_key_id,
-        idempotency_key=claim.idempotency_key,
-    )
+    row = tx.find(IdempotencyKeyRow, **_key(claim))
     if row is None:
         return None
     if row.created_at <= milliseconds(now - STORED_FOR):
@@ -137,12 +132,7 @@ def store(tx: Transaction, claim: Claim, response: StoredResponse, *, now: datet
     """Store the response, in the same transaction as ``begin``."""
     headers = [(name.decode(), value.decode()) for name, value in response.headers]
     # An expired response may still be there; ``find`` ignores it.
-    tx.change(
-        _delete,
-        organisation_id=claim.organisation_id,
-        api_key_id=claim.api_key_id,
-        idempotency_key=claim.idempotency_key,
-    )
+    tx.delete(IdempotencyKeyRow, **_key(claim))
     try:
         tx.insert(
             IdempotencyKeyRow,
@@ -152,9 +142,7 @@ def store(tx: Transaction, claim: Claim, response: StoredResponse, *, now: datet
             headers=orjson.dumps(headers).decode(),
             body=tx.secrets.encrypt(response.content.decode()).encode(),
             created_at=now,
-            organisation_id=claim.organisation_id,
-            api_key_id=claim.api_key_id,
-            idempotency_key=claim.idempotency_key,
+            **_key(claim),
         )
     except DuplicateRow as error:
         # Only if advisory locks do not reach every server of the database.
@@ -179,6 +167,14 @@ def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
     return tx.change(_prune, before=now - STORED_FOR, limit=limit)
 
 
+def _key(claim: Claim) -> dict[str, str]:
+    return {
+        "organisation_id": claim.organisation_id,
+        "api_key_id": claim.api_key_id,
+        "idempotency_key": claim.idempotency_key,
+    }
+
+
 def _lock_number(claim: Claim) -> int:
     """The signed 64-bit number of PostgreSQL's advisory lock."""
     text = "\0".join(("idempotency", claim.api_key_id, claim.idempotency_key))
@@ -187,36 +183,8 @@ def _lock_number(claim: Claim) -> int:
 
 
 @compiled
-def _row(
-    organisation_id: Param[str], api_key_id: Param[str], idempotency_key: Param[str]
-) -> Select:
-    return IdempotencyKeyRow.select(
-        IdempotencyKeyRow.request_sha256,
-        IdempotencyKeyRow.status_code,
-        IdempotencyKeyRow.headers,
-        IdempotencyKeyRow.body,
-        IdempotencyKeyRow.created_at,
-    ).where(
-        IdempotencyKeyRow.organisation_id == organisation_id,
-        IdempotencyKeyRow.api_key_id == api_key_id,
-        IdempotencyKeyRow.idempotency_key == idempotency_key,
-    )
-
-
-@compiled
 def _try_lock(number: Param[int]) -> Select:
     return Select(columns=[fn.pg_try_advisory_xact_lock(number).alias("is_locked")])
-
-
-@compiled
-def _delete(
-    organisation_id: Param[str], api_key_id: Param[str], idempotency_key: Param[str]
-) -> Delete:
-    return IdempotencyKeyRow.delete().where(
-        IdempotencyKeyRow.organisation_id == organisation_id,
-        IdempotencyKeyRow.api_key_id == api_key_id,
-        IdempotencyKeyRow.idempotency_key == idempotency_key,
-    )
 
 
 @compiled

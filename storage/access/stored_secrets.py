@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from peewee import SQL, Delete, Field, Insert, Select, Tuple, Update, fn
+from peewee import SQL, Field, Insert, Select, Tuple, Update, fn
 
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
@@ -102,7 +102,7 @@ def check_keys(database: Database) -> None:
 
 def replace_canaries(tx: Transaction) -> None:
     """Replace all canaries by one of the first key."""
-    tx.change(_delete_canaries)
+    tx.delete(SecretCanaryRow)
     tx.change(_insert_canary, number=1, encrypted=tx.secrets.encrypt(_TEXT))
 
 
@@ -303,8 +303,3 @@ def _canary_texts(limit: Param[int]) -> Select:
 @compiled
 def _insert_canary(number: Param[int], encrypted: Param[str]) -> Insert:
     return SecretCanaryRow.insert(number=number, encrypted=encrypted).on_conflict_ignore()
-
-
-@compiled
-def _delete_canaries() -> Delete:
-    return SecretCanaryRow.delete()

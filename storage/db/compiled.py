@@ -387,6 +387,24 @@ def update_of(
     return sql_of(query, engine)
 
 
+@lru_cache(maxsize=512)
+def select_of(table: type[peewee.Model], matched: tuple[str, ...], engine: Engine) -> Statement:
+    """A SELECT where every ``matched`` column equals the parameter of its name."""
+    query = table.select()
+    for name in matched:
+        query = query.where(getattr(table, name) == Placeholder(name))
+    return sql_of(query, engine)
+
+
+@lru_cache(maxsize=128)
+def delete_of(table: type[peewee.Model], matched: tuple[str, ...], engine: Engine) -> Statement:
+    """A DELETE where every ``matched`` column equals the parameter of its name."""
+    query = table.delete()
+    for name in matched:
+        query = query.where(getattr(table, name) == Placeholder(name))
+    return sql_of(query, engine)
+
+
 def milliseconds(instant: datetime) -> int:
     """An aware datetime as whole milliseconds since 1970, as the columns hold it."""
     return round(instant.timestamp() * 1000)

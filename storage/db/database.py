@@ -20,7 +20,15 @@ import peewee
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
-from storage.db.compiled import Compiled, Engine, insert_of, inserts_of, update_of
+from storage.db.compiled import (
+    Compiled,
+    Engine,
+    delete_of,
+    insert_of,
+    inserts_of,
+    select_of,
+    update_of,
+)
 from storage.db.monitoring import durations, failures
 from storage.db.named_rows import Row, row_maker
 
@@ -135,6 +143,19 @@ class Transaction:
         params = changes | {f"where_{name}": value for name, value in where.items()}
         changed: int = self._timed(statement.sql, statement.bound(params)).rowcount
         return changed
+
+    def find(self, table: type[peewee.Model], /, **where: Any) -> Row | None:
+        """The row whose columns equal ``where``, which are a key, or None."""
+        statement = select_of(table, tuple(where), self.engine)  # type: ignore[arg-type]  # a class is hashable
+        cursor = self._timed(statement.sql, statement.bound(where))
+        row = cursor.fetchone()
+        return None if row is None else _row_maker(cursor)(row)
+
+    def delete(self, table: type[peewee.Model], /, **where: Any) -> int:
+        """Delete the rows whose columns equal ``where``; return how many there were."""
+        statement = delete_of(table, tuple(where), self.engine)  # type: ignore[arg-type]  # a class is hashable
+        deleted: int = self._timed(statement.sql, statement.bound(where)).rowcount
+        return deleted
 
     def _timed(self, sql: str, values: Any) -> Any:
         """Run a statement; its cursor."""

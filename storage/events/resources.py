@@ -62,9 +62,7 @@ def get(tx: Transaction, resource: Resource[T], resource_id: str, *, by: Caller)
     """Raises InsufficientRole or NotFound."""
     roles.check_role(by.role, "admin")
     if fields.is_id(resource_id):
-        row = tx.first(
-            _one, resource=resource, organisation_id=by.organisation_id, resource_id=resource_id
-        )
+        row = tx.find(resource.table, organisation_id=by.organisation_id, id=resource_id)
         if row is not None:
             return resource.value(tx, row)
     raise NotFound(resource.name)
@@ -165,14 +163,6 @@ def _record(
 
 def _audited(resource: Resource[T], value: T) -> list[object]:
     return [getattr(value, name) for name in resource.checks]
-
-
-@compiled
-def _one(resource: Resource[Any], organisation_id: Param[str], resource_id: Param[str]) -> Select:
-    table = resource.table
-    return table.select(*resource.columns).where(
-        table.organisation_id == organisation_id, table.id == resource_id
-    )
 
 
 @compiled

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from peewee import JOIN, SQL, Delete, Insert, Model, Select
+from peewee import JOIN, SQL, Insert, Model, Select
 
 from storage.admin import channel_digests
 from storage.base.values import DigestFrequency
@@ -115,7 +115,7 @@ def load(tx: Transaction, key: DigestKey, *, now: datetime) -> Digest | None:
     if settings is None:
         if key.digest_id is None:
             # A channel that is chosen later starts a new schedule.
-            tx.change(_delete, organisation_id=organisation.id)
+            tx.delete(DigestRow, organisation_id=organisation.id)
         return None
     today = now.astimezone(ZoneInfo(organisation.timezone)).date()
     day, last_day = digest_absences.days_shown(settings.frequency, today)
@@ -167,7 +167,7 @@ def refusal(tx: Transaction, key: DigestKey) -> tuple[str, str] | None:
 def _settings(tx: Transaction, key: DigestKey, config: OrganisationConfig) -> _Settings | None:
     if key.digest_id is None:
         return _of_organisation(tx, config)
-    row = tx.first(_channel_digest, organisation_id=key.organisation_id, digest_id=key.digest_id)
+    row = tx.find(ChannelDigestRow, organisation_id=key.organisation_id, id=key.digest_id)
     if row is None:
         return None
     return _Settings(
@@ -184,7 +184,7 @@ def _settings(tx: Transaction, key: DigestKey, config: OrganisationConfig) -> _S
 
 def _of_organisation(tx: Transaction, config: OrganisationConfig) -> _Settings | None:
     organisation_id, channel = config.organisation.id, config.organisation.digest_channel
-    row = tx.first(_digest, organisation_id=organisation_id)
+    row = tx.find(DigestRow, organisation_id=organisation_id)
     if row is None or channel is None:
         return None
     is_in_channel = row.channel == channel
@@ -290,37 +290,6 @@ def _release(
     if key.digest_id is None:
         return _OF_ORGANISATIONS.release(tx, (key.organisation_id,), lease_expires_at, columns)
     return _OF_CHANNELS.release(tx, (key.organisation_id, key.digest_id), lease_expires_at, columns)
-
-
-@compiled
-def _delete(organisation_id: Param[str]) -> Delete:
-    return DigestRow.delete().where(DigestRow.organisation_id == organisation_id)
-
-
-@compiled
-def _digest(organisation_id: Param[str]) -> Select:
-    return DigestRow.select(
-        DigestRow.channel,
-        DigestRow.day,
-        DigestRow.ts,
-        DigestRow.refused_channel,
-        DigestRow.refused_because,
-        DigestRow.shown_sha256,
-    ).where(DigestRow.organisation_id == organisation_id)
-
-
-@compiled
-def _channel_digest(organisation_id: Param[str], digest_id: Param[str]) -> Select:
-    return ChannelDigestRow.select(
-        ChannelDigestRow.channel,
-        ChannelDigestRow.department_id,
-        ChannelDigestRow.frequency,
-        ChannelDigestRow.locale,
-        ChannelDigestRow.day,
-        ChannelDigestRow.ts,
-        ChannelDigestRow.shown_sha256,
-        ChannelDigestRow.refused_because,
-    ).where(ChannelDigestRow.organisation_id == organisation_id, ChannelDigestRow.id == digest_id)
 
 
 @compiled

@@ -99,22 +99,19 @@ def page(
 def get(tx: Transaction, webhook_id: str, delivery_id: str, *, by: Caller) -> LoggedDelivery:
     """A delivery with its attempts. Raises InsufficientRole or NotFound."""
     roles.check_role(by.role, "admin")
-    row = None
+    organisation_id = by.organisation_id
     if fields.is_id(webhook_id) and fields.is_id(delivery_id):
-        row = tx.first(
-            _one_delivery,
-            organisation_id=by.organisation_id,
-            webhook_id=webhook_id,
-            delivery_id=delivery_id,
+        row = tx.find(
+            DeliveryRow, organisation_id=organisation_id, id=delivery_id, webhook_id=webhook_id
         )
-    if row is None:
-        raise NotFound("delivery")
-    return _delivery(row, _attempts_of(tx, by.organisation_id, [row.id]).get(row.id, []))
+        if row is not None:
+            return _delivery(row, _attempts_of(tx, organisation_id, [row.id]).get(row.id, []))
+    raise NotFound("delivery")
 
 
 def body_of(tx: Transaction, delivery: LoggedDelivery, *, by: Caller) -> bytes:
     """The bytes that every attempt sends. Raises NotFound after they were pruned."""
-    row = tx.first(_body, organisation_id=by.organisation_id, event_id=delivery.event_id)
+    row = tx.find(EventRow, organisation_id=by.organisation_id, id=delivery.event_id)
     if row is None:
         raise NotFound("delivery")
     return bytes(row.body)
@@ -179,7 +176,7 @@ def redeliver(
     alone. Needs an admin. Raises InsufficientRole, NotFound or WebhookDisabled.
     """
     get(tx, webhook_id, delivery_id, by=by)
-    if not webhooks.get(tx, webhook_id, by=by, is_locked=True).is_active:
+    if not webhooks.get(tx, webhook_id, by=by, lock=webhooks.LOCK).is_active:
         raise WebhookDisabled
     if tx.change(
         _queue_again, organisation_id=by.organisation_id, delivery_id=delivery_id, now=now
@@ -203,7 +200,7 @@ def redeliver_failed(
     second call sends nothing twice. Needs an admin. Raises InsufficientRole, NotFound or
     WebhookDisabled.
     """
-    if not webhooks.get(tx, webhook_id, by=by, is_locked=True).is_active:
+    if not webhooks.get(tx, webhook_id, by=by, lock=webhooks.LOCK).is_active:
         raise WebhookDisabled
     count = tx.change(
         _queue_failed_again,
@@ -290,17 +287,6 @@ def _page(
 
 
 @compiled
-def _one_delivery(
-    organisation_id: Param[str], webhook_id: Param[str], delivery_id: Param[str]
-) -> Select:
-    return DeliveryRow.select(*_COLUMNS).where(
-        DeliveryRow.organisation_id == organisation_id,
-        DeliveryRow.id == delivery_id,
-        DeliveryRow.webhook_id == webhook_id,
-    )
-
-
-@compiled
 def _attempts(
     organisation_id: Param[str], delivery_ids: Param[list[str]], limit: Param[int]
 ) -> Select:
@@ -334,13 +320,6 @@ def _attempts(
         Select([numbered], [getattr(numbered.c, name) for name in names])
         .where(numbered.c.place <= limit)
         .order_by(numbered.c.id)
-    )
-
-
-@compiled
-def _body(organisation_id: Param[str], event_id: Param[str]) -> Select:
-    return EventRow.select(EventRow.body).where(
-        EventRow.organisation_id == organisation_id, EventRow.id == event_id
     )
 
 

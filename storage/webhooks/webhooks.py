@@ -12,16 +12,16 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from peewee import Delete, Select, fn
+from peewee import Delete, Select, Update, fn
 
 from storage.base import fields
 from storage.base.errors import Conflict, InvalidInput, NotFound
-from storage.base.event_values import EVENT_TYPES, Webhook
+from storage.base.event_values import EVENT_TYPES, AuditAction, Webhook
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken, new_signing_secret
-from storage.base.values import Caller
+from storage.base.values import Caller, as_dict
 from storage.db import locks, rows
-from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine, milliseconds
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, milliseconds
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.pages import Page, PageOf, page_of, position
@@ -32,6 +32,8 @@ from storage.rules import roles
 MAX_WEBHOOKS: Final = 100
 MAX_URL_CHARACTERS: Final = 2_000
 EVERY_EVENT: Final = "*"
+# The lock of an endpoint that is not deleted.
+LOCK: Final = "FOR NO KEY UPDATE"
 # How long the old secret signs beside the new one.
 SECRET_OVERLAP: Final = timedelta(hours=24)
 
@@ -57,37 +59,31 @@ def create(
     Needs an admin. Raises InsufficientRole, InvalidInput or TooManyWebhooks.
     """
     roles.check_role(by.role, "admin")
-    checked = {"url": check_url(url), "events": check_events(events)}
+    checked_url, checked_events = check_url(url), tuple(check_events(events))
     locks.organisation(tx, by.organisation_id)
     count = tx.first(_count, organisation_id=by.organisation_id)
     if count is not None and count.total >= MAX_WEBHOOKS:
         raise TooManyWebhooks
     secret = new_signing_secret()
-    webhook_id = new_id(now)
-    tx.insert(
-        WebhookRow,
-        organisation_id=by.organisation_id,
-        id=webhook_id,
-        url=checked["url"],
-        events=rows.json_text(checked["events"]),
+    webhook = Webhook(
+        id=new_id(now),
+        url=checked_url,
+        events=checked_events,
         is_active=True,
-        secret_encrypted=tx.secrets.encrypt(secret),
-        created_by=by.user_id,
+        disabled_reason=None,
         created_at=now,
         updated_at=now,
         version=1,
     )
-    audit.record(
-        tx,
-        "webhook.created",
-        "webhook",
-        webhook_id,
-        by=by,
-        now=now,
-        after=checked | {"is_active": True},
+    tx.insert(
+        WebhookRow,
+        organisation_id=by.organisation_id,
+        secret_encrypted=tx.secrets.encrypt(secret),
+        created_by=by.user_id,
+        **as_dict(webhook) | {"events": rows.json_text(checked_events)},
     )
-    organisation_config.changed(tx, by.organisation_id)
-    return get(tx, webhook_id, by=by), secret
+    _record(tx, "webhook.created", None, webhook, by=by, now=now)
+    return webhook, secret
 
 
 def page(
@@ -110,12 +106,19 @@ def page(
     return page_of(tx, page, webhook_rows, rows.webhook, lambda row: [row.id], *bound_to)
 
 
-def get(tx: Transaction, webhook_id: str, *, by: Caller, is_locked: bool = False) -> Webhook:
-    """An endpoint, which ``is_locked`` locks.
+def get(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = "") -> Webhook:
+    """An endpoint, locked with that strength of PostgreSQL's unless it is empty.
 
     Raises InsufficientRole or NotFound.
     """
-    return _get(tx, webhook_id, "FOR NO KEY UPDATE" if is_locked else "", by=by)
+    roles.check_role(by.role, "admin")
+    if fields.is_id(webhook_id):
+        row = tx.first(
+            _webhook, organisation_id=by.organisation_id, webhook_id=webhook_id, lock=lock
+        )
+        if row is not None:
+            return rows.webhook(row)
+    raise NotFound("webhook")
 
 
 def update(
@@ -146,31 +149,11 @@ def update(
     if is_enabled or after.url != webhook.url:
         columns = {"failing_since_at": None}
     after = replace(after, updated_at=now, version=webhook.version + 1)
-    tx.update(
-        WebhookRow,
-        columns
-        | {
-            "url": after.url,
-            "events": rows.json_text(after.events),
-            "is_active": after.is_active,
-            "disabled_reason": after.disabled_reason,
-            "updated_at": now,
-            "version": after.version,
-        },
-        organisation_id=by.organisation_id,
-        id=webhook_id,
-    )
-    audit.record(
-        tx,
-        "webhook.updated",
-        "webhook",
-        webhook_id,
-        by=by,
-        now=now,
-        before=_audited(webhook),
-        after=_audited(after),
-    )
-    organisation_config.changed(tx, by.organisation_id)
+    for name in ("url", "is_active", "disabled_reason", "updated_at", "version"):
+        columns[name] = getattr(after, name)
+    columns["events"] = rows.json_text(after.events)
+    tx.update(WebhookRow, columns, organisation_id=by.organisation_id, id=webhook_id)
+    _record(tx, "webhook.updated", webhook, after, by=by, now=now)
     return after
 
 
@@ -180,35 +163,22 @@ def delete(tx: Transaction, webhook_id: str, *, by: Caller, now: datetime) -> No
     Needs an admin. Raises InsufficientRole or NotFound.
     """
     # The strongest lock: its foreign keys make a new delivery wait.
-    webhook = get_locked(tx, webhook_id, by=by, strength="FOR UPDATE")
-    for statement in (_delete_attempts, _delete_deliveries, _delete_notifications, _delete):
-        tx.change(statement, organisation_id=by.organisation_id, webhook_id=webhook_id)
-    audit.record(
-        tx,
-        "webhook.deleted",
-        "webhook",
-        webhook_id,
-        by=by,
-        now=now,
-        before=_audited(webhook),
-    )
-    organisation_config.changed(tx, by.organisation_id)
+    webhook = get_locked(tx, webhook_id, by=by, lock="FOR UPDATE")
+    tx.change(_delete_attempts, organisation_id=by.organisation_id, webhook_id=webhook_id)
+    for table in (DeliveryRow, NotificationRow):
+        tx.delete(table, organisation_id=by.organisation_id, webhook_id=webhook_id)
+    tx.delete(WebhookRow, organisation_id=by.organisation_id, id=webhook_id)
+    _record(tx, "webhook.deleted", webhook, None, by=by, now=now)
 
 
 def disable(
     tx: Transaction, organisation_id: str, webhook_id: str, reason: str, *, now: datetime
 ) -> bool:
     """Disable an endpoint; its admins read the reason. False if it was disabled or deleted."""
-    changed = tx.update(
-        WebhookRow,
-        {"is_active": False, "disabled_reason": reason, "updated_at": now},
-        organisation_id=organisation_id,
-        id=webhook_id,
-        is_active=True,
-    )
-    if not changed:
+    if not tx.change(
+        _disable, organisation_id=organisation_id, webhook_id=webhook_id, reason=reason, now=now
+    ):
         return False
-    tx.change(_raise_version, organisation_id=organisation_id, webhook_id=webhook_id)
     audit.record(
         tx,
         "webhook.disabled",
@@ -231,9 +201,8 @@ def rotate_secret(
     Needs an admin. Raises InsufficientRole or NotFound.
     """
     webhook = get_locked(tx, webhook_id, by=by)
-    row = tx.first(_secrets, organisation_id=by.organisation_id, webhook_id=webhook_id)
-    if row is None:
-        raise NotFound("webhook")
+    row = tx.find(WebhookRow, organisation_id=by.organisation_id, id=webhook_id)
+    assert row is not None
     secret = new_signing_secret()
     until = now + SECRET_OVERLAP
     tx.update(
@@ -315,37 +284,28 @@ def check_events(events: Iterable[str] | None) -> list[str]:
     return chosen
 
 
-def get_locked(
-    tx: Transaction, webhook_id: str, *, by: Caller, strength: str = "FOR NO KEY UPDATE"
-) -> Webhook:
+def get_locked(tx: Transaction, webhook_id: str, *, by: Caller, lock: str = LOCK) -> Webhook:
     """The endpoint, locked after its organisation, in the order of ``locks``.
 
     Raises InsufficientRole or NotFound.
     """
     roles.check_role(by.role, "admin")
     locks.organisation(tx, by.organisation_id)
-    return _get(tx, webhook_id, strength, by=by)
+    return get(tx, webhook_id, by=by, lock=lock)
 
 
-def _get(tx: Transaction, webhook_id: str, strength: str, *, by: Caller) -> Webhook:
-    roles.check_role(by.role, "admin")
-    row = None
-    if fields.is_id(webhook_id):
-        row = tx.first(
-            _webhook, organisation_id=by.organisation_id, webhook_id=webhook_id, strength=strength
-        )
-    if row is None:
-        raise NotFound("webhook")
-    return rows.webhook(row)
-
-
-def _audited(webhook: Webhook) -> dict[str, object]:
-    return {
-        "url": webhook.url,
-        "events": list(webhook.events),
-        "is_active": webhook.is_active,
-        "disabled_reason": webhook.disabled_reason,
-    }
+def _record(
+    tx: Transaction,
+    action: AuditAction,
+    before: Webhook | None,
+    after: Webhook | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    fields = ("url", "events", "is_active", "disabled_reason")
+    audit.record_value(tx, action, "webhook", before, after, fields, by=by, now=now)
+    organisation_config.changed(tx, by.organisation_id)
 
 
 @compiled
@@ -357,13 +317,12 @@ def _count(organisation_id: Param[str]) -> Select:
 
 @compiled_per_engine
 def _webhook(
-    engine: Engine, organisation_id: Param[str], webhook_id: Param[str], strength: str
+    engine: Engine, organisation_id: Param[str], webhook_id: Param[str], lock: str
 ) -> Select:
-    """Locked with that strength, unless it is empty."""
     query = WebhookRow.select(*rows.WEBHOOK).where(
         WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
     )
-    return locks.locked(query, engine, strength) if strength else query
+    return locks.locked(query, engine, lock) if lock else query
 
 
 @compiled
@@ -383,9 +342,15 @@ def _page(
 
 
 @compiled
-def _raise_version(organisation_id: Param[str], webhook_id: Param[str]) -> Expr:
-    return WebhookRow.update(version=WebhookRow.version + 1).where(
-        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
+def _disable(
+    organisation_id: Param[str], webhook_id: Param[str], reason: Param[str], now: Param[datetime]
+) -> Update:
+    return WebhookRow.update(
+        is_active=False, disabled_reason=reason, updated_at=now, version=WebhookRow.version + 1
+    ).where(
+        WebhookRow.organisation_id == organisation_id,
+        WebhookRow.id == webhook_id,
+        WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
     )
 
 
@@ -398,33 +363,3 @@ def _delete_attempts(organisation_id: Param[str], webhook_id: Param[str]) -> Del
         DeliveryAttemptRow.organisation_id == organisation_id,
         DeliveryAttemptRow.delivery_id.in_(of_webhook),
     )
-
-
-@compiled
-def _delete_deliveries(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
-    return DeliveryRow.delete().where(
-        DeliveryRow.organisation_id == organisation_id, DeliveryRow.webhook_id == webhook_id
-    )
-
-
-@compiled
-def _delete_notifications(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
-    return NotificationRow.delete().where(
-        NotificationRow.organisation_id == organisation_id, NotificationRow.webhook_id == webhook_id
-    )
-
-
-@compiled
-def _delete(organisation_id: Param[str], webhook_id: Param[str]) -> Delete:
-    return WebhookRow.delete().where(
-        WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id
-    )
-
-
-@compiled
-def _secrets(organisation_id: Param[str], webhook_id: Param[str]) -> Select:
-    return WebhookRow.select(
-        WebhookRow.secret_encrypted,
-        WebhookRow.previous_secret_encrypted,
-        WebhookRow.previous_secret_until,
-    ).where(WebhookRow.organisation_id == organisation_id, WebhookRow.id == webhook_id)
