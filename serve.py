@@ -31,7 +31,7 @@ from bot.service import manifest
 from storage.access import stored_secrets
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
-from storage.cli import backups, commands, console, doctor, slack_commands
+from storage.cli import backups, commands, console, doctor
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, log_newer, migrate
@@ -356,10 +356,10 @@ def open_database(settings: Settings) -> Database:
 
 def unlink_playground(database: Database, settings: Settings) -> None:
     """Unlink the demo from the playground if a real Slack is set up."""
-    from storage.cli import demo_slack
+    from storage.cli import demo
 
     if settings.slack is not None:
-        database.write_now(demo_slack.leave, now=utc_now())
+        database.write_now(demo.leave, now=utc_now())
 
 
 def doctor_checks(env: Mapping[str, str]) -> list[Check]:
@@ -400,7 +400,7 @@ def command_line(env: Mapping[str, str]) -> click.Group:
     backups.add_to(app, env, utc_now, VERSION)
     help_text = "Print the version and exit."
     click.version_option(VERSION, message="hiatus %(version)s", help=help_text)(app)
-    manifest.add_to(slack_commands.add_to(app, env, utc_now), env)
+    manifest.add_to(commands.add_slack(app, env, utc_now), env)
     app.add_command(serve_command(env))
     app.add_command(bot_command(env))
     app.add_command(doctor.command(partial(doctor_checks, env)))

@@ -17,8 +17,7 @@ from bot.base.ids import COMMAND
 from bot.base.settings import SlackSettings
 from playground import guards, page, playground_http
 from playground.playground import Playground, player
-from storage.cli import demo as demo_data
-from storage.cli import demo_slack
+from storage.cli import demo
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database
 
@@ -39,7 +38,7 @@ def start(
 
     Returns the Slack settings to use, and the playground's routes. ``stack`` stops the playground.
     """
-    organisation = database.write_now(demo_data.ensure, now=now)
+    organisation = database.write_now(demo.ensure, now=now)
     playground = open_playground(
         database, organisation, slack, base_url=base_url, address=address, now=now
     )
@@ -67,10 +66,10 @@ def open_playground(
     """
     if organisation is None or slack is not None or not is_loopback(base_url):
         return None
-    users = database.write_now(demo_slack.enter, organisation.organisation_id, now=now)
+    users = database.write_now(demo.enter, organisation.organisation_id, now=now)
     if users is None:
         return None
-    return Playground(demo_slack.TEAM_ID, map(player, users), f"http://{address}")
+    return Playground(demo.TEAM_ID, map(player, users), f"http://{address}")
 
 
 def is_loopback(url: str) -> bool:

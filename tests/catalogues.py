@@ -31,8 +31,7 @@ IN_ERRORS: Final = {
 }
 # Shown on a terminal only.
 _OPERATORS_ONLY: Final = {
-    *("commands.py", "console.py", "import_command.py", "key_commands.py", "slack_commands.py"),
-    *("people_file.py", "people_import.py", "people_import_plan.py"),
+    *("commands.py", "console.py", "key_commands.py", "people_file.py", "people_import.py"),
 }
 
 

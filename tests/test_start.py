@@ -69,7 +69,6 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     [
         *("bot.service.app", "holidays.groups", "playground"),
         *("resvg_py", "slack_bolt", "slack_sdk"),
-        *("storage.cli.people_file", "storage.cli.people_import"),
     ],
 )
 def test_a_server_listens_without_importing_unneeded_modules(

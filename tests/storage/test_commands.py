@@ -18,7 +18,7 @@ from storage.base.errors import Unauthenticated
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
 from storage.base.values import SCOPES, Caller
-from storage.cli import slack_commands
+from storage.cli import commands
 from storage.cli.commands import build_app
 from storage.cli.console import operator
 from storage.db.database import Database
@@ -40,7 +40,7 @@ ACME = [
 
 def _app(env: dict[str, str]) -> click.Group:
     app = build_app(env, lambda: NOW)
-    slack_commands.add_to(app, env, lambda: NOW)
+    commands.add_slack(app, env, lambda: NOW)
     return app
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from storage.base.values import User
-from storage.cli import demo, demo_slack
+from storage.cli import demo
 from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
 from storage.notifications import notification_queue
@@ -17,8 +17,8 @@ def a_demo(database: Database) -> DemoOrganisation:
     return database.write_now(demo.fill, now=NOW)
 
 
-def enter(database: Database, demo: DemoOrganisation) -> list[User] | None:
-    return database.write_now(demo_slack.enter, demo.organisation_id, now=NOW)
+def enter(database: Database, organisation: DemoOrganisation) -> list[User] | None:
+    return database.write_now(demo.enter, organisation.organisation_id, now=NOW)
 
 
 def delivered(database: Database) -> list[Notification]:
@@ -38,18 +38,18 @@ def test_every_user_has_a_slack_id(database: Database) -> None:
     ids = {user.email: user.slack_user_id for user in users}
     assert len(set(ids.values())) == len(users) == 9
     assert ids["amir@acme.example"] == "U0AMIR"
-    person = database.read_now(slack_workspaces.find_person, demo_slack.TEAM_ID, "U0AMIR")
+    person = database.read_now(slack_workspaces.find_person, demo.TEAM_ID, "U0AMIR")
     assert person is not None
     assert person.user is not None
     assert person.user.email == "amir@acme.example"
 
 
 def test_entering_the_playground_shows_approvers_their_pending_requests(database: Database) -> None:
-    demo = a_demo(database)
-    users = {user.id: user.first_name for user in enter(database, demo) or []}
+    acme = a_demo(database)
+    users = {user.id: user.first_name for user in enter(database, acme) or []}
     first = delivered(database)
 
-    enter(database, demo)
+    enter(database, acme)
     again = delivered(database)
 
     for notification_list in (first, again):
@@ -62,24 +62,24 @@ def test_entering_the_playground_shows_approvers_their_pending_requests(database
 
 
 def test_an_organisation_of_another_workspace_stays_there(database: Database) -> None:
-    demo = a_demo(database)
+    acme = a_demo(database)
     database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
 
-    assert enter(database, demo) is None
+    assert enter(database, acme) is None
 
     organisation = database.read_now(slack_workspaces.find, "T0REAL")
     assert organisation is not None
-    assert organisation.id == demo.organisation_id
-    assert database.write_now(demo_slack.leave, now=NOW) is False
+    assert organisation.id == acme.organisation_id
+    assert database.write_now(demo.leave, now=NOW) is False
 
 
 def test_leaving_the_playground_frees_the_organisation_for_a_real_workspace(
     database: Database,
 ) -> None:
-    demo = a_demo(database)
-    enter(database, demo)
+    acme = a_demo(database)
+    enter(database, acme)
 
-    has_left = database.write_now(demo_slack.leave, now=NOW)
+    has_left = database.write_now(demo.leave, now=NOW)
 
     tied = database.write_now(slack_workspaces.link_only_organisation, "T0REAL", now=NOW)
     assert has_left is True
@@ -91,19 +91,17 @@ def test_leaving_the_playground_frees_the_organisation_for_a_real_workspace(
 
 
 def test_a_process_that_starts_late_keeps_the_real_workspace_linked(database: Database) -> None:
-    demo = a_demo(database)
-    enter(database, demo)
+    acme = a_demo(database)
+    enter(database, acme)
     has_left: list[bool] = []
 
     def tie(tx: Transaction) -> None:
-        has_left.append(demo_slack.leave(tx, now=NOW))
+        has_left.append(demo.leave(tx, now=NOW))
         slack_workspaces.link_only_organisation(tx, "T0REAL", now=NOW)
 
-    overlapping(
-        database, tie, lambda: has_left.append(database.write_now(demo_slack.leave, now=NOW))
-    )
+    overlapping(database, tie, lambda: has_left.append(database.write_now(demo.leave, now=NOW)))
 
     organisation = database.read_now(slack_workspaces.find, "T0REAL")
     assert organisation is not None
-    assert organisation.id == demo.organisation_id
+    assert organisation.id == acme.organisation_id
     assert has_left == [True, False]
