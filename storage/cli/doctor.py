@@ -34,7 +34,7 @@ from storage.db import engines
 from storage.db.compiled import Param, compiled
 from storage.db.connections import PROCESS_NAME
 from storage.db.database import Transaction
-from storage.db.schema import check_schema_again
+from storage.db.schema import check_schema, check_schema_again
 from storage.notifications import digests, notification_queue
 from storage.webhooks import delivery_queue
 
@@ -248,7 +248,11 @@ def checks(reader: Reader, env: Mapping[str, str], now: datetime) -> list[Check]
 def _schema(reader: Reader) -> list[Finding]:
     subject = "database"
     try:
-        newer = reader.read(check_schema_again)
+        url = reader.settings.database_url
+        if url.startswith("postgresql:"):
+            newer = check_schema(url, _READ_SECONDS)
+        else:
+            newer = reader.read(check_schema_again)
     except SchemaOutOfDate as error:
         return failed(subject, str(error))
     except (DatabaseUnavailable, psycopg.Error) as error:

@@ -37,9 +37,9 @@ T = TypeVar("T")
 THREADS: Final = 8
 ATTEMPTS: Final = 3
 CHANNEL: Final = "hiatus_wake"
-# How long a call waits for a new connection.
+# How long a call waits for a new connection, and how often it looks whether none can be made.
 _POOL_SECONDS: Final = 4.0
-_RECONNECT_SECONDS: Final = 2.0
+_LOOK_SECONDS: Final = 0.2
 # How often an idle connection that listens is checked, and how soon a lost one is replaced.
 _CHECK_SECONDS: Final = 5.0
 _LISTEN_AGAIN_SECONDS: Final = 1.0
@@ -79,14 +79,16 @@ class PostgresqlDatabase(Database):
         super().__init__(secrets, timeout_seconds)
         self._parameters = parameters_of(url, timeout_seconds)
         self._watchdog = Watchdog(timeout_seconds)
+        self._failed_at = 0.0
         self._pool = ConnectionPool(
             kwargs=lambda: self._parameters | {"autocommit": True},
             configure=self._configure,
             min_size=0,
             # One for each thread: none waits for another's.
             max_size=THREADS,
-            timeout=min(_POOL_SECONDS, timeout_seconds),
-            reconnect_timeout=_RECONNECT_SECONDS,
+            # Each call tries again.
+            reconnect_timeout=0.0,
+            reconnect_failed=self._cannot_connect,
             # Each may wait for a host that does not answer.
             num_workers=THREADS,
             name="postgresql",
@@ -165,7 +167,7 @@ class PostgresqlDatabase(Database):
 
     def _send(self, connection: Connection, statement: str) -> None:
         with self._watchdog.watching(connection):
-            connection.execute(statement)
+            connection.execute(statement, prepare=False)
 
     def _execute(self, connection: Connection, sql: str, values: Any) -> psycopg.Cursor[Any]:
         try:
@@ -182,16 +184,30 @@ class PostgresqlDatabase(Database):
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        self._pool.open()
         started = time.perf_counter()
         try:
-            connection = self._pool.getconn()
+            connection = self._taken_from_pool()
         finally:
             durations.CONNECTION_WAITS.observe(time.perf_counter() - started)
         try:
             yield connection
         finally:
             self._pool.putconn(connection)
+
+    def _taken_from_pool(self) -> Connection:
+        """Raises PoolTimeout as soon as no connection can be made."""
+        self._pool.open()
+        began_at = time.monotonic()
+        while True:
+            try:
+                return self._pool.getconn(_LOOK_SECONDS)
+            except PoolTimeout:
+                seconds = time.monotonic() - began_at
+                if self._failed_at > began_at or seconds > _POOL_SECONDS:
+                    raise PoolTimeout("No connection to PostgreSQL could be made.") from None
+
+    def _cannot_connect(self, _: ConnectionPool[Any]) -> None:
+        self._failed_at = time.monotonic()
 
     def _configure(self, connection: Connection) -> None:
         """Prepare a new connection, which may lead to another server than those before it."""
@@ -210,7 +226,8 @@ class PostgresqlDatabase(Database):
 
     def _lost(self, error: Exception, kind: FailureKind) -> None:
         """Replace all connections: where one is lost, another server may have taken over."""
-        if kind not in _TIMED_OUT or isinstance(error, NoAnswer):
+        is_usable = kind in _TIMED_OUT and not isinstance(error, NoAnswer)
+        if not is_usable and not isinstance(error, PoolTimeout):
             self._pool.drain()
             # A fail-over may have lost what was cached.
             self.config_cache = {}
