@@ -25,7 +25,7 @@ def _sqlite_schema(path: str) -> set[tuple[str, ...]]:
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(
             "SELECT type, name, tbl_name, sql FROM sqlite_master "
-            "WHERE tbl_name != ? AND sql IS NOT NULL",
+            "WHERE tbl_name != ? AND sql IS NOT NULL AND name NOT LIKE 'sqlite%'",
             (HISTORY,),
         )
         return {

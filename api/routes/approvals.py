@@ -13,8 +13,7 @@ from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
-from storage.leave import decisions, leave_amendments
-from storage.leave.lists import caller_leave
+from storage.leave import decisions, leave_amendments, leave_lists
 
 APPROVALS = Tag(
     "Approvals",
@@ -41,7 +40,7 @@ def pending(
     becomes a manager sees their requests at once.
     """
     organisation_id = context.caller.organisation_id
-    page = caller_leave.assigned(tx, query.page, by=context.caller, now=context.now)
+    page = leave_lists.assigned(tx, query.page, by=context.caller, now=context.now)
     amendments = leave_amendments.of_requests(tx, organisation_id, page.items)
 
     def record(request: LeaveRequest) -> PendingApprovalRecord:

@@ -18,9 +18,8 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import leave_reading, leave_requests, leave_types
+from storage.leave import leave_lists, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.leave.lists import visible_leave
 
 LEAVE = Tag(
     "Leave (second variant)",
@@ -50,7 +49,7 @@ def list_visible(
 
     The leave that the caller can see. `pagination` is present if `limit` or `cursor` was sent.
     """
-    page = visible_leave.page(
+    page = leave_lists.visible(
         tx,
         query.page if query.is_paged else PageOf(limit=MAX_LIST),
         by=context.caller,

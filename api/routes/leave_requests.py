@@ -14,9 +14,15 @@ from api.schemas.queries import ListOfLeaveRequests
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.db.database import Transaction
-from storage.leave import leave_amendments, leave_changes, leave_reading, leave_requests, previews
+from storage.leave import (
+    leave_amendments,
+    leave_changes,
+    leave_lists,
+    leave_reading,
+    leave_requests,
+    previews,
+)
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 
 LEAVE_REQUESTS = Tag(
     "Leave requests",
@@ -73,7 +79,7 @@ def page(
 
     The caller's own requests; for admins and owners, everyone's.
     """
-    page = filtered_leave.page_of_records(
+    page = leave_lists.filtered(
         tx,
         query.page,
         by=context.caller,
@@ -85,7 +91,8 @@ def page(
         last_day=query.last_day,
         sort=query.sort,
     )
-    return {"data": page.items, "pagination": pagination(page)}
+    data = leave_amendments.record_all(tx, context.caller.organisation_id, page.items)
+    return {"data": data, "pagination": pagination(page)}
 
 
 @operation(

@@ -22,8 +22,7 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_changes, leave_requests
-from storage.leave.lists import caller_leave
+from storage.leave import leave_changes, leave_lists, leave_requests
 from storage.notifications import approval_cards
 
 
@@ -134,7 +133,7 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     config = organisation_config.of_organisation(tx, by.organisation_id)
     user = people_rows.get(tx, str(by.user_id), by=by)
     today = local_day(now, user.timezone or config.organisation.timezone)
-    page = caller_leave.own(tx, PageOf(limit=answers.MAX_OWN), by=by, today=today)
+    page = leave_lists.own(tx, PageOf(limit=answers.MAX_OWN), by=by, today=today)
     office_today = local_day(now, config.organisation.timezone)
     return OwnLeave(
         page=page,

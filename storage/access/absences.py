@@ -16,13 +16,10 @@ from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import LeaveType, Organisation, User
 from storage.db.compiled import (
-    Engine,
     Expr,
     Param,
     any_of,
-    any_of_few,
-    compiled_per_engine,
-    unindexed,
+    compiled,
 )
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
@@ -95,8 +92,7 @@ def visible(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        short_until=spans.latest_short_end(last_day).isoformat(),
-        long_until=spans.latest_end(last_day).isoformat(),
+        starts_from=spans.earliest_start(first_day).isoformat(),
         cancelled_since=now - timedelta(days=CANCELLED_SHOWN_DAYS),
         limit=MAX_ABSENCES,
     )
@@ -136,8 +132,7 @@ def away(
         scope=scope,
         first_day=first_day.isoformat(),
         last_day=last_day.isoformat(),
-        short_until=spans.latest_short_end(last_day).isoformat(),
-        long_until=spans.latest_end(last_day).isoformat(),
+        starts_from=spans.earliest_start(first_day).isoformat(),
         after_key=after[0] if after else None,
         after_id=after[1] if after else None,
         pending=pending,
@@ -245,9 +240,8 @@ def _absence(
     )
 
 
-@compiled_per_engine
+@compiled
 def _of_people(
-    engine: Engine,
     organisation_id: Param[str],
     viewer_id: Param[str] | None,
     user_ids: Param[list[str]],
@@ -263,7 +257,6 @@ def _of_people(
     is_shown = leave.status == "approved"
     if viewer_id is not None:
         is_shown = is_shown | (is_pending & (leave.user_id == viewer_id))
-    start_date = unindexed(leave.start_date, engine)
     # Without their people and types, which callers have: before its first ANALYZE, PostgreSQL joins
     # every request with every person.
     return (
@@ -277,60 +270,51 @@ def _of_people(
         .where(
             leave.organisation_id == organisation_id,
             any_of(leave.user_id, user_ids),
-            start_date <= last_day,
-            leave.end_date >= first_day,
+            colleagues.overlaps(first_day, last_day),
             is_shown if others is None else is_shown | others,
         )
-        .order_by(start_date, leave.id)
+        .order_by(leave.start_date, leave.id)
         .limit(limit)
     )
 
 
-@compiled_per_engine
+@compiled
 def _visible(
-    engine: Engine,
     organisation_id: Param[str],
     owner_id: Param[str],
     department_id: Param[str] | None,
     scope: FeedScope,
     first_day: Param[str],
     last_day: Param[str],
-    short_until: Param[str],
-    long_until: Param[str],
+    starts_from: Param[str],
     cancelled_since: Param[datetime],
     limit: Param[int],
 ) -> Select:
     leave = LeaveRequestRow
-    start_date = unindexed(leave.start_date, engine)
     query = leave.select(*_ABSENCE).where(
         leave.organisation_id == organisation_id, _is_shown(scope, cancelled_since)
     )
     if scope == "org":
-        query = query.where(colleagues.is_between(first_day, last_day, short_until, long_until))
+        query = query.where(colleagues.overlaps(first_day, last_day, starts_from))
     else:
-        # Few people: their leave is read by person.
-        query = query.where(start_date <= last_day, leave.end_date >= first_day)
         query = query.where(
+            colleagues.overlaps(first_day, last_day),
             leave.user_id == owner_id
             if scope == "personal"
-            else any_of_few(
-                leave.user_id, colleagues.team(organisation_id, owner_id, department_id)
-            )
+            else leave.user_id.in_(colleagues.team(organisation_id, owner_id, department_id)),
         )
-    return query.order_by(start_date, leave.id).limit(limit)
+    return query.order_by(leave.start_date, leave.id).limit(limit)
 
 
-@compiled_per_engine
+@compiled
 def _away(
-    engine: Engine,
     organisation_id: Param[str],
     viewer_id: Param[str],
     department_id: Param[str] | None,
     scope: FeedScope,
     first_day: Param[str],
     last_day: Param[str],
-    short_until: Param[str],
-    long_until: Param[str],
+    starts_from: Param[str],
     after_key: Param[str] | None,
     after_id: Param[str] | None,
     pending: Pending,
@@ -343,17 +327,12 @@ def _away(
         is_shown = is_shown | is_pending
     leave = LeaveRequestRow
     query = leave.select(*_ABSENCE).where(leave.organisation_id == organisation_id, is_shown)
-    start_date = unindexed(leave.start_date, engine)
     if scope == "team":
-        # Few people: their leave is read by person.
         members = colleagues.team(organisation_id, viewer_id, department_id)
-        query = query.where(
-            any_of_few(leave.user_id, members), start_date <= last_day, leave.end_date >= first_day
-        )
+        query = query.where(leave.user_id.in_(members), colleagues.overlaps(first_day, last_day))
     else:
-        query = query.where(colleagues.is_between(first_day, last_day, short_until, long_until))
-    # In the order of first days, SQLite would look up a year of leave, row by row.
-    order = (start_date, leave.id)
+        query = query.where(colleagues.overlaps(first_day, last_day, starts_from))
+    order = (leave.start_date, leave.id)
     if after_key is not None:
         query = query.where(Tuple(*order) > Tuple(after_key, after_id))
     return query.order_by(*order).limit(limit)

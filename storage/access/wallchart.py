@@ -15,7 +15,7 @@ from storage.access import absences
 from storage.access.absences import CountedLeave, Pending
 from storage.base.values import LeaveType, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of, any_of_few, compiled
+from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import colleagues, public_holidays
@@ -386,7 +386,7 @@ def _in_scope(
     if scope == "team" and viewer_id is not None:
         # Few people: they are read by id.
         team = colleagues.team(organisation_id, viewer_id, viewer_department_id)
-        return is_shown & any_of_few(UserRow.id, team)
+        return is_shown & UserRow.id.in_(team)
     if department_id is not None:
         return is_shown & (UserRow.department_id == department_id)
     return is_shown

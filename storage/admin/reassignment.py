@@ -17,8 +17,7 @@ from storage.db.database import Transaction
 from storage.directory import approval_rule, approvers
 from storage.events import audit, notification_outbox
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import leave_rows
-from storage.leave.lists import caller_leave
+from storage.leave import leave_lists, leave_rows
 
 # Requests that one change can reassign.
 MAX_REQUESTS: Final = 5_000
@@ -40,7 +39,7 @@ def assigned_to(
     tx: Transaction, config: OrganisationConfig, user: User, *, now: datetime
 ) -> list[LeaveRequest]:
     """Pending requests that are assigned to the person, oldest first."""
-    return caller_leave.all_assigned(
+    return leave_lists.all_assigned(
         tx,
         config.organisation.id,
         user.id,

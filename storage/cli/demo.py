@@ -21,9 +21,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
 from storage.directory import approvers, people_changes, people_lists, slack_syncs
 from storage.events import notification_outbox, organisation_config
-from storage.leave import decisions, leave_requests, leave_types
+from storage.leave import decisions, leave_lists, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 from storage.slack import slack_profiles, slack_workspaces
 
 SLUG: Final = "acme-demo"
@@ -297,7 +296,7 @@ def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime)
     """Queue the card of every pending request for its approvers."""
     by = _system(organisation_id)
     config = organisation_config.of_organisation(tx, organisation_id)
-    pending = filtered_leave.page(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
+    pending = leave_lists.filtered(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
     today = local_day(now, config.organisation.timezone)
     for request in pending.items:
         approvers_now = approvers.of_person(tx, organisation_id, request.user_id, today=today)

@@ -5,12 +5,10 @@ Building a query's SQL costs ten times what running it does, so it happens once 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from operator import itemgetter
 from typing import (
     Annotated,
     Any,
@@ -31,23 +29,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Engine = Literal["sqlite", "postgresql"]
 
-_SQLITE: Final = peewee.SqliteDatabase(None)
-_POSTGRESQL: Final = peewee.PostgresqlDatabase(None)
-
-
-# A placeholder, or what is none although it has its characters: for SQLite a question mark inside
-# quotes, for psycopg an escaped percent sign. psycopg does not care about quotes.
-_PLACES: Final[dict[Engine, re.Pattern[str]]] = {
-    "sqlite": re.compile(r"""'[^']*'|"[^"]*"|\?"""),
-    "postgresql": re.compile(r"%[s%]?"),
+_DATABASES: Final[dict[Engine, peewee.Database]] = {
+    "sqlite": peewee.SqliteDatabase(None),
+    "postgresql": peewee.PostgresqlDatabase(None),
 }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Name:
-    name: str
-
-
 _PARAM: Final = "parameter"
 
 # The type of a query function's parameter whose value is bound. Callers pass the value; the
@@ -55,16 +40,19 @@ _PARAM: Final = "parameter"
 # function then receives None and builds another statement. ``Param[str | None]`` binds NULL.
 Param = Annotated[T, _PARAM]
 
-
 # A column, condition or subquery. In Peewee's stubs, operators lose the type of a column.
 Expr = Any
 
 
 class Placeholder(peewee.Value):  # type: ignore[misc]  # the stubs make it Any
-    """The place of a bound value. ``bound`` converts the value, not Peewee's converters."""
+    """The place of a bound value, in whose stead the query has the parameter's name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(_Name(name=name), converter=False, unpack=False)
+        super().__init__(name, converter=False)
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        with ctx(value_literals=False):
+            return super().__sql__(ctx)
 
 
 class any_of(peewee.Node):  # type: ignore[misc]  # reads as an operator: any_of(column, user_ids)
@@ -97,7 +85,8 @@ class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, a
         ctx.sql(self.key)
         if ctx.state.param == "%s":
             ctx.literal(" IN (SELECT (value ->> 0)::uuid, (value ->> 1)::uuid FROM ")
-            return _few_elements(ctx, self.param).literal(" AS each(value))")
+            ctx.literal("jsonb_array_elements(").sql(self.param)
+            return ctx.literal("::jsonb) AS each(value))")
         ctx.literal(" IN (SELECT value ->> 0, value ->> 1 FROM json_each(")
         return ctx.sql(self.param).literal("))")
 
@@ -105,27 +94,6 @@ class any_of_keys(peewee.Node):  # type: ignore[misc]  # reads as an operator, a
 def json_of_keys(keys: Iterable[Iterable[str]]) -> str:
     """The parameter of ``any_of_keys``."""
     return orjson.dumps(sorted({tuple(key) for key in keys})).decode()
-
-
-class any_of_few(peewee.Node):  # type: ignore[misc]  # reads as an operator, as any_of does
-    """``column IN (SELECT …)``, for a subquery with few rows.
-
-    PostgreSQL then runs it first and reads an index for each of its rows. Of a join it estimates as
-    many rows as in an average organisation, and then scans all rows of a larger one.
-    """
-
-    def __init__(self, column: peewee.Field, subquery: Expr) -> None:
-        super().__init__()
-        self.column = column
-        self.subquery = subquery
-
-    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
-        if ctx.state.param != "%s":
-            return ctx.sql(self.column.in_(self.subquery))
-        ctx.sql(self.column).literal(" = ANY(ARRAY")
-        with ctx(subquery=True):
-            ctx.sql(self.subquery)
-        return ctx.literal(")")
 
 
 class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
@@ -146,48 +114,12 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         if ctx.state.param == "%s":
             typed = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
-            _few_elements(ctx, self.param).literal(" AS each(value), ")
-            return ctx.literal(f'jsonb_to_record(each.value) AS "{self.alias_name}" ({typed})')
+            ctx.literal("jsonb_to_recordset(").sql(self.param)
+            return ctx.literal(f'::jsonb) AS "{self.alias_name}" ({typed})')
         picked = ", ".join(f"value ->> '{name}' AS {name}" for name in self.columns)
         ctx.literal(f"(SELECT {picked} FROM json_each(").sql(self.param)
         # With a limit SQLite takes the values out of the JSON once, and not at each comparison.
         return ctx.literal(f') LIMIT -1) AS "{self.alias_name}"')
-
-
-def _few_elements(ctx: peewee.Context, param: str) -> peewee.Context:
-    """The elements of JSON text, in a form for which PostgreSQL expects few rows.
-
-    For a plain ``jsonb_array_elements`` it expects a hundred rows, and then scans a table of
-    thousands instead of using the index.
-    """
-    ctx.literal("unnest(ARRAY(SELECT jsonb_array_elements(").sql(param)
-    return ctx.literal("::jsonb)))")
-
-
-def unindexed(column: peewee.Field, engine: Engine) -> Expr:
-    """The same value as an expression that no index serves; of an id, on PostgreSQL, its text.
-
-    For columns by which a planner would choose a slow index, as it cannot know the data.
-    """
-    if engine == "sqlite":
-        return peewee.NodeList((peewee.SQL("+"), column), parens=True)
-    suffix = {"UUID": "::text", "VARCHAR": "|| ''"}.get(column.field_type, "+ 0")
-    return peewee.NodeList((column, peewee.SQL(suffix)), parens=True)
-
-
-def is_true(condition: Expr) -> Expr:
-    """A condition on an ``IN (SELECT …)`` that is checked row by row, with no index and no join."""
-    return peewee.NodeList((condition, peewee.SQL("IS TRUE")), parens=True)
-
-
-def often_true(condition: Expr) -> Expr:
-    """A condition that is checked row by row, and that PostgreSQL takes half of the rows to meet.
-
-    For the filters of a list that is read in its order until the page is full. Of conditions like
-    `unindexed` ones, PostgreSQL takes one row in 200 to meet each. With two of them it expects not
-    to fill the page, and reads and sorts the organisation.
-    """
-    return peewee.Case(None, [(condition, peewee.SQL("TRUE"))])
 
 
 def server(engine: Engine) -> peewee.Node:
@@ -199,40 +131,20 @@ def server(engine: Engine) -> peewee.Node:
     return peewee.SQL("''" if engine == "sqlite" else "pg_postmaster_start_time()::text")
 
 
+@dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL for one engine, and the order of the values that it binds.
+    """SQL for one engine, and the names of the parameters that it binds, in order.
 
     Lists stay as they are: each engine's connections know how to send them.
     """
 
-    __slots__ = ("_constants", "_names", "_values_of", "sql")
-
-    def __init__(self, sql: str, values: Sequence[Any]) -> None:
-        self.sql = sql
-        names = [
-            value.name if type(value) is _Name else f"constant {number}"
-            for number, value in enumerate(values)
-        ]
-        self._constants = {
-            name: value
-            for name, value in zip(names, values, strict=True)
-            if type(value) is not _Name
-        }
-        self._names = names
-        self._values_of = itemgetter(*names) if len(names) > 1 else self._few
+    sql: str
+    names: tuple[str, ...]
 
     def bound(self, params: Mapping[str, Any]) -> list[Any]:
-        """The values to run it with, in the order of its placeholders; instants in milliseconds."""
-        values = self._values_of({**params, **self._constants} if self._constants else params)
+        """The values to run it with; instants in milliseconds."""
+        values = [params[name] for name in self.names]
         return [milliseconds(value) if type(value) is datetime else value for value in values]
-
-    def _few(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple([params[name] for name in self._names])
-
-
-# Of all queries; each combination of absent filters and other parameters has its own.
-_statements: Final[dict[Any, Statement]] = {}
-_MAX_STATEMENTS: Final = 4_096
 
 
 class Compiled(Generic[P]):
@@ -247,9 +159,10 @@ class Compiled(Generic[P]):
         names = [name for name in types if name != "return"][is_per_engine:]
         self._names = frozenset(names)
         self._params = tuple(name for name in names if _is_param(types[name]))
-        # Each combination of absent filters and other parameters is a statement of its own.
         self._filters = tuple(name for name in self._params if type(None) in get_args(types[name]))
         self._variants = tuple(name for name in names if name not in self._params)
+        # By engine, absent filters and the values of variants.
+        self._statements: dict[tuple[object, ...], Statement] = {}
 
     def bind(
         self, engine: Engine, args: Sequence[object], params: Mapping[str, Any]
@@ -263,16 +176,13 @@ class Compiled(Generic[P]):
         if args or params.keys() != self._names:
             raise TypeError(self._mismatch(args, params))
         key = (
-            self,
             engine,
             *[params[name] is None for name in self._filters],
             *[params[name] for name in self._variants],
         )
-        statement = _statements.get(key)
+        statement = self._statements.get(key)
         if statement is None:
-            if len(_statements) >= _MAX_STATEMENTS:
-                _statements.clear()
-            statement = _statements[key] = self._compile(engine, params)
+            statement = self._statements[key] = self._compile(engine, params)
         return statement.sql, statement.bound(params)
 
     def _mismatch(self, args: Sequence[object], params: Mapping[str, object]) -> str:
@@ -312,50 +222,12 @@ def compiled_per_engine(build: Callable[Concatenate[Engine, P], Any]) -> Compile
 
 
 def sql_of(query: Any, engine: Engine) -> Statement:
-    """A Peewee query as one engine's SQL."""
-    database = _SQLITE if engine == "sqlite" else _POSTGRESQL
-    sql, values = database.get_sql_context().sql(query).query()
-    return _with_literals(sql, values, engine)
+    """A Peewee query as one engine's SQL.
 
-
-def _with_literals(sql: str, values: Sequence[Any], engine: Engine) -> Statement:
-    """A statement with the query's own constants as literals.
-
-    PostgreSQL plans a statement once for all values of its parameters (``postgresql.py``). Only
-    for a literal does it know how rare the value is and whether a partial index applies. SQLite
-    would plan the statement again for each execution, to compare parameters with the conditions
-    of partial indexes.
+    The query's own constants are literals, so that indexes with a condition serve them.
     """
-    params: list[Any] = []
-    rest = iter(values)
-    places = 0
-
-    def filled(found: re.Match[str]) -> str:
-        nonlocal places
-        place = found[0]
-        if place == "%":
-            raise ValueError(f"psycopg reads % as the beginning of a placeholder, write %%: {sql}")
-        if place not in ("?", "%s"):
-            return place
-        places += 1
-        value: Any = next(rest, None)
-        if type(value) in (str, int, bool):
-            return _literal(value, engine)
-        params.append(value)
-        return place
-
-    text = _PLACES[engine].sub(filled, sql)
-    if places != len(values):
-        raise ValueError(f"the SQL has {places} placeholders for {len(values)} values: {sql}")
-    return Statement(text, params)
-
-
-def _literal(value: str | int | bool, engine: Engine) -> str:
-    if not isinstance(value, str):
-        return str(value)
-    text = value.replace("'", "''")
-    # psycopg reads % as the beginning of a placeholder.
-    return f"'{text}'" if engine == "sqlite" else f"'{text.replace('%', '%%')}'"
+    sql, names = _DATABASES[engine].get_sql_context().sql(peewee.ValueLiterals(query)).query()
+    return Statement(sql, tuple(names))
 
 
 @lru_cache(maxsize=512)
@@ -366,7 +238,9 @@ def insert_of(table: type[peewee.Model], columns: tuple[str, ...], engine: Engin
 
 # ``rows`` is always a power of two, so there are few statements.
 @lru_cache(maxsize=128)
-def inserts_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
+def inserts_of(
+    table: type[peewee.Model], columns: tuple[str, ...], rows: int, engine: Engine
+) -> Statement:
     """An INSERT of that many rows, its parameters named ``<column>_<index>``."""
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(params), engine)
@@ -379,11 +253,7 @@ def update_of(
     """An UPDATE where every ``matched`` column equals the parameter ``where_<column>``."""
     query = table.update({name: Placeholder(name) for name in changed})
     for name in matched:
-        column = getattr(table, name)
-        if engine == "sqlite" and name == "status":
-            # Else it is planned again for each execution, as `_with_literals` says.
-            column = unindexed(column, engine)
-        query = query.where(column == Placeholder(f"where_{name}"))
+        query = query.where(getattr(table, name) == Placeholder(f"where_{name}"))
     return sql_of(query, engine)
 
 

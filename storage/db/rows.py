@@ -15,7 +15,6 @@ from peewee import SQL, NodeList, Select
 
 from storage.base.calendar_values import HolidaySet
 from storage.base.event_values import Webhook
-from storage.base.records import LeaveRequestRecord
 from storage.base.values import (
     Amendment,
     ApiKey,
@@ -28,7 +27,6 @@ from storage.base.values import (
     LeaveType,
     Organisation,
     User,
-    days_of,
     field_names,
 )
 from storage.db.compiled import Expr
@@ -58,11 +56,6 @@ day = date.fromisoformat
 def instant(milliseconds: int) -> datetime:
     """A column's milliseconds as an aware UTC datetime."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
-
-
-@lru_cache(maxsize=8_192)
-def _instant_in_json(milliseconds: int) -> Any:
-    return orjson.dumps(instant(milliseconds), option=orjson.OPT_UTC_Z).decode().strip('"')
 
 
 def instant_or_none(milliseconds: int | None) -> datetime | None:
@@ -212,36 +205,3 @@ amendment: Final = mapper(Amendment)
 api_key: Final = mapper(ApiKey)
 webhook: Final = mapper(Webhook)
 holiday_set: Final = mapper(HolidaySet)
-
-
-def leave_request_record(row: Row) -> LeaveRequestRecord:
-    """The public shape at once: what `records.leave_request` makes of the value.
-
-    Without its amendment, which the caller adds.
-    """
-    return {
-        "id": row.id,
-        "user_id": row.user_id,
-        "leave_type_id": row.leave_type_id,
-        "status": row.status,
-        # Dates and instants are text, which is what they become in JSON.
-        "start_date": row.start_date,
-        "end_date": row.end_date,
-        "start_half_day": row.start_half_day,
-        "end_half_day": row.end_half_day,
-        "total_days": days_of(row.total_half_days),
-        "note": row.note,
-        "decided_by": row.decided_by,
-        "decided_at": None if row.decided_at is None else _instant_in_json(row.decided_at),
-        "decision_reason": row.decision_reason,
-        "cancelled_at": None if row.cancelled_at is None else _instant_in_json(row.cancelled_at),
-        "created_at": _instant_in_json(row.created_at),
-        "updated_at": _instant_in_json(row.updated_at),
-        "version": row.version,
-        "recorded_by": row.recorded_by,
-        "override_reason": row.override_reason,
-        "split_from": row.split_from,
-        "interrupts": row.interrupts,
-        "amendment": None,
-        "cover_user_id": row.cover_user_id,
-    }

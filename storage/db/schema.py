@@ -38,9 +38,27 @@ from storage.db.migrations.history import (
 from storage.db.migrations.trial_history import TRIAL_MIGRATIONS, adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-# Without statistics, SQLite has the same plans for every organisation
-# (docs/decisions/0033-sqlite-plans-without-statistics.md). Every connection forgets dropped ones.
-FORGET_STATISTICS = "DROP TABLE IF EXISTS sqlite_stat1"
+# What SQLite's planner assumes of each index: its rows, then how many of them have the same first
+# column, the same first two columns … Without statistics it takes every organisation for ten rows;
+# ANALYZE would count the average organisation (docs/decisions/0033-sqlite-plans.md).
+_SQLITE_STATISTICS = {
+    "leave_requests": {
+        "sqlite_autoindex_leave_requests_1": "1000000 10000 1",
+        "leaverequestrow_organisation_id_created_at_id": "1000000 10000 1 1",
+        "leaverequestrow_organisation_id_start_date_end_date": "1000000 10000 10 5",
+        "leaverequestrow_organisation_id_user_id_end_date": "1000000 10000 50 2",
+        "leave_requests_decided": "900000 9000 100",
+        "leave_requests_covered": "1000 100 2 1",
+        "leave_requests_undecided": "1000 100 1 1",
+    },
+    "audit_entries": {
+        "sqlite_autoindex_audit_entries_1": "2000000 20000 1",
+        "auditrow_organisation_id_occurred_at_id": "2000000 20000 1 1",
+        "auditrow_organisation_id_action_occurred_at_id": "2000000 20000 2000 1 1",
+        "auditrow_organisation_id_actor_id_occurred_at_id": "2000000 20000 200 1 1",
+        "auditrow_organisation_id_subject_id_occurred_at_id": "2000000 20000 4 1 1",
+    },
+}
 _LOCK_PAUSE_SECONDS = 1.0
 # How long to repeat that before giving up.
 LOCK_SECONDS = 60.0
@@ -99,7 +117,18 @@ def _apply(database: Any, folder: Path, done: list[str]) -> None:
     for name in modules:
         done += runner.up(target=name)
     if isinstance(database, peewee.SqliteDatabase):
-        database.execute_sql(FORGET_STATISTICS)
+        _write_statistics(database)
+
+
+def _write_statistics(database: peewee.SqliteDatabase) -> None:
+    # Only ANALYZE can create the table; this one counts a few rows.
+    database.execute_sql("ANALYZE secret_canaries")
+    database.execute_sql("DELETE FROM sqlite_stat1")
+    for table, indexes in _SQLITE_STATISTICS.items():
+        for index, numbers in indexes.items():
+            database.execute_sql(
+                "INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", (table, index, numbers)
+            )
 
 
 def check_schema(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:

@@ -91,7 +91,13 @@ def with_other_and_department(
     )
 
 
-def potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
+def requesters_of(organisation_id: Expr, viewer_id: Expr, today: Expr) -> Select:
+    """The ids of people whose leave is assigned to a viewer who is not an admin."""
+    query, requester = assigned_to(organisation_id, viewer_id, today)
+    return query.where(requester.id.in_(_potential_requesters(organisation_id, viewer_id)))
+
+
+def _potential_requesters(organisation_id: Expr, viewer_id: Expr) -> Expr:
     """The ids of people whose leave could be assigned to the viewer, other than as an admin.
 
     ``is_assigned_to`` decides; with this the planner reads only these people.

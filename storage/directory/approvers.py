@@ -16,7 +16,7 @@ from peewee import SQL, Case, Select
 
 from storage.base.values import Caller, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of_few, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.directory import approval_rule
@@ -184,7 +184,7 @@ def _approvers(
         .where(
             candidate.organisation_id == organisation_id,
             # Redundant, but the planner then reads only these people.
-            any_of_few(candidate.id, approval_rule.candidates(organisation_id, user_id)),
+            candidate.id.in_(approval_rule.candidates(organisation_id, user_id)),
             is_shown,
         )
         .order_by(SQL("level"), candidate.id)
@@ -238,6 +238,4 @@ def _requesters_of(
     organisation_id: Param[str], approver_id: Param[str], today: Param[str]
 ) -> Select:
     """The people whose leave is assigned to an approver who is not an admin."""
-    query, requester = approval_rule.assigned_to(organisation_id, approver_id, today)
-    requesters = approval_rule.potential_requesters(organisation_id, approver_id)
-    return query.where(any_of_few(requester.id, requesters))
+    return approval_rule.requesters_of(organisation_id, approver_id, today)

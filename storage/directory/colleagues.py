@@ -8,11 +8,11 @@ from datetime import date
 from typing import Final
 
 import orjson
-from peewee import JOIN, SQL, Join, Select, fn
+from peewee import JOIN, Join, Select
 
 from storage.base.values import HalfDay, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of_few, compiled, is_true, json_table
+from storage.db.compiled import Expr, Param, compiled, json_table
 from storage.db.database import Transaction
 from storage.db.named_rows import Row
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
@@ -116,8 +116,6 @@ def _asked(request_id: str, user: User, span: spans.Span) -> dict[str, object]:
         "department_id": user.department_id,
         "first_day": span.start_date,
         "last_day": span.end_date,
-        "short_until": spans.latest_short_end(span.end_date),
-        "long_until": spans.latest_end(span.end_date),
     }
 
 
@@ -172,35 +170,24 @@ def _team_off(
     limit: Param[int],
 ) -> Select:
     is_off = _is_off(organisation_id, user_id, department_id, first_day, last_day)
-    # No order and no earliest start: for either, SQLite would read all leave.
     return rows.with_names(LeaveRequestRow.select(*_SHOWN)).where(is_off).limit(limit)
 
 
 @compiled
 def _teams_off(organisation_id: Param[str], asked: Param[str], limit: Param[int]) -> Select:
-    ids = ("request_id", "user_id", "department_id")
-    days = ("first_day", "last_day", "short_until", "long_until")
-    columns = {**dict.fromkeys(ids, "uuid"), **dict.fromkeys(days, "date")}
-    each = json_table(asked, "asked", columns)
-    request_id, user_id, department_id, first_day, last_day, short_until, long_until = map(
-        each.column, columns
-    )
+    ids = dict.fromkeys(("request_id", "user_id", "department_id"), "uuid")
+    each = json_table(asked, "asked", ids | {"first_day": "date", "last_day": "date"})
+    request_id, user_id, department_id, first_day, last_day = map(each.column, each.columns)
     # A cross join, or SQLite begins with all people of the organisation.
-    leave = rows.with_names(
-        LeaveRequestRow.select(*_SHOWN, request_id).from_(Join(each, LeaveRequestRow, JOIN.CROSS))
+    return (
+        rows.with_names(
+            LeaveRequestRow.select(*_SHOWN, request_id).from_(
+                Join(each, LeaveRequestRow, JOIN.CROSS)
+            )
+        )
+        .where(_is_off(organisation_id, user_id, department_id, first_day, last_day))
+        .limit(limit)
     )
-    end_date = LeaveRequestRow.end_date
-    is_off = _is_off(organisation_id, user_id, department_id, first_day, last_day)
-    # As `is_between`, but two queries: with OR, SQLite would read all leave.
-    ends_soon = leave.where(is_off, end_date <= short_until)
-    ends_later = leave.where(
-        LeaveRequestRow.organisation_id == organisation_id,
-        is_long(),
-        end_date > short_until,
-        end_date <= long_until,
-        is_true(is_off),
-    )
-    return ends_soon.union_all(ends_later).limit(limit)
 
 
 def _is_off(
@@ -210,31 +197,22 @@ def _is_off(
     leave = LeaveRequestRow
     return (
         (leave.organisation_id == organisation_id)
-        & any_of_few(leave.user_id, team(organisation_id, user_id, department_id))
+        & leave.user_id.in_(team(organisation_id, user_id, department_id))
         & (leave.user_id != user_id)
         & leave.status.in_(("pending", "approved"))
-        & (leave.start_date <= last_day)
-        & (leave.end_date >= first_day)
+        & overlaps(first_day, last_day)
     )
 
 
-def is_between(first_day: Expr, last_day: Expr, short_until: Expr, long_until: Expr) -> Expr:
-    """Whether leave overlaps the days, written so that SQLite reads a small part of the index.
+def overlaps(first_day: Expr, last_day: Expr, starts_from: Expr = None) -> Expr:
+    """Whether leave has a date between two days, both included.
 
-    ``short_until`` and ``long_until`` are ``spans.latest_short_end`` and ``latest_end`` of the last
-    day.
+    ``starts_from`` is ``spans.earliest_start`` of the first day, for the leave of all people: the
+    index by first day is then read from there on.
     """
     leave = LeaveRequestRow
-    begins = leave.start_date <= last_day
-    ends_soon = (leave.end_date >= first_day) & (leave.end_date <= short_until) & begins
-    ends_later = (leave.end_date > short_until) & (leave.end_date <= long_until) & begins
-    return ends_soon | (ends_later & is_long())
-
-
-def is_long() -> Expr:
-    """Whether leave has more days than `spans.LONG_SPAN_DAYS`; a partial index has these."""
-    # A literal and not a parameter, or the index does not serve the condition.
-    return fn.LENGTH(LeaveRequestRow.counted_halves) > SQL(str(spans.LONG_SPAN_DAYS))
+    condition = (leave.start_date <= last_day) & (leave.end_date >= first_day)
+    return condition if starts_from is None else condition & (leave.start_date >= starts_from)
 
 
 def team(

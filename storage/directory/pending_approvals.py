@@ -15,7 +15,7 @@ from peewee import Select
 
 from storage.base.values import LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Expr, Param, any_of_few, compiled
+from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
 from storage.directory import approval_rule, approvers
@@ -81,37 +81,31 @@ def is_assigned(organisation_id: Expr, viewer_id: Expr, today: Expr, *, for_each
     ``for_each``: the approval chain is checked for each request, which admins need: every chain may
     end at them. Else it is checked once for all people who could have the viewer on theirs.
     """
-    query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
-    is_escalated = LeaveRequestRow.id.in_(
-        _escalated(ReminderRow.leave_request_id).where(
-            ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
-        )
-    )
+    is_escalated = LeaveRequestRow.id.in_(_escalated_ids(organisation_id, viewer_id))
     if for_each:
+        query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
         # Not EXISTS: PostgreSQL could then check the chains of all people of the organisation.
         requester_id = query.where(requester.id == LeaveRequestRow.user_id)
         return (LeaveRequestRow.user_id == requester_id) | is_escalated
-    requesters = approval_rule.potential_requesters(organisation_id, viewer_id)
-    return (
-        LeaveRequestRow.user_id.in_(query.where(any_of_few(requester.id, requesters)))
-        | is_escalated
-    )
+    requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
+    return LeaveRequestRow.user_id.in_(requesters) | is_escalated
 
 
-def potential_requests(organisation_id: Expr, viewer_id: Expr) -> Expr:
-    """The ids of the requests that could be assigned to that person, other than as an admin.
-
-    ``is_assigned`` decides; with this the planner does not read all of the organisation's leave.
-    """
+def assigned_ids(organisation_id: Expr, viewer_id: Expr, today: Expr) -> Expr:
+    """The ids of all requests, decided ones too, for which `is_assigned` holds; not for admins."""
     request = LeaveRequestRow.alias()
-    of_requesters = request.select(request.id).where(
-        request.organisation_id == organisation_id,
-        any_of_few(request.user_id, approval_rule.potential_requesters(organisation_id, viewer_id)),
+    requesters = approval_rule.requesters_of(organisation_id, viewer_id, today)
+    return (
+        request.select(request.id)
+        .where(request.organisation_id == organisation_id, request.user_id.in_(requesters))
+        .union_all(_escalated_ids(organisation_id, viewer_id))
     )
-    escalated = _escalated(ReminderRow.leave_request_id).where(
+
+
+def _escalated_ids(organisation_id: Expr, viewer_id: Expr) -> Select:
+    return _escalated(ReminderRow.leave_request_id).where(
         ReminderRow.organisation_id == organisation_id, ReminderRow.user_id == viewer_id
     )
-    return of_requesters.union_all(escalated)
 
 
 def _escalated(*columns: Expr) -> Select:

@@ -12,7 +12,7 @@ from peewee import Select, Tuple, fn
 from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.ids import new_id
 from storage.base.values import Caller, days_of
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, unindexed
+from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import instant, mapper
@@ -213,9 +213,8 @@ def last_change_at(organisation_id: object) -> Select:
     )
 
 
-@compiled_per_engine
+@compiled
 def _entries(
-    engine: Engine,
     organisation_id: Param[str],
     action: Param[str] | None,
     actor_id: Param[str] | None,
@@ -243,9 +242,7 @@ def _entries(
         (AuditRow.subject_id, subject_id),
     ):
         if param is not None:
-            # A subject has few entries; SQLite takes the index of any other filter, too.
-            is_indexed = engine == "postgresql" or subject_id is None or column.name == "subject_id"
-            query = query.where((column if is_indexed else unindexed(column, engine)) == param)
+            query = query.where(column == param)
     if from_at is not None:
         query = query.where(AuditRow.occurred_at >= from_at)
     if until_at is not None:

@@ -12,7 +12,7 @@ from peewee import Select
 from storage.base.errors import Days, FieldError, InvalidInput, Sentence
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db import rows
-from storage.db.compiled import Param, any_of, any_of_few, compiled
+from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import approval_rule, colleagues, people_rows, people_search
@@ -135,7 +135,7 @@ def _team_members(
         UserRow.select(*rows.USER)
         .where(
             UserRow.organisation_id == organisation_id,
-            any_of_few(UserRow.id, team),
+            UserRow.id.in_(team),
             approval_rule.is_reachable_sql(UserRow),
         )
         .order_by(UserRow.first_name, UserRow.last_name, UserRow.id)

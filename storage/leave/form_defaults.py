@@ -86,8 +86,8 @@ def _last_planned(organisation_id: Param[str], user_id: Param[str]) -> Select:
         .where(
             leave.organisation_id == organisation_id,
             leave.user_id == user_id,
-            of_type.requires_approval == True,  # noqa: E712  # SQL, not Python
-            of_type.is_archived == False,  # noqa: E712  # SQL, not Python
+            of_type.requires_approval,
+            ~of_type.is_archived,
             # What others recorded says nothing about what the person requests.
             leave.recorded_by.is_null(),
         )

@@ -235,18 +235,12 @@ def record(tx: Transaction, organisation_id: str, request: LeaveRequest) -> Leav
     return records.leave_request(request, of_request(tx, organisation_id, request))
 
 
-def add_to_records(
-    tx: Transaction,
-    organisation_id: str,
-    amended: Iterable[tuple[LeaveRequest, LeaveRequestRecord]],
-) -> None:
-    """Put the amendments into the records of the requests that have one."""
-    shown = {request.id: (request, record) for request, record in amended}
-    if not shown:
-        return
-    found = of_requests(tx, organisation_id, [request for request, _ in shown.values()])
-    for request_id, amendment in found.items():
-        shown[request_id][1]["amendment"] = records.open_amendment(amendment)
+def record_all(
+    tx: Transaction, organisation_id: str, requests: Sequence[LeaveRequest]
+) -> list[LeaveRequestRecord]:
+    """As ``record`` for many requests."""
+    amendments = of_requests(tx, organisation_id, requests)
+    return [records.leave_request(request, amendments.get(request.id)) for request in requests]
 
 
 def amended(request: LeaveRequest, counted: CountedAmendment) -> LeaveRequest:

@@ -1,4 +1,4 @@
-"""Which leave requests a caller may see, one by one; ``lists.visible_leave`` lists them."""
+"""Which leave requests a caller may see, one by one; ``leave_lists.visible`` lists them."""
 
 from __future__ import annotations
 

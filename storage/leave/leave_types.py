@@ -305,7 +305,7 @@ def _type_of_code(organisation_id: Param[str], code: Param[str]) -> Select:
 def _names_in_use(organisation_id: Param[str]) -> Select:
     return LeaveTypeRow.select(LeaveTypeRow.id, LeaveTypeRow.name).where(
         LeaveTypeRow.organisation_id == organisation_id,
-        LeaveTypeRow.is_archived == False,  # noqa: E712  # SQL, not Python
+        ~LeaveTypeRow.is_archived,
     )
 
 

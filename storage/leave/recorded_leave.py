@@ -21,7 +21,7 @@ from storage.base.errors import (
 )
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db import rows
-from storage.db.compiled import Engine, Expr, Param, compiled, compiled_per_engine
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
 from storage.directory import approval_rule, approvers, people_search
@@ -110,21 +110,22 @@ def _matching(
     limit: Param[int],
 ) -> Select:
     query = people_search.matching(engine, organisation_id, typed, lowered)
-    assigned, _ = _assigned(organisation_id, viewer_id, today)
+    assigned = approval_rule.requesters_of(organisation_id, viewer_id, today)
     return query.where(UserRow.id.in_(assigned)).limit(limit)
 
 
 @compiled
 def _any_assigned(organisation_id: Param[str], viewer_id: Param[str], today: Param[str]) -> Select:
-    query, requester = _assigned(organisation_id, viewer_id, today)
-    return query.where(requester.status != "archived").limit(1)
-
-
-def _assigned(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Select, Expr]:
-    query, requester = approval_rule.assigned_to(organisation_id, viewer_id, today)
-    # Redundant for all but admins, but the planner then reads only these people.
-    potential = approval_rule.potential_requesters(organisation_id, viewer_id)
-    return query.where(requester.id.in_(potential)), requester
+    assigned = approval_rule.requesters_of(organisation_id, viewer_id, today)
+    return (
+        UserRow.select(UserRow.id)
+        .where(
+            UserRow.organisation_id == organisation_id,
+            UserRow.id.in_(assigned),
+            UserRow.status != "archived",
+        )
+        .limit(1)
+    )
 
 
 def object_to(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> None:

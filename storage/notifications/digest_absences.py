@@ -95,8 +95,7 @@ def _leave(
         department_id=department_id,
         first_day=first.isoformat(),
         last_day=last.isoformat(),
-        short_until=spans.latest_short_end(last).isoformat(),
-        long_until=spans.latest_end(last).isoformat(),
+        starts_from=spans.earliest_start(first).isoformat(),
         limit=MAX_SHOWN,
     )
     return leave, leave[0].total if leave else 0
@@ -132,8 +131,7 @@ def _out(
     department_id: Param[str] | None,
     first_day: Param[str],
     last_day: Param[str],
-    short_until: Param[str],
-    long_until: Param[str],
+    starts_from: Param[str],
     limit: Param[int],
 ) -> Select:
     """Approved leave on these days, by name; each row has the number of rows without the limit."""
@@ -154,7 +152,7 @@ def _out(
         .where(
             LeaveRequestRow.organisation_id == organisation_id,
             LeaveRequestRow.status == "approved",
-            colleagues.is_between(first_day, last_day, short_until, long_until),
+            colleagues.overlaps(first_day, last_day, starts_from),
             UserRow.status << ("pending", "active"),
         )
         .order_by(

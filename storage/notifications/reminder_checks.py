@@ -23,7 +23,6 @@ from storage.db.compiled import (
     any_of,
     compiled,
     compiled_per_engine,
-    is_true,
     json_table,
     milliseconds,
 )
@@ -419,13 +418,12 @@ def _insert_summaries(summaries: Param[str]) -> Insert:
 @compiled
 def _counts(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
     """How many pending requests are assigned to each of these people, counted up to a limit."""
-    # Not a join, which SQLite may begin with all leave of the organisation. ``is_true``, because
-    # PostgreSQL would look each id up in the index of undecided requests, where it comes last.
+    # Not a join, which SQLite may begin with all leave of the organisation.
     is_undecided = fn.EXISTS(
         LeaveRequestRow.select(LeaveRequestRow.id).where(
             LeaveRequestRow.organisation_id == ReminderRow.organisation_id,
             LeaveRequestRow.id == ReminderRow.leave_request_id,
-            is_true(rows.is_undecided(LeaveRequestRow)),
+            rows.is_undecided(LeaveRequestRow),
         )
     )
     assigned = (

@@ -10,19 +10,11 @@ from storage.base.errors import InvalidInput
 from storage.base.values import HalfDay, LeaveRequest
 
 MAX_SPAN_DAYS: Final = 366
-# Leave of more days than these is rare and has an index of its own.
-LONG_SPAN_DAYS: Final = 31
 
 
-def latest_end(day: date) -> date:
-    """The latest last day of leave that begins by ``day``: it bounds an index scan."""
-    last_day = min(day.toordinal() + MAX_SPAN_DAYS, date.max.toordinal())
-    return date.fromordinal(last_day)
-
-
-def latest_short_end(day: date) -> date:
-    """As ``latest_end``, of leave that is not long."""
-    return date.fromordinal(min(day.toordinal() + LONG_SPAN_DAYS, date.max.toordinal()))
+def earliest_start(day: date) -> date:
+    """No leave that ends on ``day`` or later begins earlier: it bounds an index scan."""
+    return date.fromordinal(max(day.toordinal() - MAX_SPAN_DAYS, 1))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -36,13 +36,13 @@ from storage.leave import (
     leave_amendments,
     leave_balances,
     leave_changes,
+    leave_lists,
     ledgers,
     recorded_leave,
 )
 from storage.leave.covers import Covered
 from storage.leave.leave_balances import YearBalance
 from storage.leave.ledgers import Balance
-from storage.leave.lists import caller_leave
 from storage.rules import spans
 from storage.rules.changed_leave import CancelEffect
 from storage.slack import setup_checklist
@@ -232,10 +232,10 @@ def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
     scope = cursors.scope or ("team" if user.department_id else "org")
     cursors = replace(cursors, scope=scope)
     waiting, waiting_cursor = _page_after(
-        cursors.waiting, MAX_WAITING, lambda page: caller_leave.assigned(tx, page, by=by, now=now)
+        cursors.waiting, MAX_WAITING, lambda page: leave_lists.assigned(tx, page, by=by, now=now)
     )
     own, own_cursor = _page_after(
-        cursors.own, MAX_OWN, lambda page: caller_leave.own(tx, page, by=by, today=today)
+        cursors.own, MAX_OWN, lambda page: leave_lists.own(tx, page, by=by, today=today)
     )
     pending = _pending_shown(by, waiting)
     office_today = local_day(now, config.organisation.timezone)

@@ -425,7 +425,7 @@ def _paused(before: Param[datetime], limit: Param[int]) -> Select:
         .where(
             DeliveryRow.status == SQL("'pending'"),
             DeliveryRow.due_at < before,
-            WebhookRow.is_active == False,  # noqa: E712  # SQL, not Python
+            ~WebhookRow.is_active,
         )
         .limit(limit)
     )

@@ -151,7 +151,7 @@ def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
             (max_in_flight - _in_flight(now)).alias("room"),
         )
         .join(delivery, on=(delivery.organisation_id == WebhookRow.organisation_id) & is_first)
-        .where(WebhookRow.is_active == True)  # noqa: E712  # SQL, not Python
+        .where(WebhookRow.is_active)
         .alias("queued")
     )
     # Twice as many: another process may be claiming the first ones at the same time.
@@ -264,9 +264,7 @@ def _bodies(keys: Param[str]) -> Select:
 
 def _per_webhook(*columns: Expr) -> Expr:
     """The active webhooks with these columns."""
-    active = WebhookRow.select(*columns).where(
-        WebhookRow.is_active == True  # noqa: E712  # SQL, not Python
-    )
+    active = WebhookRow.select(*columns).where(WebhookRow.is_active)
     return active.alias("per_webhook")
 
 

@@ -158,7 +158,7 @@ def _long_failing(
         .where(
             any_of_keys(WebhookRow, webhooks),
             is_unnotified | (since <= disable_since),
-            WebhookRow.is_active == True,  # noqa: E712  # SQL, not Python
+            WebhookRow.is_active,
         )
         .order_by(WebhookRow.organisation_id, WebhookRow.id)
     )

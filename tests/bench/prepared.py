@@ -20,9 +20,8 @@ from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.directory import people_changes
-from storage.leave import decisions, leave_requests, leave_types
+from storage.leave import decisions, leave_lists, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 from storage.webhooks import webhooks
 from tests.builders import personal_token
 
@@ -107,7 +106,7 @@ class Prepared:
         cursor = None
         while True:
             page = self._database.read_now(
-                filtered_leave.page,
+                leave_lists.filtered,
                 PageOf(limit=100, cursor=cursor),
                 by=organisation.owner,
                 status="pending",

@@ -22,9 +22,8 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
-from storage.leave import decisions, leave_requests, previews
+from storage.leave import decisions, leave_lists, leave_requests, previews
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 from storage.slack import home
 from tests.bench.servers import empty_database
 from tests.bot.world import ADA, FIRST_DAY, GRACE, LAST_DAY, World
@@ -102,7 +101,7 @@ def statements_of(engine: str, folder: Path) -> dict[str, list[str]]:
         run(
             "list",
             lambda: database.read_now(
-                filtered_leave.page, PageOf(limit=25), by=world.caller(GRACE)
+                leave_lists.filtered, PageOf(limit=25), by=world.caller(GRACE)
             ),
         )
         run(

@@ -12,9 +12,8 @@ from storage.admin import people_status
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import organisation_config
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import decisions, leave_lists, leave_reading, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.lists import caller_leave
 from storage.slack import home as home_pages
 from storage.slack import slack_workspaces
 from storage.slack.home import PageCursors
@@ -357,7 +356,7 @@ def test_two_hundred_pending_requests_are_paginated(world: World) -> None:
             home = world.slack.home(GRACE)
 
     page = world.database.read_now(
-        caller_leave.assigned, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
+        leave_lists.assigned, PageOf(limit=100), by=world.caller(GRACE), now=world.clock()
     )
     assert len(set(request_ids)) == len(request_ids) == 200
     assert request_ids[:100] == [item.id for item in page.items]

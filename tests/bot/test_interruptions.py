@@ -10,9 +10,8 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.db.pages import PageOf
-from storage.leave import interruptions, leave_requests
+from storage.leave import interruptions, leave_lists, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.lists import visible_leave
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import View
 
@@ -51,7 +50,7 @@ def fall_ill_over_rest(world: World, day: date) -> None:
 def approved(world: World) -> list[tuple[str, date, date, int]]:
     """Ada's approved leave, earliest first: type, first and last day, half-days."""
     page = world.database.read_now(
-        visible_leave.page, PageOf(), by=world.caller(ADA), now=world.clock(), status="approved"
+        leave_lists.visible, PageOf(), by=world.caller(ADA), now=world.clock(), status="approved"
     )
     code = {world.leave_type(code): code for code in ("annual", "sick")}
     return sorted(

@@ -18,9 +18,8 @@ from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.events import organisation_config
-from storage.leave import leave_requests
+from storage.leave import leave_lists, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.lists import caller_leave
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import admin, person, search_result
 from tests.bot.world import ADMIN, FIRST_DAY, World
@@ -205,7 +204,7 @@ def test_a_new_working_week_shows_its_effects_before_it_is_saved(world: World) -
 
 
 def _half_days(tx: Transaction, world: World) -> int:
-    waiting = caller_leave.all_assigned(
+    waiting = leave_lists.all_assigned(
         tx,
         world.acme.id,
         world.people[BOSS].id,

@@ -28,9 +28,8 @@ from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.events import audit, organisation_config
-from storage.leave import leave_requests
+from storage.leave import leave_lists, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 from storage.notifications.notification_queue import Outcome
 from storage.slack import slack_workspaces
 from tests.bot.registrations import Listener, only
@@ -346,7 +345,7 @@ class World:
 
     def request(self, who: str = ADA) -> LeaveRequest:
         """The person's newest request."""
-        page = self.database.read_now(filtered_leave.page, PageOf(limit=1), by=self.caller(who))
+        page = self.database.read_now(leave_lists.filtered, PageOf(limit=1), by=self.caller(who))
         return page.items[0]
 
     def submit_over_rest(self, who: str = ADA, **fields: Any) -> LeaveRequest:

@@ -15,13 +15,13 @@ from storage.leave import (
     decisions,
     interruptions,
     leave_amendments,
+    leave_lists,
     leave_reading,
     leave_requests,
     ledgers,
 )
 from storage.leave.drafts import Draft
 from storage.leave.interruptions import Interrupted
-from storage.leave.lists import visible_leave
 from tests.builders import (
     NOW,
     Acme,
@@ -117,7 +117,7 @@ class Case:
     def approved(self) -> list[LeaveRequest]:
         """Ada's approved leave, by first day and half."""
         page = self.database.read_now(
-            visible_leave.page, PageOf(limit=100), by=self.by, now=NOW, status="approved"
+            leave_lists.visible, PageOf(limit=100), by=self.by, now=NOW, status="approved"
         )
         return sorted(
             page.items, key=lambda request: (request.start_date, request.start_half_day or "")

@@ -19,11 +19,10 @@ from storage.directory import people_rows
 from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
-from storage.leave import leave_amendments, ledgers
+from storage.leave import leave_amendments, leave_lists, ledgers
 from storage.leave.drafts import Draft
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance
-from storage.leave.lists import filtered_leave
 from storage.rules import counted_days, employment_terms, spans
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span
@@ -100,7 +99,7 @@ def read(
     tx: Transaction, feed_tokens: Mapping[str, str], year_ends: Sequence[date], *, by: Caller
 ) -> Snapshot:
     """The snapshot of the people with these feeds; ``year_ends`` are last days of leave years."""
-    requests = filtered_leave.page(tx, PageOf(limit=200), by=by).items
+    requests = leave_lists.filtered(tx, PageOf(limit=200), by=by).items
     in_order = list(feed_tokens)
     requests.sort(
         key=lambda request: (

@@ -29,12 +29,12 @@ from storage.leave import (
     decisions,
     leave_amendments,
     leave_changes,
+    leave_lists,
     leave_requests,
     leave_types,
     previews,
 )
 from storage.leave.drafts import Draft
-from storage.leave.lists import caller_leave
 from storage.webhooks import delivery_log
 from tests.builders import (
     NOW,
@@ -216,7 +216,7 @@ def test_every_other_step_ends_an_open_amendment(database: Database, step: str) 
     assert ended is not None
     assert ended.status == "ended"
     assert "amendment_id" in case.trail()[0].changes
-    page = database.read_now(caller_leave.assigned, PageOf(), by=case.grace, now=NOW)
+    page = database.read_now(leave_lists.assigned, PageOf(), by=case.grace, now=NOW)
     assert page.items == []
 
 
@@ -377,11 +377,11 @@ def test_approvers_list_amendments_among_their_requests(database: Database) -> N
     case.change(**LONGER)
 
     pages = [
-        database.read_now(caller_leave.assigned, PageOf(limit=1), by=by, now=NOW)
+        database.read_now(leave_lists.assigned, PageOf(limit=1), by=by, now=NOW)
         for by in (case.grace, case.acme.caller)
     ]
     rest = database.read_now(
-        caller_leave.assigned,
+        leave_lists.assigned,
         PageOf(limit=1, cursor=pages[0].next_cursor),
         by=case.grace,
         now=NOW,
@@ -403,7 +403,7 @@ def test_leave_that_an_earlier_release_ended_awaits_no_decision(
 
     database.write_now(_end_with_an_earlier_release, case.acme.id, case.leave.id, status)
 
-    page = database.read_now(caller_leave.assigned, PageOf(), by=case.grace, now=NOW)
+    page = database.read_now(leave_lists.assigned, PageOf(), by=case.grace, now=NOW)
     assert page.items == []
     ended = case.current()
     assert (ended.status, ended.amendment_id is None) == (status, False)

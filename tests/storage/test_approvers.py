@@ -13,8 +13,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
 from storage.directory.slack_matching import SlackProfile
-from storage.leave import decisions
-from storage.leave.lists import caller_leave
+from storage.leave import decisions, leave_lists
 from storage.slack import slack_profiles
 from tests.builders import (
     NOW,
@@ -157,7 +156,7 @@ def test_the_list_of_pending_approvals_agrees_with_the_approval_chain(
     person: User = team.acme.owner if who == "owner" else getattr(team, who)
 
     page = database.read_now(
-        caller_leave.assigned, PageOf(), by=caller_for(team.acme, person), now=NOW
+        leave_lists.assigned, PageOf(), by=caller_for(team.acme, person), now=NOW
     )
 
     assert (request.id in [item.id for item in page.items]) == (
@@ -174,7 +173,7 @@ def test_a_decided_request_has_no_pending_approvers(database: Database) -> None:
     by = caller_for(team.acme, team.manager)
     database.write_now(decisions.approve, request.id, by=by, now=NOW)
 
-    assert database.read_now(caller_leave.assigned, PageOf(), by=by, now=NOW).items == []
+    assert database.read_now(leave_lists.assigned, PageOf(), by=by, now=NOW).items == []
 
 
 def test_a_new_manager_takes_over_pending_requests(database: Database) -> None:
@@ -185,7 +184,7 @@ def test_a_new_manager_takes_over_pending_requests(database: Database) -> None:
     )
 
     page = database.read_now(
-        caller_leave.assigned, PageOf(), by=caller_for(team.acme, team.head), now=NOW
+        leave_lists.assigned, PageOf(), by=caller_for(team.acme, team.head), now=NOW
     )
 
     assert [item.id for item in page.items] == [request.id]
@@ -226,7 +225,7 @@ def test_pending_requests_go_to_a_manager_whose_account_becomes_known(database: 
     grace = linked(database, acme, manager, "UGRACE")
 
     waiting = database.read_now(
-        caller_leave.assigned, PageOf(limit=10), by=caller_for(acme, grace), now=NOW
+        leave_lists.assigned, PageOf(limit=10), by=caller_for(acme, grace), now=NOW
     )
 
     assert [leave_request.id for leave_request in waiting.items] == [request.id]

@@ -13,7 +13,7 @@ from storage.cli import demo
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import people_lists
-from storage.leave.lists import filtered_leave
+from storage.leave import leave_lists
 from tests.builders import NOW, an_organisation, audit_entries
 
 
@@ -23,7 +23,7 @@ def test_the_demo_has_people_and_leave_of_every_status(database: Database) -> No
     owner = database.read_now(authentication.authenticate, keys.api_key, now=NOW).caller
     member = database.read_now(authentication.authenticate, keys.member_api_key, now=NOW).caller
     staff = database.read_now(people_lists.list_all, by=owner)
-    requests = database.read_now(filtered_leave.page, PageOf(limit=100), by=owner).items
+    requests = database.read_now(leave_lists.filtered, PageOf(limit=100), by=owner).items
     statuses = Counter(request.status for request in requests)
     assert (owner.role, owner.scopes) == ("owner", frozenset(SCOPES))
     assert member.role == "member"
@@ -42,7 +42,7 @@ def test_the_demo_can_be_created_on_any_day(database: Database, days: int) -> No
     keys = database.write_now(demo.fill, now=now)
 
     owner = database.read_now(authentication.authenticate, keys.api_key, now=now).caller
-    requests = database.read_now(filtered_leave.page, PageOf(limit=100), by=owner).items
+    requests = database.read_now(leave_lists.filtered, PageOf(limit=100), by=owner).items
     assert len(requests) >= 10
 
 

@@ -32,8 +32,7 @@ from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
 from storage.directory import approvers, holiday_sets, people_lists
 from storage.events import organisation_config
-from storage.leave import ledgers
-from storage.leave.lists import filtered_leave
+from storage.leave import leave_lists, ledgers
 from tests import outside
 from tests.builders import (
     NOW,
@@ -234,7 +233,7 @@ def every_row(url: str) -> dict[str, list[str]]:
 
 
 def requests(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller)
+    page = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller)
     return {leave_request.id: leave_request for leave_request in page.items}
 
 

@@ -20,7 +20,6 @@ from tests.builders import (
     an_organisation,
     caller_for,
 )
-from tests.plans import plans_of, reads_a_whole_table
 
 pytestmark = pytest.mark.shared_database
 
@@ -172,16 +171,3 @@ def test_an_invalid_cursor_shows_the_first_page(database: Database, acme: Acme) 
 
     assert len(home_data.own.items) == 1
     assert home_data.cursors == PageCursors(scope="org")
-
-
-def test_every_list_is_read_from_an_index(
-    database: Database, database_url: str, acme: Acme
-) -> None:
-    team = a_department(database, acme)
-    ada = a_person(database, acme, department_id=team.id, role="approver")
-    a_request(database, acme, ada)
-
-    plans = plans_of(database, database_url, home.load, by=caller_for(acme, ada), now=NOW)
-
-    assert len(plans) >= 4
-    assert [plan for plan in plans if reads_a_whole_table(plan)] == []

@@ -17,8 +17,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
 from storage.directory import pending_approvals, people_rows
-from storage.leave import decisions
-from storage.leave.lists import caller_leave, visible_leave
+from storage.leave import decisions, leave_lists
 from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.slack import slack_workspaces
 from tests.builders import (
@@ -208,12 +207,12 @@ def test_lists_cards_and_decisions_agree_for_every_user(database: Database, case
             now=NOW,
         )
         assert card is not None
-        assert is_listed(database, setting, caller_leave.assigned, user) == is_assigned
+        assert is_listed(database, setting, leave_lists.assigned, user) == is_assigned
         if is_active:
             assert may_approve(database, setting, user) == (is_assigned or is_admin)
             assert card.may_decide == (is_assigned or is_admin)
             is_visible = is_assigned or is_admin or user is setting.ada
-            assert is_listed(database, setting, visible_leave.page, user) == is_visible
+            assert is_listed(database, setting, leave_lists.visible, user) == is_visible
 
 
 def test_an_escalated_request_is_listed_until_it_is_decided(
@@ -228,12 +227,12 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
     request = a_request(database, acme, ada, start_date=date(2026, 9, 1))
     database.write_now(reminders.start, acme.id, request.id, manager.id, now=NOW)
     setting = Setting(acme=acme, ada=ada, others=[head, manager], request=request)
-    before = is_listed(database, setting, caller_leave.assigned, head)
+    before = is_listed(database, setting, leave_lists.assigned, head)
 
     # Six of the manager's working days later, at work.
     while database.write_now(reminder_checks.run, acme.id, now=NOW + timedelta(days=8)):
         pass
-    after = is_listed(database, setting, caller_leave.assigned, head)
+    after = is_listed(database, setting, leave_lists.assigned, head)
     # Five minutes before Head's day begins and the reminder is checked again.
     decided_at = datetime(2026, 6, 10, 7, 55, tzinfo=UTC)
     database.write_now(decisions.approve, request.id, by=caller_for(acme, head), now=decided_at)
@@ -251,8 +250,8 @@ def test_an_escalated_request_is_listed_until_it_is_decided(
 
     assert checked_rows == [1, 0]
     assert (before, after) == (False, True)
-    assert not is_listed(database, setting, caller_leave.assigned, head)
-    assert not is_listed(database, setting, caller_leave.assigned, manager)
+    assert not is_listed(database, setting, leave_lists.assigned, head)
+    assert not is_listed(database, setting, leave_lists.assigned, manager)
 
 
 @pytest.mark.parametrize("other", ["request", "organisation"])
@@ -275,5 +274,5 @@ def test_an_escalation_assigns_only_its_request(database: Database, other: str) 
     else:
         setting = replace(set_up(database, case), acme=setting.acme)
 
-    assert not is_listed(database, setting, caller_leave.assigned, user)
+    assert not is_listed(database, setting, leave_lists.assigned, user)
     assert not may_approve(database, setting, user)

@@ -7,15 +7,11 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from peewee import SQL, Select
-
 from storage.access import oauth_states
 from storage.base.secrets import Secrets
 from storage.cli import pruning
-from storage.db.compiled import compiled
-from storage.db.database import Database, Transaction
+from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.db.tables import LeaveRequestRow
 from storage.slack import slack_events
 from tests import outside
 from tests.builders import NOW
@@ -60,7 +56,6 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
         "storage.slack.slack_events",
         "storage.access.oauth_states",
         "storage.cli.pruning",
-        "storage.cli.pruning",
     ]
 
 
@@ -72,45 +67,3 @@ def test_a_table_that_cannot_be_pruned_stops_no_other(postgres_url: str) -> None
         asyncio.run(pruning.prune(database, now=NOW))
 
         assert database.write_now(slack_events.prune, now=NOW) == 0
-
-
-def test_statistics_of_sqlite_are_dropped_and_forgotten_by_open_connections(
-    sqlite_url: str,
-) -> None:
-    with closing(open_database(sqlite_url, Secrets.generate())) as database:
-        without = database.read_now(_plan, "b")
-        outside.run(sqlite_url, "ANALYZE")
-        # As if a person had one request, and many people the same status.
-        outside.run(
-            sqlite_url,
-            "INSERT INTO sqlite_stat1 VALUES"
-            " ('leave_requests', 'leaverequestrow_organisation_id_user_id_end_date', '999 99 1 1')",
-        )
-    with closing(open_database(sqlite_url, Secrets.generate())) as database:
-        with_statistics = database.read_now(_plan, "b")
-
-        asyncio.run(pruning.prune(database, now=NOW))
-
-        assert with_statistics != without
-        assert database.read_now(_plan, "c") == without
-
-
-def _plan(tx: Transaction, user_id: str) -> str:
-    # Only a statement that reads notices a new schema, and only another text is planned again.
-    tx.first(_any_leave)
-    row = tx.first(_explained, user_id=user_id)
-    assert row is not None
-    return str(row.detail)
-
-
-@compiled
-def _any_leave() -> Select:
-    return LeaveRequestRow.select(LeaveRequestRow.id).limit(1)
-
-
-@compiled
-def _explained(user_id: str) -> SQL:
-    return SQL(
-        "EXPLAIN QUERY PLAN SELECT note FROM leave_requests WHERE organisation_id = 'a'"
-        f" AND user_id = '{user_id}' AND status = 'approved' AND start_date <= '2026-06-30'"
-    )

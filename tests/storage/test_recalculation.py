@@ -22,9 +22,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import EventRow
 from storage.directory import holiday_sets
 from storage.events import organisation_config
-from storage.leave import decisions, leave_requests
+from storage.leave import decisions, leave_lists, leave_requests
 from storage.leave.drafts import Draft
-from storage.leave.lists import filtered_leave
 from tests.builders import (
     NOW,
     Acme,
@@ -406,7 +405,7 @@ def test_a_dry_run_returns_the_recalculated_leave(database: Database) -> None:
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
-    page = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller)
+    page = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller)
     return {request.id: request for request in page.items}
 
 

@@ -18,6 +18,7 @@ from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.leave import (
     decisions,
+    leave_lists,
     leave_reading,
     leave_requests,
     leave_types,
@@ -26,7 +27,6 @@ from storage.leave import (
     recorded_leave,
 )
 from storage.leave.drafts import Draft
-from storage.leave.lists import visible_leave
 from tests.builders import (
     NOW,
     Acme,
@@ -79,7 +79,7 @@ class Team:
 
     def stored(self) -> list[LeaveRequest]:
         """All leave of the organisation."""
-        page = self.database.read_now(visible_leave.page, PageOf(), by=self.owner, now=NOW)
+        page = self.database.read_now(leave_lists.visible, PageOf(), by=self.owner, now=NOW)
         return page.items
 
 

@@ -5,75 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-import orjson
 import pytest
 from peewee import SQL, Select
 
-from storage.base import records
-from storage.base.values import LeaveRequest, field_names
 from storage.db import rows
 from storage.db.compiled import Compiled, compiled
 from storage.db.database import Database, Transaction
-from storage.db.named_rows import row_maker
 from storage.leave import leave_types
 from tests.builders import an_organisation, type_id
-
-PENDING = (
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11",
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b12",
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b13",
-    "pending",
-    "2026-08-03",
-    "2026-08-07",
-    None,
-    "am",
-    9,
-    "33331",
-    "To the sea.",
-    None,
-    None,
-    None,
-    None,
-    1_780_000_000_000,
-    1_780_000_000_007,
-    1,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-)
-DECLINED_THEN_CANCELLED = (
-    *PENDING[:3],
-    "cancelled",
-    *PENDING[4:8],
-    10,
-    "33333",
-    None,
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b14",
-    1_780_000_000_120,
-    "Too many are away.",
-    1_780_000_000_999,
-    *PENDING[15:18],
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b14",
-    "A birth.",
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b15",
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b16",
-    None,
-    "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b14",
-)
-
-
-@pytest.mark.parametrize("columns", [PENDING, DECLINED_THEN_CANCELLED])
-def test_a_row_and_its_value_have_the_same_public_shape(columns: tuple[object, ...]) -> None:
-    row = row_maker(field_names(LeaveRequest))(columns)
-    value = rows.leave_request(row)
-
-    assert value.start_date == date(2026, 8, 3)
-    long_way = orjson.dumps(records.leave_request(value), option=orjson.OPT_UTC_Z)
-    short_way = orjson.dumps(rows.leave_request_record(row), option=orjson.OPT_UTC_Z)
-    assert short_way == long_way
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

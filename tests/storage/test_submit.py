@@ -22,9 +22,8 @@ from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, EventRow, NotificationRow
-from storage.leave import decisions, leave_reading, leave_requests
+from storage.leave import decisions, leave_lists, leave_reading, leave_requests
 from storage.leave.drafts import MAX_NOTE_LENGTH, Draft
-from storage.leave.lists import caller_leave, filtered_leave
 from storage.webhooks import webhooks
 from tests.builders import (
     NOW,
@@ -75,7 +74,7 @@ def test_a_request_is_counted_and_assigned_to_the_manager(database: Database) ->
 
     assert (request.status, request.total_half_days, request.note) == ("pending", 10, "Sea")
     awaiting = database.read_now(
-        caller_leave.assigned, PageOf(), by=caller_for(acme, grace), now=NOW
+        leave_lists.assigned, PageOf(), by=caller_for(acme, grace), now=NOW
     )
     assert [item.id for item in awaiting.items] == [request.id]
     stored = database.read_now(leave_reading.get, request.id, by=caller_for(acme, ada), now=NOW)
@@ -254,7 +253,7 @@ def test_an_error_names_the_field_and_changes_nothing(
 
     assert [(error.pointer, error.code) for error in refused.value.errors] == [(field, code)]
     assert audit_entries(database, acme.caller) == before
-    assert database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(leave_lists.filtered, PageOf(), by=acme.caller).items == []
 
 
 def test_another_organisations_leave_type_is_unknown(database: Database) -> None:
@@ -412,7 +411,7 @@ def test_concurrent_requests_neither_overlap_nor_overdraw(database: Database) ->
 
     in_threads(30, ask)
 
-    stored = database.read_now(filtered_leave.page, PageOf(limit=100), by=acme.caller).items
+    stored = database.read_now(leave_lists.filtered, PageOf(limit=100), by=acme.caller).items
     assert len({request.start_date for request in stored}) == len(stored) == 5
     assert len(outcomes) == 30
     assert {outcome for outcome in outcomes if isinstance(outcome, str)} <= {
@@ -432,7 +431,7 @@ def test_a_webhook_deleted_meanwhile_does_not_refuse_a_request(database: Databas
     refused = overlapping(database, delete, lambda: a_request(database, acme, ada))
 
     assert refused == []
-    assert len(database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items) == 1
+    assert len(database.read_now(leave_lists.filtered, PageOf(), by=acme.caller).items) == 1
 
 
 @pytest.mark.parametrize("switch_off", [people_status.archive, people_status.deactivate])
@@ -447,4 +446,4 @@ def test_a_user_deactivated_after_authentication_cannot_request_leave(
         a_request(database, acme, ada)
 
     assert database.read_now(everything) == [[], [], []]
-    assert database.read_now(filtered_leave.page, PageOf(), by=acme.caller).items == []
+    assert database.read_now(leave_lists.filtered, PageOf(), by=acme.caller).items == []

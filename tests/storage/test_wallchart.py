@@ -26,9 +26,7 @@ from tests.builders import (
     a_request,
     an_organisation,
     approved_leave,
-    caller_for,
 )
-from tests.plans import plans_of, reads_a_whole_table
 
 pytestmark = pytest.mark.shared_database
 
@@ -281,33 +279,6 @@ def test_letters_are_unique_and_reveal_nothing_of_private_types(database: Databa
     without_private = wallchart.type_letters([*public.values(), study])
     assert {key: letters[key] for key in without_private} == dict(without_private)
     assert secret.id in letters
-
-
-def test_a_page_is_read_in_few_queries_by_indexes(database: Database, database_url: str) -> None:
-    acme = an_organisation(database)
-    department = a_department(database, acme)
-    users = [a_person(database, acme, department_id=department.id) for _ in range(12)]
-    for user in users:
-        approved_leave(database, acme, user)
-    viewer = caller_for(acme, users[0])
-    database.read_now(organisation_config.of_organisation, acme.id)
-
-    for scope in ("team", "org"):
-        plans = plans_of(
-            database,
-            database_url,
-            wallchart.load,
-            organisation_id=acme.id,
-            viewer_id=viewer.user_id,
-            viewer_department_id=department.id,
-            scope=scope,
-            first_day=AUGUST_3,
-            day_count=31,
-            pending="awaiting",
-            today=NOW.date(),
-        )
-        assert len(plans) == 2
-        assert not any(map(reads_a_whole_table, plans))
 
 
 def test_more_people_or_days_are_refused(database: Database) -> None:

@@ -18,9 +18,8 @@ from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
 from storage.directory import people_lists, people_rows, people_search
 from storage.events import audit, organisation_config
-from storage.leave import decisions, leave_requests, ledgers, previews, recorded_leave
+from storage.leave import decisions, leave_lists, leave_requests, ledgers, previews, recorded_leave
 from storage.leave.drafts import Draft
-from storage.leave.lists import caller_leave, filtered_leave, visible_leave
 from storage.notifications import (
     approval_cards,
     digests,
@@ -150,7 +149,7 @@ def _list(sort: str, status: str | None, columns: list[str], days: list[str]) ->
             "last_day": first_day + timedelta(days=14) if "to" in days else None,
             **{column: ids[column] for column in columns},
         }
-        return place.read(filtered_leave.page_of_records, PageOf(), by=place.owner, **filters)
+        return place.read(leave_lists.filtered, PageOf(), by=place.owner, **filters)
 
     return run
 
@@ -261,14 +260,14 @@ def _page_of_visible_leave(
             "starts_before": place.today + timedelta(days=7) if "starts_before" in days else None,
         }
         by = getattr(place, name)
-        return place.read(visible_leave.page, PageOf(), by=by, now=place.now, **filters)
+        return place.read(leave_lists.visible, PageOf(), by=by, now=place.now, **filters)
 
     return run
 
 
 def _pending_approvals(name: str) -> Run:
     return lambda place, _: place.read(
-        caller_leave.assigned, PageOf(), by=getattr(place, name), now=place.now
+        leave_lists.assigned, PageOf(), by=getattr(place, name), now=place.now
     )
 
 
@@ -297,7 +296,7 @@ def _away(tx: Transaction, place: Place) -> object:
 
 
 def _own_leave(place: Place, _: int) -> object:
-    return place.read(caller_leave.own, PageOf(), by=place.member, today=place.today)
+    return place.read(leave_lists.own, PageOf(), by=place.member, today=place.today)
 
 
 def _card(place: Place, _: int) -> object:
