@@ -146,7 +146,7 @@ def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
             delivery.id,
             delivery.due_at,
             fn.ROW_NUMBER()
-            .over(partition_by=[WebhookRow.id], order_by=[delivery.due_at])
+            .over(partition_by=[WebhookRow.id], order_by=[delivery.due_at, delivery.id])
             .alias("place"),
             (max_in_flight - _in_flight(now)).alias("room"),
         )
