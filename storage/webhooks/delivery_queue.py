@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from peewee import SQL, Case, Select, fn
+from peewee import JOIN, SQL, Case, Select, fn
 
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled, json_of_keys
@@ -134,23 +134,26 @@ def _secrets_of(tx: Transaction, row: Row, now: datetime) -> list[str]:
 
 def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
     """Every endpoint's first due delivery before any second; then those due longest."""
-    delivery = DeliveryRow.alias()
-    first = _first_due(now)
-    is_first = (
-        delivery.id.in_(first) if engine == "sqlite" else delivery.id == fn.ANY(fn.ARRAY(first))
-    )
     max_in_flight = Case(None, [(WebhookRow.failing_since_at.is_null(), MAX_IN_FLIGHT)], 1)
+    if engine == "postgresql":
+        # As a condition of a join, it would be evaluated for each row of the whole table.
+        source: Expr = _first_due(now, "organisation_id", "id", "due_at").alias("first")
+        first, join, on = source.c, JOIN.LATERAL, SQL("TRUE")
+    else:
+        source = first = DeliveryRow.alias()
+        is_first = first.id.in_(_first_due(now))
+        join, on = JOIN.INNER, (first.organisation_id == WebhookRow.organisation_id) & is_first
     queued = (
         WebhookRow.select(
-            delivery.organisation_id,
-            delivery.id,
-            delivery.due_at,
+            first.organisation_id,
+            first.id,
+            first.due_at,
             fn.ROW_NUMBER()
-            .over(partition_by=[WebhookRow.id], order_by=[delivery.due_at, delivery.id])
+            .over(partition_by=[WebhookRow.id], order_by=[first.due_at, first.id])
             .alias("place"),
             (max_in_flight - _in_flight(now)).alias("room"),
         )
-        .join(delivery, on=(delivery.organisation_id == WebhookRow.organisation_id) & is_first)
+        .join(source, join, on=on)
         .where(WebhookRow.is_active)
         .alias("queued")
     )
@@ -177,9 +180,9 @@ def _due(engine: Engine, now: Expr, limit: Expr) -> Select:
     return query.limit(limit).with_cte(candidates)
 
 
-def _first_due(now: Expr) -> Select:
-    """The ids of the webhook's first due deliveries, except those that follow another of their
-    request."""
+def _first_due(now: Expr, *columns: str) -> Select:
+    """The webhook's first due deliveries, their ids alone by default, except those that follow
+    another of their request."""
     delivery, earlier = DeliveryRow.alias(), DeliveryRow.alias()
     follows = fn.EXISTS(
         earlier.select(SQL("1")).where(
@@ -192,7 +195,7 @@ def _first_due(now: Expr) -> Select:
         )
     )
     query: Select = (
-        delivery.select(delivery.id)
+        delivery.select(*[getattr(delivery, name) for name in columns or ("id",)])
         .where(_is_pending(delivery), delivery.due_at <= now, ~follows)
         .order_by(delivery.due_at)
         .limit(SQL(str(MAX_IN_FLIGHT)))
