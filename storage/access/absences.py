@@ -21,8 +21,7 @@ from storage.db.compiled import (
     any_of,
     compiled,
 )
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant
 from storage.db.tables import LeaveRequestRow

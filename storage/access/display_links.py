@@ -19,8 +19,7 @@ from storage.base.ids import new_id
 from storage.base.values import Caller
 from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled_per_engine, server
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import DisplayLinkRow, OrganisationRow
 from storage.directory import department_rows

@@ -14,8 +14,7 @@ from peewee import JOIN, Select, Update
 from storage.base.secrets import fingerprint
 from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, server
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.events import audit, feed_changes
 from storage.rules import employment_terms

@@ -22,8 +22,7 @@ from storage.base.secrets import InvalidToken, fingerprint, new_token
 from storage.base.values import Caller, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import CalendarFeedRow, UserRow
 from storage.directory import people_rows

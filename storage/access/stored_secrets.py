@@ -18,8 +18,7 @@ from peewee import SQL, Field, Insert, Select, Tuple, Update, fn
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
 from storage.db.compiled import Param, compiled, json_table
-from storage.db.database import Database, Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Database, Row, Transaction
 from storage.db.tables import (
     CalendarFeedRow,
     DisplayLinkRow,

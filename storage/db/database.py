@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
+from functools import lru_cache, partial
 from time import perf_counter
-from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import peewee
 
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.secrets import Secrets
+from storage.db import measurements
 from storage.db.compiled import (
     Compiled,
     Engine,
@@ -29,8 +32,25 @@ from storage.db.compiled import (
     select_of,
     update_of,
 )
-from storage.db.monitoring import durations, failures
-from storage.db.named_rows import Row, row_maker
+
+
+class Row(tuple[Any, ...]):
+    """A row: ``row.start_date`` is a column by its name or alias. Few columns may be unpacked."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+@lru_cache(maxsize=2_048)
+def row_maker(columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Row]:
+    """A function that names the columns of a plain row."""
+    # An expression without an alias gets a name like ``_3``.
+    names: Any = namedtuple("Names", columns, rename=True)  # type: ignore[misc]
+    return partial(tuple.__new__, type("Row", (names, Row), {"__slots__": ()}))
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,7 +115,7 @@ class Transaction:
             cursor = self._execute(sql, values)
             rows = cursor.fetchall()
         finally:
-            durations.end_statement(self.engine, sql, started)
+            measurements.end_statement(self.engine, sql, started)
         return [*map(_row_maker(cursor), rows)]
 
     def first(self, query: Compiled[P], /, *args: P.args, **params: P.kwargs) -> Row | None:
@@ -163,7 +183,7 @@ class Transaction:
         try:
             return self._execute(sql, values)
         finally:
-            durations.end_statement(self.engine, sql, started)
+            measurements.end_statement(self.engine, sql, started)
 
     def notify(self, name: str) -> None:
         """Notify the dispatchers of that name once this transaction is committed."""
@@ -244,7 +264,7 @@ class Database(ABC):
                     raise self._no_thread()
                 return await result
         finally:
-            durations.TRANSACTIONS[mode].observe(perf_counter() - started)
+            measurements.TRANSACTIONS[mode].observe(perf_counter() - started)
 
     def _run_now(self, use_case: Callable[..., T], args: Any, kwargs: Any, mode: Mode) -> T:
         started = perf_counter()
@@ -256,12 +276,12 @@ class Database(ABC):
                     raise self._no_thread()
                 return future.result()
         finally:
-            durations.TRANSACTIONS[mode].observe(perf_counter() - started)
+            measurements.TRANSACTIONS[mode].observe(perf_counter() - started)
 
     def _submit(self, work: Work[T], mode: Mode) -> futures.Future[T]:
         """Run ``work`` on a thread, in a transaction of its own and in the caller's context."""
         queued_at = perf_counter()
-        wait = durations.WRITER_WAITS if self.engine == "sqlite" else durations.THREAD_WAITS
+        wait = measurements.WRITER_WAITS if self.engine == "sqlite" else measurements.THREAD_WAITS
 
         def begin() -> T:
             if mode != "read" or self.engine == "postgresql":
@@ -277,7 +297,7 @@ class Database(ABC):
             raise DatabaseUnavailable(text, kind="closed") from error
 
     def _no_thread(self) -> DatabaseUnavailable:
-        failures.count("no_thread")
+        measurements.count("no_thread")
         text = "No thread became free: the database is too slow."
         return DatabaseUnavailable(text, kind="no_thread")
 

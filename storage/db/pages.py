@@ -13,8 +13,7 @@ from itsdangerous import BadData, Signer
 from itsdangerous.encoding import base64_decode, base64_encode
 
 from storage.base.errors import UnusableCursor
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 
 T = TypeVar("T")
 # Decoding ignores any other character, so an altered cursor would pass.

@@ -19,6 +19,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from storage.base.errors import DatabaseUnavailable, FailureKind, OutcomeUnknown
 from storage.base.secrets import Secrets
+from storage.db import measurements
 from storage.db.compiled import Engine
 from storage.db.connections import (
     Connection,
@@ -29,7 +30,6 @@ from storage.db.connections import (
     with_first,
 )
 from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, Transaction, Work
-from storage.db.monitoring import durations, failures
 
 T = TypeVar("T")
 
@@ -114,11 +114,11 @@ class PostgresqlDatabase(Database):
                 if is_last:
                     raise
             except _ROLLED_BACK_BY_SERVER as error:
-                kind = failures.counted(error)
+                kind = measurements.counted(error)
                 if is_last:
                     raise DatabaseUnavailable(str(error), kind=kind) from error
             except _LOST as error:
-                kind = failures.counted(error)
+                kind = measurements.counted(error)
                 self._lost(error, kind)
                 if is_last or kind in _TIMED_OUT or isinstance(error, PoolTimeout):
                     raise DatabaseUnavailable(str(error), kind=kind) from error
@@ -154,7 +154,7 @@ class PostgresqlDatabase(Database):
                 # PostgreSQL has rolled back and said so.
                 raise
             # No retry: the transaction may be committed.
-            kind = failures.counted(error)
+            kind = measurements.counted(error)
             self._lost(error, kind)
             raise OutcomeUnknown("The connection was lost during COMMIT.", kind=kind) from error
         self._committed(tx, cache)
@@ -188,7 +188,7 @@ class PostgresqlDatabase(Database):
         try:
             connection = self._taken_from_pool()
         finally:
-            durations.CONNECTION_WAITS.observe(time.perf_counter() - started)
+            measurements.CONNECTION_WAITS.observe(time.perf_counter() - started)
         try:
             yield connection
         finally:

@@ -30,7 +30,7 @@ from storage.base.values import (
     field_names,
 )
 from storage.db.compiled import Expr
-from storage.db.named_rows import Row
+from storage.db.database import Row
 from storage.db.tables import (
     AmendmentRow,
     ApiKeyRow,

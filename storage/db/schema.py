@@ -29,13 +29,14 @@ from storage.db.migrations.connections import (
 from storage.db.migrations.history import (
     COMPATIBLE_FROM,
     HISTORY,
+    TRIAL_MIGRATIONS,
+    adopt_trial,
     applied_names,
     compatibility,
     extend_history,
     history_model,
     number_of,
 )
-from storage.db.migrations.trial_history import TRIAL_MIGRATIONS, adopt_trial
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 # What SQLite's planner assumes of each index: its rows, then how many of them have the same first

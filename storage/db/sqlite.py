@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from storage.base.secrets import Secrets
+from storage.db import measurements
 from storage.db.compiled import Engine
 from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, Transaction, Work
-from storage.db.monitoring import failures
 
 T = TypeVar("T")
 
@@ -67,9 +67,9 @@ class SqliteDatabase(Database):
                     with suppress(sqlite3.Error):
                         connection.execute("ROLLBACK")
         except sqlite3.Error as error:
-            if not failures.is_unavailable(error):
+            if not measurements.is_unavailable(error):
                 raise
-            raise failures.unavailable(error) from error
+            raise measurements.unavailable(error) from error
 
     def _read(self, connection: sqlite3.Connection, work: Work[T], mode: Mode) -> T:
         """A read or a dry run, which the caller rolls back."""
@@ -126,6 +126,6 @@ def _execute(connection: sqlite3.Connection, sql: str, values: Any) -> sqlite3.C
             raise DuplicateRow(str(error), columns) from error
         raise
     except sqlite3.Error as error:
-        if not failures.is_unavailable(error):
+        if not measurements.is_unavailable(error):
             raise
-        raise failures.unavailable(error) from error
+        raise measurements.unavailable(error) from error

@@ -13,8 +13,7 @@ from peewee import JOIN, Join, Select
 from storage.base.values import HalfDay, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled, json_table
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import DepartmentRow, LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.rules import spans
 

@@ -25,8 +25,7 @@ from typing import Literal, TypeAlias, TypeVar
 from peewee import SQL, Field, Model, Select, Tuple, Update
 
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 
 Wait = TypeVar("Wait")
 

@@ -21,8 +21,7 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller
 from storage.db import locks
 from storage.db.compiled import Param, any_of, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.events import audit
 from storage.rules import roles

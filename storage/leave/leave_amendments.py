@@ -24,8 +24,7 @@ from storage.base.values import (
 )
 from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import AmendmentRow, UserRow
 from storage.directory.employment import by_date
 from storage.events import organisation_config

@@ -16,8 +16,7 @@ from storage.base.clock import local_day
 from storage.base.values import HalfDay, LeaveRequest, LeaveStatus, Organisation, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
 from storage.directory.employment import by_date
 from storage.events.organisation_config import OrganisationConfig

@@ -15,8 +15,7 @@ from storage.base.errors import InsufficientRole, NotFound
 from storage.base.values import Caller, LeaveRequest, LeaveStatus
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.directory import pending_approvals, people_rows

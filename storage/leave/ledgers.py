@@ -14,8 +14,7 @@ from storage.base.errors import FieldError, InsufficientRole, InvalidInput, NotF
 from storage.base.values import Adjustment, Caller, LeaveStatus, User
 from storage.db import rows
 from storage.db.compiled import Param, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow
 from storage.directory import approvers, people_rows
 from storage.directory.employment import by_date

@@ -20,8 +20,7 @@ from storage.base.event_values import EventType, NotificationEvent
 from storage.base.values import Amendment, Caller, LeaveRequest, LeaveType, User, field_names
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
 from storage.directory import approval_rule, approvers, people_rows
 from storage.events import notification_outbox, organisation_config, webhook_outbox

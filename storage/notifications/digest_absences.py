@@ -13,8 +13,7 @@ from peewee import Select, fn
 from storage.base.values import DigestFrequency, HalfDay, Organisation
 from storage.db import rows
 from storage.db.compiled import Param, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
 from storage.directory import colleagues, people_rows, public_holidays
 from storage.events.organisation_config import OrganisationConfig

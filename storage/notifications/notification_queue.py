@@ -25,8 +25,7 @@ from storage.db.compiled import (
     json_table,
     milliseconds,
 )
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
 from storage.events import notification_outbox
 from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after

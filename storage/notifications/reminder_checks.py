@@ -26,8 +26,7 @@ from storage.db.compiled import (
     json_table,
     milliseconds,
 )
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
 from storage.directory import approval_rule, approvers
 from storage.directory.approvers import MAX_APPROVERS

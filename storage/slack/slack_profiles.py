@@ -16,8 +16,7 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller, User
 from storage.db import locks, rows
 from storage.db.compiled import Param, any_of, compiled
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import SlackProfileRow, UserRow
 from storage.directory import people_changes, people_rows, slack_locales, slack_matching

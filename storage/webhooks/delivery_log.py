@@ -24,8 +24,7 @@ from storage.base.event_values import (
 from storage.base.values import Caller
 from storage.db import rows
 from storage.db.compiled import Param, any_of, any_of_keys, compiled, json_of_keys
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow, WebhookRow
 from storage.events import audit, webhook_outbox

@@ -16,8 +16,7 @@ from peewee import JOIN, SQL, Case, Select, fn
 
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled, json_of_keys
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
 from storage.events.leased_queue import LeasedQueue
 from storage.webhooks import webhooks

@@ -25,8 +25,7 @@ from storage.db.compiled import (
     json_of_keys,
     milliseconds,
 )
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.tables import DeliveryRow, WebhookRow
 from storage.events import notification_outbox
 from storage.rules import roles

@@ -22,8 +22,7 @@ from storage.base.secrets import InvalidToken, new_signing_secret
 from storage.base.values import Caller, as_dict
 from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, milliseconds
-from storage.db.database import Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
 from storage.events import audit, organisation_config

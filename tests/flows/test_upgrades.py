@@ -47,7 +47,7 @@ def up(migrator, db):
     db.execute_sql("CREATE TABLE moods (id INTEGER NOT NULL PRIMARY KEY)")
 """
 _ADDS_AN_INDEX = """
-from storage.db.migrations.indexes import create_index
+from storage.db.migrations.statements import create_index
 COMPATIBLE_FROM = 1
 atomic = False
 def up(migrator, db):

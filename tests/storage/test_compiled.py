@@ -17,8 +17,7 @@ from storage.db.compiled import (
     compiled_per_engine,
     sql_of,
 )
-from storage.db.database import Database, Transaction
-from storage.db.named_rows import Row
+from storage.db.database import Database, Row, Transaction
 from storage.db.tables import LeaseRow, LeaveRequestRow, LeaveTypeRow
 from tests.builders import an_organisation
 

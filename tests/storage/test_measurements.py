@@ -18,9 +18,9 @@ from storage.base.errors import DatabaseUnavailable, FailureKind
 from storage.base.monitoring import job_runs
 from storage.base.monitoring.measurements import FAMILIES, Histogram, Number, Numbers, Timings
 from storage.base.secrets import Secrets
+from storage.db import measurements
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
-from storage.db.monitoring import failures
 from storage.db.postgresql import THREADS
 from storage.db.sqlite import SqliteDatabase
 from storage.db.tables import LeaseRow
@@ -225,7 +225,7 @@ def test_a_lost_connection_is_counted_although_the_retry_succeeds(postgres_url: 
     ],
 )
 def test_errors_of_postgresql_have_kinds(error: psycopg.Error, kind: FailureKind) -> None:
-    assert failures.kind_of(error) == kind
+    assert measurements.kind_of(error) == kind
 
 
 def test_every_kind_is_shown_before_its_first_error() -> None:

@@ -46,7 +46,7 @@ def up(migrator, db):
     db.execute_sql("ALTER TABLE users ADD COLUMN shoe_size INTEGER NOT NULL DEFAULT 0")
 """
 _ADDS_AN_INDEX = """
-from storage.db.migrations.indexes import create_index
+from storage.db.migrations.statements import create_index
 COMPATIBLE_FROM = 1
 atomic = False
 def up(migrator, db):

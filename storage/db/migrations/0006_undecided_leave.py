@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.db.migrations.indexes import create_index
+from storage.db.migrations.statements import create_index
 
 COMPATIBLE_FROM = 1
 # PostgreSQL builds indexes concurrently outside of transactions only.

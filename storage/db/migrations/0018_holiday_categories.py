@@ -6,8 +6,7 @@ import time
 import uuid
 from typing import Any
 
-from storage.db.migrations.indexes import drop_index
-from storage.db.migrations.statements import run_all
+from storage.db.migrations.statements import drop_index, run_all
 
 COMPATIBLE_FROM = 1
 

@@ -7,6 +7,5 @@ Each has ``up(migrator, db)`` and ``COMPATIBLE_FROM``, the number of the last mi
 oldest version that still works after it. That is 1 for a new table, a new column that may be NULL
 or has a default, and an index; see docs/upgrades.md. Without it no older version works.
 
-``indexes`` creates indexes without blocking writes. ``trial_history`` is for databases older than
-the first version; ``history`` and ``connections`` are what ``schema`` is made of.
+They run ``statements``; ``history`` and ``connections`` are what ``schema`` is made of.
 """

@@ -1,1 +1,0 @@
-"""What the database is measured by: durations, and errors by kind."""
