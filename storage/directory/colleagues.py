@@ -93,10 +93,14 @@ def off_with_each(
     ``asked`` has the requester and the span of each. At most 1,000 requests are read for each on
     average.
     """
+    if not asked:
+        return {}
     teams_leave = tx.all(
         _teams_off,
         organisation_id=organisation_id,
         asked=orjson.dumps([_asked(key, *asked[key]) for key in sorted(asked)]).decode(),
+        earliest=min(span.start_date for _, span in asked.values()).isoformat(),
+        latest=max(span.end_date for _, span in asked.values()).isoformat(),
         limit=MAX_COUNTED * len(asked),
     )
     by_request: dict[str, list[Row]] = {request_id: [] for request_id in asked}
@@ -173,7 +177,13 @@ def _team_off(
 
 
 @compiled
-def _teams_off(organisation_id: Param[str], asked: Param[str], limit: Param[int]) -> Select:
+def _teams_off(
+    organisation_id: Param[str],
+    asked: Param[str],
+    earliest: Param[str],
+    latest: Param[str],
+    limit: Param[int],
+) -> Select:
     ids = dict.fromkeys(("request_id", "user_id", "department_id"), "uuid")
     each = json_table(asked, "asked", ids | {"first_day": "date", "last_day": "date"})
     request_id, user_id, department_id, first_day, last_day = map(each.column, each.columns)
@@ -184,7 +194,11 @@ def _teams_off(organisation_id: Param[str], asked: Param[str], limit: Param[int]
                 Join(each, LeaveRequestRow, JOIN.CROSS)
             )
         )
-        .where(_is_off(organisation_id, user_id, department_id, first_day, last_day))
+        .where(
+            _is_off(organisation_id, user_id, department_id, first_day, last_day),
+            # Redundant, but known before the requests are read.
+            overlaps(earliest, latest),
+        )
         .limit(limit)
     )
 
