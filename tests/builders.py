@@ -34,7 +34,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import WebhookRow
 from storage.directory import people_changes
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft

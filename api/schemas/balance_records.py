@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from storage.base.records import About, Days, Id
 from storage.base.values import Adjustment, days_of
-from storage.directory.employment.by_date import AllowanceSource
+from storage.directory.employment_by_date import AllowanceSource
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance, Line
 from storage.rules.leave_years import LeaveYear

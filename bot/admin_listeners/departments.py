@@ -18,7 +18,7 @@ from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import department_rows, people_rows, people_search
+from storage.directory import department_rows, people_lists, people_rows
 
 _SHOWN: Final = 40
 
@@ -58,7 +58,7 @@ async def edit_department(interaction: Interaction) -> None:
 
     def read(tx: Transaction) -> View:
         department = department_rows.get(tx, interaction.value, by=by)
-        return views.department(department, people_search.option(tx, department.manager_id, by=by))
+        return views.department(department, people_lists.option(tx, department.manager_id, by=by))
 
     await interaction.open(await interaction.services.database.read(read))
 

@@ -27,8 +27,8 @@ from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_rows, people_search
-from storage.directory.slack_matching import SlackProfile
+from storage.directory import people_lists, people_rows
+from storage.directory.slack_accounts import SlackProfile
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import adjustments, leave_balances, ledgers, people_facts
@@ -104,7 +104,7 @@ async def offer_people(interaction: Interaction) -> None:
     """The people that match the typed text."""
     by = await modals.admin(interaction)
     typed = str(interaction.body.get("value") or "")
-    users = await interaction.services.database.read(people_search.find, typed, by=by)
+    users = await interaction.services.database.read(people_lists.find, typed, by=by)
     with_no_one = interaction.body["action_id"] == ids.PERSON_SEARCH
     await interaction.ack(options=views.person_options(users, with_no_one=with_no_one))
 
@@ -341,7 +341,7 @@ async def _person(interaction: Interaction, by: Caller, user_id: str) -> View:
     def read(tx: Transaction) -> View:
         user = people_rows.get(tx, user_id, by=by)
         config = organisation_config.of_organisation(tx, by.organisation_id)
-        manager = people_search.option(tx, user.manager_id, by=by)
+        manager = people_lists.option(tx, user.manager_id, by=by)
         code = user.public_holiday_country_code
         country = holiday_calendar.country_name(code, locale()) if code else None
         proposed = _proposed_day(config, user, interaction.now)

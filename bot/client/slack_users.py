@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 
 # The year 2100; a later time is malformed.
 _MAX_EXPIRY_SECONDS: Final = 4_102_444_800

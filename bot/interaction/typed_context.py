@@ -14,7 +14,7 @@ from bot.parsing.typed_leave import ParsingContext
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_rows, people_search, public_holidays
+from storage.directory import people_lists, people_rows, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import form_defaults
@@ -28,7 +28,7 @@ def of_caller(tx: Transaction, *, by: Caller, now: datetime, typed: str = "") ->
     """The context of the caller's own leave, with another's name if the typed text has one."""
     context = of_person(tx, people_rows.get(tx, str(by.user_id), by=by), by=by, now=now)
     names = typed_names.possible_names(typed)
-    people = people_search.named(tx, " ".join(names), by=by) if names else []
+    people = people_lists.named(tx, " ".join(names), by=by) if names else []
     words = [person.name.casefold().split() for person in people if person.id != by.user_id]
     others = [name for name in names if any(set(name.split()) <= set(each) for each in words)]
     return replace(context, other_person=others[0]) if others else context

@@ -11,7 +11,7 @@ from bot.client import slack_users
 from bot.interaction import listening
 from bot.interaction.interaction import Interaction
 from storage.db.database import Transaction
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 from storage.slack import slack_installations, slack_profiles, slack_workspaces
 from storage.slack.slack_profiles import Synced
 

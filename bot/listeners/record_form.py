@@ -29,8 +29,8 @@ from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import people_rows, people_search, slack_matching
-from storage.directory.slack_matching import SlackProfile
+from storage.directory import people_lists, people_rows, slack_accounts
+from storage.directory.slack_accounts import SlackProfile
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import covers, interruptions, leave_requests, previews, recorded_leave
@@ -129,7 +129,7 @@ async def _person_of_account(
     if user is None:
         member = await identity.full_member(interaction, slack_user_id)
         profile: SlackProfile = slack_users.profile_of(member)
-        user = await read(slack_matching.find, by.organisation_id, profile)
+        user = await read(slack_accounts.person_of, by.organisation_id, profile)
     if user is None:
         await interaction.tell(gettext(_NOT_IN_HIATUS))
     return user
@@ -369,7 +369,7 @@ def _form(tx: Transaction, entered: Entered, *, by: Caller, now: datetime) -> _F
         person=person,
         preview=preview,
         replaced=replaced,
-        cover=people_search.option(tx, entered.filled.cover_user_id, by=by),
+        cover=people_lists.option(tx, entered.filled.cover_user_id, by=by),
         may_override=by.is_admin,
     )
 

@@ -22,7 +22,7 @@ from bot.client.workspaces import Workspace, Workspaces
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
 from storage.directory import slack_syncs
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 from storage.directory.slack_syncs import Sync
 from storage.slack import slack_profiles
 from storage.slack.slack_profiles import Synced

@@ -19,7 +19,7 @@ from bot.views import home_tab
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.directory import people_rows, slack_locales
+from storage.directory import people_rows, slack_accounts
 from storage.events import organisation_config
 from storage.slack import home
 from storage.slack.home import Home
@@ -150,7 +150,7 @@ def _load_open_home(
     ):
         return None
     content = home.load(tx, by=by, now=now)
-    locale = slack_locales.of_person(tx, organisation_id, user_id)
+    locale = slack_accounts.locale_of(tx, organisation_id, user_id)
     return OpenHome(
         home=content,
         team_id=organisation.slack_team_id,

@@ -25,7 +25,7 @@ from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.rows import day, instant
 from storage.db.tables import LeaveRequestRow
-from storage.directory import colleagues, pending_approvals, people_rows
+from storage.directory import approvers, colleagues, people_rows
 from storage.rules import spans
 
 # Pending leave in a list of absences: none, requests assigned to the viewer, or all.
@@ -347,9 +347,7 @@ def _is_pending_shown(
         return None
     is_pending = LeaveRequestRow.status == "pending"
     if pending == "awaiting":
-        is_pending &= pending_approvals.is_assigned(
-            organisation_id, viewer_id, today, for_each=False
-        )
+        is_pending &= approvers.is_assigned(organisation_id, viewer_id, today, for_each=False)
     return is_pending
 
 

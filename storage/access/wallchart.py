@@ -18,8 +18,7 @@ from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.directory import colleagues, public_holidays
-from storage.directory.employment import by_date
+from storage.directory import colleagues, employment_by_date, public_holidays
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import counted_days, employment_terms
@@ -305,7 +304,7 @@ class _PlainDays:
                 employment_terms.records_of(user), self._span.start_date, self._span.end_date
             )
             for day in self._between(
-                by_date.working_days(self._config, period.record),
+                employment_by_date.working_days(self._config, period.record),
                 public_holidays.country_code_of(self._config, period.record),
                 period.first_day,
                 period.last_day,

@@ -23,7 +23,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled, json_table, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
-from storage.directory import department_rows, managers, people_changes, people_rows
+from storage.directory import department_rows, people_changes, people_rows
 from storage.events import audit, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
@@ -49,7 +49,7 @@ def create(
     # Of two concurrent calls with one name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
     _check_name_is_free(tx, values["name"], by=by)
-    managers.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
+    people_changes.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
     department = Department(
         id=new_id(now),
         name=values["name"],
@@ -183,7 +183,7 @@ def _checked_update(
     before = department_rows.get(tx, department_id, by=by, for_update=True)
     after = replace(before, **fields.checked(changes, _CHECKS))
     if after.manager_id != before.manager_id:
-        managers.check_can_manage(tx, by.organisation_id, after.manager_id)
+        people_changes.check_can_manage(tx, by.organisation_id, after.manager_id)
     if texts.name_key(after.name) != texts.name_key(before.name):
         _check_name_is_free(tx, after.name, by=by)
     return before, after

@@ -19,7 +19,7 @@ from storage.base.errors import (
 from storage.base.values import Caller, Reassignment, Role, User
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import managers, people_changes, people_rows
+from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import cover_notices
@@ -71,14 +71,14 @@ def check_manager(
     Raises InvalidInput ``not_found``, ``manager_archived`` or ``manager_cycle``. The last needs
     the organisation's lock.
     """
-    managers.check_can_manage(tx, by.organisation_id, manager_id)
+    people_changes.check_can_manage(tx, by.organisation_id, manager_id)
     if manager_id is None or of_user_id is None:
         return
     if manager_id == of_user_id:
         raise InvalidInput.of(
             "manager_id", "manager_cycle", "People cannot be their own manager. Choose another one."
         )
-    if managers.is_above(tx, by.organisation_id, of_user_id, manager_id):
+    if people_changes.is_above(tx, by.organisation_id, of_user_id, manager_id):
         raise InvalidInput.of(
             "manager_id",
             "manager_cycle",

@@ -14,8 +14,7 @@ from storage.base.clock import local_day
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db.database import Transaction
-from storage.directory import people_changes, public_holidays
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date, people_changes, public_holidays
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
 from storage.rules import employment_terms
@@ -114,7 +113,9 @@ def _recalculate(
         employment_terms.records_of(after),
     )
     other_weeks = employment_terms.differing_periods(
-        before_records, after_records, lambda record: by_date.working_days(config, record)
+        before_records,
+        after_records,
+        lambda record: employment_by_date.working_days(config, record),
     )
     other_countries = employment_terms.differing_periods(
         before_records,

@@ -17,8 +17,7 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import public_holidays
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date, public_holidays
 from storage.events import audit, notification_outbox, webhook_outbox
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_amendments, leave_rows
@@ -82,7 +81,9 @@ def total_change_at(
             code=cause.code,
             holiday_date=day,
             holiday_name=after.get("holiday_name"),
-            holiday_country=public_holidays.country_code_of(config, by_date.of_day(owner, day)),
+            holiday_country=public_holidays.country_code_of(
+                config, employment_by_date.of_day(owner, day)
+            ),
         )
     return TotalChange(
         before_half_days=round(2 * changes["total_days"]["before"]),
@@ -233,7 +234,7 @@ def _counted(
 ) -> str:
     """The halves that count by the current rules in the periods; other days as before."""
     now_counted = counted_days.counted_halves(
-        by_date.count(config, user, spans.of_request(request))
+        employment_by_date.count(config, user, spans.of_request(request))
     )
     counted = request.counted_halves
     for first_day, last_day in periods:

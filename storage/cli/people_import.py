@@ -16,7 +16,7 @@ from storage.base.values import Caller, User
 from storage.cli.people_file import BadLines, Line, PeopleFile
 from storage.db import locks, rows
 from storage.db.database import INSERT_BATCH, Transaction
-from storage.directory import managers, people_changes, people_rows, slack_syncs
+from storage.directory import people_changes, people_rows, slack_syncs
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import employment_terms
@@ -87,12 +87,12 @@ def make(tx: Transaction, file: PeopleFile, *, by: Caller, now: datetime, is_upd
     config = organisation_config.of_organisation(tx, by.organisation_id)
     faults += [fault for person in persons for fault in _date_faults(person, config, now)]
     faults += _owner_faults(tx, persons, by=by)
-    chain = managers.with_all_above(tx, by.organisation_id, _managers(persons))
+    chain = people_changes.with_all_above(tx, by.organisation_id, _managers(persons))
     faults += _cycle_faults(tx, persons, chain, by=by)
     if faults:
         raise BadLines(faults, lines)
     depths: dict[str, int] = {}
-    persons.sort(key=lambda person: managers.depth(person.id, chain, depths))
+    persons.sort(key=lambda person: people_changes.depth(person.id, chain, depths))
     return Plan(people=persons, new_departments=new_departments)
 
 
@@ -277,7 +277,7 @@ def _cycle_faults(
     by: Caller,
 ) -> Iterable[FieldError]:
     """People who would be their own managers, directly or through others."""
-    in_cycles = managers.in_cycles(chain)
+    in_cycles = people_changes.in_cycles(chain)
     if not in_cycles:
         return []
     emails = {person.id: person.line.email for person in persons}

@@ -15,7 +15,7 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import approval_rule, colleagues, people_rows, people_search
+from storage.directory import approval_rule, colleagues, people_lists, people_rows
 from storage.leave import leave_balances
 from storage.rules import spans
 from storage.rules.counted_days import NOTHING
@@ -77,7 +77,7 @@ def candidates(
 ) -> Candidates:
     """At most 99 people who can cover: the team's, or those whose name matches the typed text."""
     if typed.strip():
-        people = people_search.reachable(tx, typed, by=by)
+        people = people_lists.reachable(tx, typed, by=by)
     else:
         people = _team(tx, by.organisation_id, requester_id)
     people = [person for person in people if person.id != requester_id]
@@ -98,10 +98,10 @@ def _team(tx: Transaction, organisation_id: str, requester_id: str) -> list[User
         user_id=requester_id,
         department_id=requester.department_id,
         # One more than is shown: the requester is a member.
-        limit=people_search.MAX_OPTIONS + 1,
+        limit=people_lists.MAX_OPTIONS + 1,
     )
     users = [rows.user(row) for row in members]
-    return [user for user in users if user.id != requester_id][: people_search.MAX_OPTIONS]
+    return [user for user in users if user.id != requester_id][: people_lists.MAX_OPTIONS]
 
 
 def _off(

@@ -13,7 +13,7 @@ from storage.base import fields, texts
 from storage.base.errors import AmendmentEnded, Forbidden, InvalidTransition, NotFound, OwnRequest
 from storage.base.values import Amendment, Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.directory import pending_approvals
+from storage.directory import approvers
 from storage.events import organisation_config
 from storage.leave import (
     drafts,
@@ -163,7 +163,7 @@ def change_decision(
         "reverse_to_approved" if to_status == "approved" else "reverse_to_declined"
     )
     request_steps.check_transition(tx, action, before, by)
-    if not pending_approvals.may_reverse(
+    if not approvers.may_reverse(
         tx, by.organisation_id, before, by.user_id, is_admin=by.is_admin, today=subject.today
     ):
         raise NotYourApproval
@@ -206,7 +206,7 @@ def _decide(
     )
     if before.user_id == by.user_id:
         raise OwnRequest
-    if not pending_approvals.may_decide(
+    if not approvers.may_decide(
         tx,
         by.organisation_id,
         before.id,

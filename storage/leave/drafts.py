@@ -11,7 +11,7 @@ from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import covers, leave_balances
 from storage.leave.leave_balances import BalanceInputs, BookedLeave
@@ -188,7 +188,7 @@ def _check_rules(
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     if replaces is None or not spans.lies_within(span, spans.of_request(replaces)):
         run(employment_terms.check_employed, span, employment_terms.periods_of(user))
-    day_counts = by_date.count(config, user, span)
+    day_counts = employment_by_date.count(config, user, span)
     adds_leave = True
     if replaces is not None:
         counted_halves = changed_leave.counted_halves(replaces, day_counts)
@@ -279,7 +279,7 @@ def recheck(tx: Transaction, config: OrganisationConfig, user: User, request: Le
     """
     span = spans.of_request(request)
     employment_terms.check_employed(span, employment_terms.periods_of(user))
-    day_counts = by_date.count(config, user, span)
+    day_counts = employment_by_date.count(config, user, span)
     counted_halves = counted_days.counted_halves(day_counts)
     check_other_leave(
         tx,

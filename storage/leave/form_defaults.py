@@ -12,7 +12,7 @@ from storage.base.values import LeaveType, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
 from storage.rules import free_days
@@ -70,7 +70,7 @@ def next_free_day(
     if last_day < first_day:
         return today
     booked = leave_balances.bookings_of(tx, config.organisation.id, user.id, first_day, last_day)
-    counts = by_date.count(config, user, Span(start_date=first_day, end_date=last_day))
+    counts = employment_by_date.count(config, user, Span(start_date=first_day, end_date=last_day))
     return free_days.first_free(counts, [leave.span for leave in booked.leave]) or today
 
 

@@ -11,8 +11,7 @@ from storage.base.errors import InsufficientRole, InvalidInput, LeaveTypeNotReco
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, LeaveType
 from storage.db.database import Transaction
-from storage.directory import approvers
-from storage.directory.employment import by_date
+from storage.directory import approvers, employment_by_date
 from storage.events import notification_outbox
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_balances, request_steps
@@ -137,7 +136,7 @@ def interrupt(
     if taken is None:
         raise request_rules.no_working_time()
     note = texts.optional_text(draft.note, "note", drafts.MAX_NOTE_LENGTH)
-    day_counts = by_date.count(subject.config, subject.user, span)
+    day_counts = employment_by_date.count(subject.config, subject.user, span)
     request_rules.check_type_rules(leave_type, span, day_counts, note, subject.today)
     if not subject.config.leave_types[before.leave_type_id].deducts_allowance:
         drafts.check_other_leave(

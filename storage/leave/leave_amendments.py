@@ -26,7 +26,7 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AmendmentRow, UserRow
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import changed_leave, counted_days, spans
@@ -220,7 +220,7 @@ def counted(
         start_half_day=amendment.start_half_day,
         end_half_day=amendment.end_half_day,
     )
-    counts = by_date.count(config, user, span)
+    counts = employment_by_date.count(config, user, span)
     counted_halves = changed_leave.counted_halves(request, counts)
     return CountedAmendment(
         amendment=amendment,

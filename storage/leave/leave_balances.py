@@ -18,7 +18,7 @@ from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import employment_terms, leave_years, request_rules, spans, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
@@ -252,7 +252,7 @@ def account_of(
     """The inputs of the person's balances besides leave."""
     return Account(
         rule=leave_year_rule(config, user),
-        entitlement=by_date.entitlement(config, user),
+        entitlement=employment_by_date.entitlement(config, user),
         adjustments=tuple(
             Adjusted(
                 id=adjustment.id,

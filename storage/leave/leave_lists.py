@@ -18,7 +18,7 @@ from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import pending_approvals, people_rows
+from storage.directory import approvers, people_rows
 from storage.events import organisation_config
 from storage.rules import spans
 
@@ -289,7 +289,7 @@ def _visible_ids(organisation_id: Expr, viewer_id: Expr, today: Expr) -> Expr:
                 decided.organisation_id == organisation_id, decided.decided_by == viewer_id
             )
         )
-        .union_all(pending_approvals.assigned_ids(organisation_id, viewer_id, today))
+        .union_all(approvers.assigned_ids(organisation_id, viewer_id, today))
     )
 
 
@@ -324,7 +324,7 @@ def _assigned(
     query = LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
         LeaveRequestRow.organisation_id == organisation_id,
         rows.is_undecided(LeaveRequestRow),
-        pending_approvals.is_assigned(organisation_id, viewer_id, today, for_each=is_admin),
+        approvers.is_assigned(organisation_id, viewer_id, today, for_each=is_admin),
     )
     return _in_order(query, "created_at", after_key, after_id, limit)
 

@@ -10,7 +10,7 @@ from storage.base.clock import local_day
 from storage.base.errors import NotFound
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.directory import pending_approvals
+from storage.directory import approvers
 from storage.events import audit, organisation_config
 from storage.leave import leave_rows
 
@@ -45,7 +45,7 @@ def is_always_visible(request: LeaveRequest, by: Caller) -> bool:
 
 def check_visible(tx: Transaction, request: LeaveRequest, *, by: Caller, today: date) -> None:
     """Raises NotFound for a caller to whom ``get`` does not show the request."""
-    if not is_always_visible(request, by) and not pending_approvals.may_decide(
+    if not is_always_visible(request, by) and not approvers.may_decide(
         tx, by.organisation_id, request.id, by.user_id, is_admin=False, today=today
     ):
         raise NotFound("leave request")

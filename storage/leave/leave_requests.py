@@ -17,8 +17,7 @@ from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Unauth
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
-from storage.directory import approvers, slack_syncs
-from storage.directory.employment import by_date
+from storage.directory import approvers, employment_by_date, slack_syncs
 from storage.events import notification_outbox, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_changes, leave_reading, recorded_leave, request_steps
@@ -274,7 +273,9 @@ def next_end(
         return None
     first_day = request.end_date + timedelta(days=1)
     span = Span(start_date=first_day, end_date=max(first_day, today) + _LOOKED_AHEAD)
-    worked = [day.date for day in by_date.count(config, user, span) if day.counted != NOTHING]
+    worked = [
+        day.date for day in employment_by_date.count(config, user, span) if day.counted != NOTHING
+    ]
     passed = [day for day in worked if day <= today]
     return passed[-1] if passed else next(iter(worked), None)
 

@@ -16,9 +16,8 @@ from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow
-from storage.directory import approvers, people_rows
-from storage.directory.employment import by_date
-from storage.directory.employment.by_date import AllowanceSource
+from storage.directory import approvers, employment_by_date, people_rows
+from storage.directory.employment_by_date import AllowanceSource
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
@@ -167,7 +166,7 @@ def _balance(
     return Balance(
         user_id=user.id,
         on=day,
-        working_days=by_date.working_days(config, by_date.of_day(user, day)),
+        working_days=employment_by_date.working_days(config, employment_by_date.of_day(user, day)),
         year=year_balance.year,
         lines=lines,
         entitled_half_days=remaining + taken + pending,
@@ -244,7 +243,9 @@ def _lines(
     year = year_balance.year
     allowance = year_balance.allowance
     first_day = max(year.first_day, year_balance.employment.start_date or date.min)
-    _, source = by_date.granted_half_days(config, by_date.of_day(user, first_day))
+    _, source = employment_by_date.granted_half_days(
+        config, employment_by_date.of_day(user, first_day)
+    )
     lines = [Line(type="allowance", half_days=allowance.granted_half_days, source=source)]
     lines += [
         Line(type=_LINE_OF_STEP[step.kind], half_days=step.half_days, day=step.day)

@@ -10,7 +10,7 @@ from typing import Final
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_rows, people_search
+from storage.directory import people_lists, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
@@ -41,7 +41,7 @@ class People:
 
 def first_by_name(tx: Transaction, *, by: Caller, now: datetime) -> People:
     """The first people by name, without archived ones. Raises InsufficientRole."""
-    users = people_search.find(tx, "", by=by)
+    users = people_lists.find(tx, "", by=by)
     config = organisation_config.of_organisation(tx, by.organisation_id)
     today = local_day(now, config.organisation.timezone)
     facts = _facts(tx, config, users[:MAX_LISTED], today)

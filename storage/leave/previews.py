@@ -20,9 +20,8 @@ from storage.base.errors import (
 )
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import approvers, colleagues, people_rows
+from storage.directory import approvers, colleagues, employment_by_date, people_rows
 from storage.directory.colleagues import ColleagueOff
-from storage.directory.employment import by_date
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import (
@@ -246,7 +245,7 @@ def explain(tx: Transaction, request_id: str, *, by: Caller, now: datetime) -> E
     if user is None:
         raise NotFound("leave request")
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    counts = by_date.count(config, user, spans.of_request(request))
+    counts = employment_by_date.count(config, user, spans.of_request(request))
     return ExplainedRequest(
         request=request, lines=counted_days.stored_lines(counts, request.counted_halves)
     )
@@ -265,7 +264,7 @@ def _bridge(
     if not assessment.leave_type.deducts_allowance:
         return None
     window = free_days.window(assessment.span)
-    counts = by_date.count(config, user, window)
+    counts = employment_by_date.count(config, user, window)
     if not any(count.holiday_name for count in counts):
         return None
     # The inputs of the balance end with the leave year, which is where many holidays are.
@@ -289,7 +288,7 @@ def _cover_warnings(
         cover,
         start_date=span.start_date,
         counted_halves=assessment.counted_halves,
-        worked_halves=counted_days.counted_halves(by_date.count(config, cover, span)),
+        worked_halves=counted_days.counted_halves(employment_by_date.count(config, cover, span)),
     )
     return [covers.away_warning(cover, days_off)] if days_off else []
 

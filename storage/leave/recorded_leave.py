@@ -24,8 +24,8 @@ from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.directory import approval_rule, approvers, people_search
-from storage.directory.people_search import MAX_OPTIONS
+from storage.directory import approval_rule, approvers, people_lists
+from storage.directory.people_lists import MAX_OPTIONS
 from storage.events import audit, notification_outbox, organisation_config
 from storage.leave import request_steps
 from storage.rules import roles
@@ -84,9 +84,9 @@ def are_any_recordable(tx: Transaction, *, by: Caller, now: datetime) -> bool:
 def find_recordable(tx: Transaction, words: str, *, by: Caller, now: datetime) -> list[User]:
     """Those of them whom ``people_search`` finds by the text, at most 99, without the caller."""
     if by.is_admin:
-        return [user for user in people_search.find(tx, words, by=by) if user.id != by.user_id]
+        return [user for user in people_lists.find(tx, words, by=by) if user.id != by.user_id]
     config = organisation_config.of_organisation(tx, by.organisation_id)
-    typed = people_search.normalised(words)
+    typed = people_lists.normalised(words)
     users = tx.all(
         _matching,
         organisation_id=by.organisation_id,
@@ -109,7 +109,7 @@ def _matching(
     lowered: Param[str],
     limit: Param[int],
 ) -> Select:
-    query = people_search.matching(engine, organisation_id, typed, lowered)
+    query = people_lists.matching(engine, organisation_id, typed, lowered)
     assigned = approval_rule.requesters_of(organisation_id, viewer_id, today)
     return query.where(UserRow.id.in_(assigned)).limit(limit)
 

@@ -11,10 +11,9 @@ from storage.base.clock import local_day
 from storage.base.errors import NotFound
 from storage.base.values import Amendment, Caller, CountedAmendment, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import approval_rule, approvers, colleagues, pending_approvals, people_rows
+from storage.directory import approval_rule, approvers, colleagues, employment_by_date, people_rows
 from storage.directory.approvers import MAX_APPROVERS
 from storage.directory.colleagues import ColleagueOff
-from storage.directory.employment import by_date
 from storage.events import notification_outbox, organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import (
@@ -120,7 +119,7 @@ def told_to(
     if viewer.id == request.user_id or not lifecycle.is_approved_at_once(request):
         return None
     is_admin = viewer.role in ("admin", "owner")
-    sees_request = viewer.id == request.decided_by or pending_approvals.may_decide(
+    sees_request = viewer.id == request.decided_by or approvers.may_decide(
         tx, organisation_id, request.id, viewer.id, is_admin=is_admin, today=today
     )
     leave = []
@@ -255,7 +254,7 @@ def cards(
     today = local_day(now, config.organisation.timezone)
     pending_approvers = []
     if lifecycle.is_undecided(request):
-        pending_approvers = pending_approvals.of_request(tx, organisation_id, request, today=today)
+        pending_approvers = approvers.of_request(tx, organisation_id, request, today=today)
     newest = None
     if request.status == "approved":
         newest = leave_amendments.last_of(tx, organisation_id, request.id)
@@ -356,7 +355,7 @@ def _may_decide(
         return True
     if viewer.role not in ("admin", "owner") and len(pending_approvers) < MAX_APPROVERS:
         return False
-    return pending_approvals.may_decide(
+    return approvers.may_decide(
         tx, organisation_id, request.id, viewer.id, is_admin=_is_admin(viewer), today=today
     )
 
@@ -366,7 +365,7 @@ def _may_reverse(
 ) -> bool:
     if viewer.status != "active" or viewer.id == request.user_id:
         return False
-    return pending_approvals.may_reverse(
+    return approvers.may_reverse(
         tx, organisation_id, request, viewer.id, is_admin=_is_admin(viewer), today=today
     )
 
@@ -390,7 +389,7 @@ def _cover(
         return None
     days_off: list[date] = []
     if lifecycle.is_undecided(request):
-        worked = by_date.count(config, cover, spans.of_request(request))
+        worked = employment_by_date.count(config, cover, spans.of_request(request))
         days_off = covers.days_off(
             tx,
             config.organisation.id,

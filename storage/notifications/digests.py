@@ -19,7 +19,7 @@ from storage.base.values import DigestFrequency
 from storage.db.compiled import Engine, Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import ChannelDigestRow, DigestRow, OrganisationRow
-from storage.directory import people_rows, slack_locales
+from storage.directory import people_rows, slack_accounts
 from storage.events import notification_outbox, organisation_config
 from storage.events.leased_queue import LeasedQueue
 from storage.events.organisation_config import OrganisationConfig
@@ -208,7 +208,7 @@ def _locale(tx: Transaction, organisation_id: str) -> str | None:
             people_rows.active_owners, organisation_id=organisation_id, limit=50
         )
     )
-    locales = slack_locales.of_people(tx, organisation_id, owners)
+    locales = slack_accounts.locales_of(tx, organisation_id, owners)
     return next((locales[user_id] for user_id in owners if user_id in locales), None)
 
 

@@ -24,7 +24,7 @@ from storage.db.tables import (
     UserRow,
     WebhookRow,
 )
-from storage.directory import approval_rule, pending_approvals, people_rows, slack_locales
+from storage.directory import approval_rule, approvers, people_rows, slack_accounts
 from storage.events import organisation_config
 from storage.notifications import approval_cards, digests, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
@@ -65,7 +65,7 @@ def load_leave(
     if not cards:
         return {}
     messages = slack_messages.of_request(tx, organisation_id, request_id)
-    locales = slack_locales.of_people(tx, organisation_id, user_ids)
+    locales = slack_accounts.locales_of(tx, organisation_id, user_ids)
     return {
         notification.id: NotificationData(
             team_id=config.organisation.slack_team_id,
@@ -134,7 +134,7 @@ def load_webhook(tx: Transaction, notification: Notification) -> WebhookNotifica
     return WebhookNotificationData(
         team_id=organisation.slack_team_id,
         recipient=recipient,
-        locale=slack_locales.of_person(tx, notification.organisation_id, recipient.id),
+        locale=slack_accounts.locale_of(tx, notification.organisation_id, recipient.id),
         webhook=webhook,
         failing_since=rows.instant_or_none(row.failing_since_at) if webhook.is_active else None,
         timezone=recipient.timezone or organisation.timezone,
@@ -153,7 +153,7 @@ def load_digest(tx: Transaction, notification: Notification) -> DigestNotificati
     team_id = organisation_config.of_organisation(
         tx, notification.organisation_id
     ).organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
+    locale = slack_accounts.locale_of(tx, notification.organisation_id, recipient.id)
     channel, because = refusal
     return DigestNotificationData(
         team_id=team_id, recipient=recipient, locale=locale, channel=channel, because=because
@@ -227,7 +227,7 @@ def load_summary(
         for row in request_rows
     )
     team_id = organisation.slack_team_id
-    locale = slack_locales.of_person(tx, notification.organisation_id, recipient.id)
+    locale = slack_accounts.locale_of(tx, notification.organisation_id, recipient.id)
     return SummaryNotificationData(
         team_id=team_id,
         recipient=recipient,
@@ -265,7 +265,7 @@ def _waiting(
             ReminderRow.organisation_id == organisation_id,
             ReminderRow.user_id == user_id,
             rows.is_undecided(LeaveRequestRow),
-            pending_approvals.is_assigned(organisation_id, user_id, today, for_each=True),
+            approvers.is_assigned(organisation_id, user_id, today, for_each=True),
         )
         .order_by(ReminderRow.asked_at, ReminderRow.leave_request_id)
         .limit(limit)
@@ -295,5 +295,5 @@ def load_welcome(tx: Transaction, notification: Notification) -> Welcome | None:
     return Welcome(
         recipient=recipient,
         organisation=config.organisation,
-        locale=slack_locales.of_person(tx, organisation_id, recipient.id),
+        locale=slack_accounts.locale_of(tx, organisation_id, recipient.id),
     )

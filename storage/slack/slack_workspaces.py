@@ -25,7 +25,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, UserRow
 from storage.directory import people_changes, people_rows, slack_syncs
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 from storage.events import audit, organisation_config
 from storage.slack import join_policy
 from storage.slack.join_policy import country_of_timezone, employer_domain

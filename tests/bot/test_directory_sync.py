@@ -16,8 +16,8 @@ from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.directory import people_lists, people_rows, slack_locales, slack_syncs
-from storage.directory.slack_matching import SlackProfile
+from storage.directory import people_lists, people_rows, slack_accounts, slack_syncs
+from storage.directory.slack_accounts import SlackProfile
 from storage.slack import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
@@ -48,7 +48,7 @@ def test_the_sync_applies_changes_whose_events_were_missed(world: World) -> None
 
     ada = person(world, ADA)
     assert (ada.name, ada.timezone) == ("Augusta King", "Europe/Rome")
-    stored = world.database.read_now(slack_locales.find, world.acme.id, ada.id)
+    stored = world.database.read_now(slack_accounts.find_applied, world.acme.id, ada.id)
     assert stored.locale == "it-IT"
 
 

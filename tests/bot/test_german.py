@@ -30,7 +30,7 @@ from storage.admin import (
 )
 from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
-from storage.directory import holiday_sets, slack_locales
+from storage.directory import holiday_sets, slack_accounts
 from storage.events import notification_outbox, organisation_config
 from storage.leave import decisions, leave_requests, leave_types, recorded_leave
 from storage.leave.drafts import Draft
@@ -353,7 +353,7 @@ def german(world: World) -> World:
             new = NewOverride(date=day, name="Betriebsruhe", is_holiday=True, half=None)
             holiday_overrides.add(tx, sets["SE"], new, by=by, now=now)
         # The digest is in the owner's language.
-        slack_locales.save(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
+        slack_accounts.save_locale(tx, by.organisation_id, world.acme.owner.id, "de-DE", now=now)
 
     world.database.write_now(fill)
     astrid = a_person(world.database, world.acme, first_name="Astrid")

@@ -11,7 +11,7 @@ from storage.access import api_keys
 from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.directory import people_lists, people_search
+from storage.directory import people_lists
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_admin import admin, form_of, person, search_result
 from tests.bot.world import ADA, ADMIN, EVE, GRACE, World
@@ -244,7 +244,7 @@ def test_a_search_omits_archived_people(world: World) -> None:
     confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
     world.slack.submit(ADMIN, confirmation)
 
-    assert world.database.read_now(people_search.find, "Eve", by=world.acme.caller) == []
+    assert world.database.read_now(people_lists.find, "Eve", by=world.acme.caller) == []
 
 
 def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:

@@ -15,8 +15,7 @@ from storage.base.calendar_values import Absence
 from storage.base.values import Amendment, Caller, LeaveRequest, User
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_rows
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date, people_rows
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_amendments, leave_lists, ledgers
@@ -176,7 +175,7 @@ def _check_leave(snapshot: Snapshot, person: PersonSnapshot) -> None:
     for one, other in combinations(person.leave, 2):
         assert not spans.overlaps(spans.of_request(one), spans.of_request(other))
     for request in person.leave:
-        counts = by_date.count(snapshot.config, person.user, spans.of_request(request))
+        counts = employment_by_date.count(snapshot.config, person.user, spans.of_request(request))
         assert request.counted_halves == counted_days.counted_halves(counts)
         assert request.total_half_days == counted_days.total_half_days(request.counted_halves)
         assert request.end_date <= (person.user.end_date or date.max)

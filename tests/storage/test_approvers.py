@@ -12,7 +12,7 @@ from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_rows
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 from storage.leave import decisions, leave_lists
 from storage.slack import slack_profiles
 from tests.builders import (

@@ -25,8 +25,7 @@ from storage.admin.due_employment import DuePerson
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
-from storage.directory import holiday_sets, people_rows
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date, holiday_sets, people_rows
 from storage.events import organisation_config
 from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft
@@ -739,14 +738,14 @@ def check_leave_and_balance(database: Database, acme: Acme, ada: User) -> None:
     config = database.read_now(organisation_config.of_organisation, acme.id)
     standing = database.read_now(leave_rows.current_of, acme.id, ada.id, date(2026, 1, 1))
     for request in standing:
-        counts = by_date.count(config, ada, spans.of_request(request))
+        counts = employment_by_date.count(config, ada, spans.of_request(request))
         assert request.counted_halves == counted_days.counted_halves(counts)
         assert request.total_half_days == sum(count.half_days for count in counts)
         assert ada.end_date is None or request.end_date <= ada.end_date
         assert ada.start_date is None or request.start_date >= ada.start_date
     days_of_year = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
     granted = sum(
-        by_date.granted_half_days(
+        employment_by_date.granted_half_days(
             config, employment_terms.on(employment_terms.records_of(ada), day)
         )[0]
         for day in days_of_year

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.values import EmploymentRecord, Organisation, User
-from storage.directory.employment import by_date
+from storage.directory import employment_by_date
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import counted_days, employment_terms
 from storage.rules.employment_terms import Entitlement, Grant, Step
@@ -236,7 +236,7 @@ def some_records(draw: st.DrawFn) -> employment_terms.Records:
 def counted(
     person: employment_terms.Records, span: Span, today: date = JUNE
 ) -> list[counted_days.DayCount]:
-    return by_date.count(CONFIG, employment_terms.with_records(ADA, person, today), span)
+    return employment_by_date.count(CONFIG, employment_terms.with_records(ADA, person, today), span)
 
 
 @given(some_records(), any_span(), st.dates(date(2025, 12, 1), date(2026, 4, 1)))

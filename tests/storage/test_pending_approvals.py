@@ -16,7 +16,7 @@ from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
-from storage.directory import pending_approvals, people_rows
+from storage.directory import approvers, people_rows
 from storage.leave import decisions, leave_lists
 from storage.notifications import approval_cards, reminder_checks, reminders
 from storage.slack import slack_workspaces
@@ -191,10 +191,10 @@ def test_lists_cards_and_decisions_agree_for_every_user(database: Database, case
     setting = set_up(database, case)
     expected_ids = expected(case, setting)
 
-    approvers = database.read_now(
-        pending_approvals.of_request, setting.acme.id, setting.request, today=TODAY
+    assigned = database.read_now(
+        approvers.of_request, setting.acme.id, setting.request, today=TODAY
     )
-    assert {approver.id for approver in approvers} == expected_ids
+    assert {approver.id for approver in assigned} == expected_ids
     for user in setting.all_users:
         current = database.read_now(people_rows.get, user.id, by=setting.acme.caller)
         is_active, is_admin = current.status == "active", user.role in ("admin", "owner")

@@ -23,7 +23,7 @@ from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_changes, people_lists, people_rows
 from storage.directory.people_changes import ChangedMeanwhile
-from storage.directory.slack_matching import SlackProfile
+from storage.directory.slack_accounts import SlackProfile
 from storage.slack import join_policy, slack_profiles
 from storage.slack.join_policy import NotAMember
 from tests import outside

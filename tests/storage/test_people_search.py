@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from storage.db.database import Database
-from storage.directory import people_search
+from storage.directory import people_lists
 from tests.builders import a_person, an_organisation
 
 pytestmark = pytest.mark.shared_database
@@ -31,7 +31,7 @@ def test_a_domain_matches_no_people(database: Database, typed: str, first_names:
     a_person(database, acme, first_name="Grace", last_name="Hopper", email="gmail.fan@gmail.com")
     a_person(database, acme, first_name="Hedy", last_name="Lamarr", email="hedy@gmail.com")
 
-    people = database.read_now(people_search.find, typed, by=acme.caller)
+    people = database.read_now(people_lists.find, typed, by=acme.caller)
 
     assert [user.first_name for user in people] == first_names
 
@@ -57,6 +57,6 @@ def test_people_are_named_by_whole_words(
     a_person(database, acme, first_name="Mary Ann", last_name="McDonald", email="mary@acme.example")
     a_person(database, acme, first_name="Émile", email="emile@acme.example")
 
-    people = database.read_now(people_search.named, typed, by=acme.caller)
+    people = database.read_now(people_lists.named, typed, by=acme.caller)
 
     assert [user.first_name for user in people] == first_names

@@ -20,7 +20,7 @@ from bot.views.typed_problems import Reading
 from storage.base.errors import DomainError
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_search
+from storage.directory import people_lists
 from storage.events import organisation_config
 from storage.leave import recorded_leave
 
@@ -95,7 +95,7 @@ def _person(tx: Transaction, typed: str, leave: ParsedLeave, *, by: Caller) -> _
     """The person whom the unknown words name; unclear if any words may name other people."""
     if not leave.unknown:
         return _Person(is_own=True)
-    people = people_search.named(tx, " ".join(_words(typed)), by=by)
+    people = people_lists.named(tx, " ".join(_words(typed)), by=by)
     if not people:
         return _Person(is_own=not leave.has_subject)
     unknown = set(_words(leave.unknown_words))

@@ -16,7 +16,7 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.directory import people_lists, people_rows, people_search
+from storage.directory import people_lists, people_rows
 from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_lists, leave_requests, ledgers, previews, recorded_leave
 from storage.leave.drafts import Draft
@@ -311,7 +311,7 @@ def _card(place: Place, _: int) -> object:
 
 
 def _search(place: Place, _: int) -> object:
-    return place.read(people_search.find, "number 1", by=place.owner)
+    return place.read(people_lists.find, "number 1", by=place.owner)
 
 
 def _recordable(name: str) -> Run:
