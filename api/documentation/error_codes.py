@@ -94,7 +94,7 @@ def errors_of(operation: Operation) -> Iterator[Kind]:
 
 def every_code(operations: Iterable[Operation]) -> list[Code]:
     """All codes that the API responds with, by code and status."""
-    kinds: dict[Kind, None] = {InvalidInput: None, errors.Forbidden: None}
+    kinds: dict[Kind, None] = {InvalidInput: None, errors.Forbidden: None, errors.NotFound: None}
     for operation in operations:
         kinds |= dict.fromkeys(errors_of(operation))
     kinds |= dict.fromkeys(HttpError.__subclasses__())

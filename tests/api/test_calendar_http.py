@@ -456,3 +456,37 @@ def test_compressed_feeds_are_identical_in_every_process(world: World) -> None:
         return response.content
 
     assert raw(world.client) == raw(world.other)
+
+
+def test_a_feed_ends_in_ics_or_not_and_ignores_unknown_parameters(world: World) -> None:
+    path = world.path(world.ada)
+
+    plain = world.client.get(path)
+
+    assert plain.headers["Content-Type"] == "text/calendar; charset=utf-8"
+    assert plain.headers["Content-Disposition"] == 'inline; filename="leave.ics"'
+    assert plain.headers["Cache-Control"] == "private, no-cache"
+    assert world.client.get(f"{path}.ics?utm_source=x").content == plain.content
+
+
+def test_only_the_personal_feed_has_public_holidays(world: World) -> None:
+    assert "SUMMARY:Christmas Day" in world.client.get(world.path(world.ada)).text
+    assert "Christmas" not in world.client.get(world.path(world.ada, "team")).text
+
+
+def test_all_unusable_tokens_get_the_same_404(world: World) -> None:
+    by = caller_for(world.acme, world.ada)
+    replaced, inactive = (world.path(each).rpartition("/")[2] for each in (world.ada, world.grace))
+    world.database.write_now(feeds.regenerate_personal, by=by, now=NOW)
+    revoked = world.database.write_now(feeds.create, None, by=by, now=NOW)
+    world.database.write_now(feeds.revoke, revoked.id, by=by, now=NOW)
+    world.write(people_status.deactivate, world.grace.id)
+
+    responses = [
+        world.client.get(f"/cal/{token}{scope}", headers={"X-Request-Id": "same"})
+        for token in ("unknown", "%C3%A9", replaced, revoked.token, inactive)
+        for scope in ("", "?scope=team", "?scope=nonsense")
+    ]
+
+    assert {response.status_code for response in responses} == {404}
+    assert len({response.content for response in responses}) == 1

@@ -8,7 +8,7 @@ import pytest
 from peewee import Delete
 
 from storage.admin import channel_digests, departments, organisation_settings
-from storage.base.errors import AlreadyExists, InsufficientRole, InvalidInput, NotFound
+from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.values import ChannelDigest
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
@@ -18,10 +18,8 @@ from tests.builders import (
     NOW,
     Acme,
     a_department,
-    a_person,
     an_organisation,
     audit_entries,
-    caller_for,
 )
 
 CHANNEL = "C024BE91L"
@@ -55,23 +53,6 @@ def test_a_digest_is_daily_for_everyone_in_english_unless_it_says_otherwise(
 
     assert (plain.department_id, plain.frequency, plain.locale) == (None, "daily", "en")
     assert all_digests(database, acme) == [plain, other]
-
-
-def test_only_admins_see_and_change_digests(database: Database) -> None:
-    acme = an_organisation(database)
-    digest = a_digest(database, acme)
-    by = caller_for(acme, a_person(database, acme, role="approver"))
-
-    with pytest.raises(InsufficientRole):
-        database.read_now(channel_digests.page, PageOf(), by=by)
-    with pytest.raises(InsufficientRole):
-        database.read_now(channel_digests.get, digest.id, by=by)
-    with pytest.raises(InsufficientRole):
-        database.write_now(channel_digests.create, {"channel": CHANNEL}, by=by, now=NOW)
-    with pytest.raises(InsufficientRole):
-        database.write_now(channel_digests.update, digest.id, {"locale": "de"}, by=by, now=NOW)
-    with pytest.raises(InsufficientRole):
-        database.write_now(channel_digests.delete, digest.id, by=by, now=NOW)
 
 
 def test_a_channel_gets_the_same_digest_once(database: Database) -> None:

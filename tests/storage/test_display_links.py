@@ -8,7 +8,7 @@ from peewee import Delete
 from storage.access import display_links
 from storage.access.display_links import MAX_LINKS, DisplayLink, TooManyDisplayLinks
 from storage.admin import departments, people_status
-from storage.base.errors import InsufficientRole, InvalidInput, NotFound
+from storage.base.errors import InvalidInput, NotFound
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf
@@ -70,23 +70,6 @@ def test_a_link_is_read_again_with_its_token_and_audited_without(database: Datab
         "display_link.created",
     ]
     assert kitchen.token not in str(entries)
-
-
-def test_only_admins_see_and_change_display_links(database: Database) -> None:
-    acme = an_organisation(database)
-    link = a_link(database, acme)
-    by = caller_for(acme, a_person(database, acme, role="approver"))
-
-    with pytest.raises(InsufficientRole):
-        database.read_now(display_links.page, PageOf(), by=by)
-    with pytest.raises(InsufficientRole):
-        database.read_now(display_links.get, link.id, by=by)
-    with pytest.raises(InsufficientRole):
-        database.write_now(display_links.create, {"name": "Hall"}, by=by, now=NOW)
-    with pytest.raises(InsufficientRole):
-        database.write_now(display_links.update, link.id, {"name": "Hall"}, by=by, now=NOW)
-    with pytest.raises(InsufficientRole):
-        database.write_now(display_links.revoke, link.id, by=by, now=NOW)
 
 
 def test_another_organisations_links_and_departments_are_unknown(database: Database) -> None:

@@ -1,0 +1,103 @@
+"""What storage does alike for everything that admins manage: who may, whose it is, and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from storage.access import display_links
+from storage.admin import channel_digests
+from storage.base.errors import InsufficientRole, NotFound
+from storage.base.values import Caller
+from storage.db.database import Database
+from storage.db.pages import PageOf
+from tests.builders import NOW, a_person, an_organisation, caller_for
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Managed:
+    """The use cases of one kind of thing; ``new`` and ``changes`` are fields of one."""
+
+    create: Callable[..., Any]
+    page: Callable[..., Any]
+    get: Callable[..., Any]
+    update: Callable[..., Any]
+    remove: Callable[..., Any]
+    new: Mapping[str, object]
+    changes: Mapping[str, object]
+
+
+KINDS = {
+    "display link": Managed(
+        create=display_links.create,
+        page=display_links.page,
+        get=display_links.get,
+        update=display_links.update,
+        remove=display_links.revoke,
+        new={"name": "Kitchen"},
+        changes={"name": "Hall"},
+    ),
+    "digest": Managed(
+        create=channel_digests.create,
+        page=channel_digests.page,
+        get=channel_digests.get,
+        update=channel_digests.update,
+        remove=channel_digests.delete,
+        new={"channel": "C024BE91L"},
+        changes={"locale": "de"},
+    ),
+}
+
+
+@pytest.fixture(params=KINDS.values(), ids=[*KINDS])
+def kind(request: pytest.FixtureRequest) -> Managed:
+    managed: Managed = request.param
+    return managed
+
+
+def uses_of_one(database: Database, kind: Managed, one: Any, by: Caller) -> list[Callable[[], Any]]:
+    return [
+        lambda: database.read_now(kind.get, one.id, by=by),
+        lambda: database.write_now(kind.update, one.id, kind.changes, by=by, now=NOW),
+        lambda: database.write_now(kind.remove, one.id, by=by, now=NOW),
+    ]
+
+
+def test_only_admins_see_and_change_it(database: Database, kind: Managed) -> None:
+    acme = an_organisation(database)
+    one = database.write_now(kind.create, kind.new, by=acme.caller, now=NOW)
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+
+    uses = uses_of_one(database, kind, one, by)
+    uses.append(lambda: database.read_now(kind.page, PageOf(), by=by))
+    uses.append(lambda: database.write_now(kind.create, kind.new, by=by, now=NOW))
+    for use in uses:
+        with pytest.raises(InsufficientRole):
+            use()
+    assert database.read_now(kind.get, one.id, by=acme.caller) == one
+
+
+def test_another_organisations_is_unknown(database: Database, kind: Managed) -> None:
+    acme, rival = an_organisation(database), an_organisation(database)
+    one = database.write_now(kind.create, kind.new, by=rival.caller, now=NOW)
+
+    for use in uses_of_one(database, kind, one, acme.caller):
+        with pytest.raises(NotFound):
+            use()
+    assert database.read_now(kind.page, PageOf(), by=acme.caller).items == []
+
+
+def test_pages_have_each_once_oldest_first(database: Database, kind: Managed) -> None:
+    acme = an_organisation(database)
+    channels = [{"channel": f"C{number:08}"} for number in range(5)]
+    fields = channels if "channel" in kind.new else [{"name": f"N{n}"} for n in range(5)]
+    ids = [database.write_now(kind.create, each, by=acme.caller, now=NOW).id for each in fields]
+
+    first = database.read_now(kind.page, PageOf(limit=3), by=acme.caller)
+    rest = database.read_now(kind.page, PageOf(limit=3, cursor=first.next_cursor), by=acme.caller)
+
+    assert [each.id for each in (*first.items, *rest.items)] == ids
+    assert rest.next_cursor is None
