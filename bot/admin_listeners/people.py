@@ -15,7 +15,7 @@ from bot.base import ids
 from bot.base.block_kit import View
 from bot.base.language import gettext, gettext_noop, locale
 from bot.base.payloads import UnexpectedPayload
-from bot.client import slack_users
+from bot.client import slack_web
 from bot.interaction import forms, identity, modals
 from bot.interaction.forms import Form
 from bot.interaction.interaction import Interaction
@@ -202,7 +202,7 @@ async def add_person(interaction: Interaction) -> None:
         except NotAMember as refusal:
             await modals.show_error(interaction, refusal)
             return
-        profile = slack_users.profile_of(member)
+        profile = slack_web.profile_of(member)
     added = await modals.run_once(
         interaction,
         lambda tx: _add(tx, profile, values, by=by, interaction=interaction),

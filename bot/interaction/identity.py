@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.base.language import gettext_noop
-from bot.client import slack_users, slack_web
+from bot.client import slack_web
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
@@ -91,14 +91,14 @@ async def full_member(interaction: Interaction, slack_user_id: str) -> Mapping[s
     Raises NotAMember for others; also the errors in ``slack_web.FAILURES``.
     """
     user = await _look_up(interaction, slack_user_id)
-    if not slack_users.is_full_member(user, interaction.team_id):
+    if not slack_web.is_full_member(user, interaction.team_id):
         raise NotAMember(_NO_FULL_MEMBER)
     return user
 
 
 async def _provision(interaction: Interaction, organisation: Organisation) -> User:
     user = await full_member(interaction, interaction.slack_user_id)
-    profile = slack_users.profile_of(user)
+    profile = slack_web.profile_of(user)
     interaction.set_locale(profile.locale)
     return await interaction.services.database.write(
         join_policy.join_from_slack, organisation.id, profile, now=interaction.now

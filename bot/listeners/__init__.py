@@ -21,31 +21,24 @@ from bot.admin_listeners import (
 from bot.listeners import (
     amendments,
     api_keys,
+    calendar,
     calendar_feeds,
     commands,
     decisions,
     events,
-    interruption_form,
+    home,
     own_leave,
     record_form,
-    recorded_leave,
     request_form,
-    shortcuts,
     unknown,
 )
-from bot.listeners.overview import calendar, home
-from bot.listeners.typed import unknown_words
 
 
 def register(app: AsyncApp, command: str) -> None:
     """Register every listener, the fallbacks last; ``command`` is the configured one."""
     commands.register(app, command)
-    shortcuts.register(app)
-    unknown_words.register(app)
     request_form.register(app)
     own_leave.register(app)
-    interruption_form.register(app)
-    recorded_leave.register(app)
     record_form.register(app)
     decisions.register(app)
     amendments.register(app)

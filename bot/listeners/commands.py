@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
-from bot.interaction import identity
+from bot.interaction import errors, identity, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import own_leave, record_form, request_form
-from bot.listeners.overview import calendar
-from bot.listeners.typed import unknown_words, who_is_out
+from bot.listeners import calendar, own_leave, record_form, request_form
 from bot.message_views import answers
-from bot.parsing import typed_names, typed_phrases
+from bot.message_views.answers import Away
+from bot.parsing import typed_leave, typed_names, typed_phrases
 from bot.parsing.typed_leave import ParsedLeave
+from bot.parsing.typed_names import plain
 from bot.parsing.typed_terms import Problem
-from storage.leave import ledgers
+from bot.views import request_values, typed_problems
+from bot.views.request_values import Filled
+from bot.views.typed_problems import Reading
+from storage.access import absences
+from storage.base.clock import end_of_week, local_day
+from storage.base.errors import DomainError
+from storage.base.values import Caller, User
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.directory import people_lists, people_rows
+from storage.events import organisation_config
+from storage.leave import ledgers, recorded_leave
 
 # As long as a message in Slack may be; nothing that is understood is longer.
 _MAX_TYPED: Final = 3_000
@@ -42,7 +56,7 @@ async def timeoff(interaction: Interaction) -> None:
         return
     command = typed_phrases.command_of(typed)
     if command is not None and command.name == "out":
-        if await who_is_out.show(interaction, command.rest):
+        if await show(interaction, command.rest):
             return
         # "Out tomorrow, dentist" is leave.
     elif command is not None:
@@ -53,13 +67,13 @@ async def timeoff(interaction: Interaction) -> None:
         typed = rest
     leave = await request_form.open_typed(interaction, typed)
     if leave is not None:
-        await unknown_words.reply(interaction, typed, leave)
+        await reply(interaction, typed, leave)
 
 
 async def _not_understood(interaction: Interaction, typed: str) -> None:
     unknown = Problem(kind="unknown", typed=typed)
     leave = ParsedLeave(problems=(unknown,), is_question=typed_phrases.is_question(typed))
-    await unknown_words.reply(interaction, typed, leave)
+    await reply(interaction, typed, leave)
 
 
 async def _help(interaction: Interaction) -> None:
@@ -81,7 +95,7 @@ async def _balance(interaction: Interaction) -> None:
 
 
 async def _out(interaction: Interaction) -> None:
-    await who_is_out.show(interaction, "")
+    await show(interaction, "")
 
 
 # In all languages for everyone, because no word has different meanings in two languages.
@@ -103,7 +117,162 @@ SUBCOMMANDS: Final[Mapping[str, Callable[[Interaction], Awaitable[None]]]] = {
 }
 
 
+_TODAY: Final = frozenset(("", "today", "now", "right now", "heute", "gerade", "jetzt"))
+_WEEK: Final = frozenset(("week", "this week", "the week", "woche", "diese woche"))
+# Longer periods are cut.
+_MAX_DAYS: Final = 366
+
+
+async def show(interaction: Interaction, typed: str) -> bool:
+    """Show who is off on the typed days; False if they were not understood."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    away = await interaction.services.database.read(_away, typed, by=by, now=interaction.now)
+    if away is not None:
+        await interaction.reply(answers.out(away))
+    return away is not None
+
+
+def _away(tx: Transaction, typed: str, *, by: Caller, now: datetime) -> Away | None:
+    """Absences: those of the team, then everyone's."""
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    user = people_rows.get(tx, str(by.user_id), by=by)
+    today = local_day(now, user.timezone or config.organisation.timezone)
+    days = _days(tx, typed, user, today, by=by, now=now)
+    if days is None:
+        return None
+    first_day, last_day = days
+    page = PageOf(limit=answers.MAX_AWAY)
+    team, everyone = (
+        absences.away(
+            tx,
+            page,
+            user,
+            config.organisation,
+            scope,
+            config.leave_types,
+            first_day=first_day,
+            last_day=last_day,
+        )
+        for scope in ("team", "org")
+    )
+    return Away(today=today, first_day=first_day, last_day=last_day, team=team, everyone=everyone)
+
+
+def _days(
+    tx: Transaction, typed: str, user: User, today: date, *, by: Caller, now: datetime
+) -> tuple[date, date] | None:
+    words = plain(typed)
+    if words in _TODAY:
+        return today, today
+    if words in _WEEK:
+        return today, end_of_week(today)
+    context = typed_context.of_person(tx, user, by=by, now=now)
+    leave = typed_leave.parse(typed, context)
+    if leave.problems or leave.note or leave.start_date is None or leave.end_date is None:
+        return None
+    return leave.start_date, min(leave.end_date, leave.start_date + timedelta(days=_MAX_DAYS))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Person:
+    """Whose leave was typed: ``user``, or the reader's own if ``is_own``; else it is unclear."""
+
+    is_own: bool = False
+    user: User | None = None
+
+
+async def reply(interaction: Interaction, typed: str, leave: ParsedLeave) -> None:
+    """Say what was not understood. A button opens the form with all of what was read, or is absent.
+
+    Leave of a person who is named is recorded for them, by those who may.
+    """
+    by = await identity.caller(interaction)
+    try:
+        reading = await interaction.services.database.read(
+            _reading, typed, leave, by=by, now=interaction.now
+        )
+    except DomainError as refusal:
+        await interaction.tell(errors.sentence(refusal))
+        return
+    command = str(interaction.body["command"])
+    if reading is not None and (leave.is_question or reading.person is not None):
+        message = typed_problems.offer(reading)
+    elif leave.is_question:
+        message = typed_problems.no_answer(command, typed)
+    elif not leave.unknown:
+        # Only thanks, or a smiley.
+        message = {"text": typed_problems.examples(command)}
+    else:
+        unknown = leave.unknown_words if leave.is_about_leave else typed
+        message = typed_problems.not_understood(command, unknown, reading)
+    await interaction.reply(message)
+
+
+def _reading(
+    tx: Transaction, typed: str, leave: ParsedLeave, *, by: Caller, now: datetime
+) -> Reading | None:
+    """What a button may offer. Raises the errors of ``permissions`` about the person and type."""
+    if leave.otherwise.start_date is None:
+        return None
+    if leave.is_question and (leave.unknown or not leave.asks_for_leave):
+        return None
+    person = _person(tx, typed, leave, by=by)
+    if not person.is_own and person.user is None:
+        return None
+    types = organisation_config.of_organisation(tx, by.organisation_id).leave_types
+    leave_type = None if leave.leave_type_id is None else types[leave.leave_type_id]
+    if person.user is not None:
+        record_form.check_recordable(tx, person.user, by=by, now=now)
+        if leave_type is not None:
+            recorded_leave.check_type(leave_type, by=by)
+    return Reading(
+        filled=Filled(
+            leave_type_id=leave.leave_type_id,
+            start_date=leave.otherwise.start_date,
+            end_date=leave.otherwise.end_date,
+            begins_at_midday=leave.otherwise.start_half_day == "pm",
+            ends_at_midday=leave.otherwise.end_half_day == "am",
+            note=leave.note,
+        ),
+        type_name=None if leave_type is None else leave_type.name,
+        person=person.user,
+    )
+
+
+def _person(tx: Transaction, typed: str, leave: ParsedLeave, *, by: Caller) -> _Person:
+    """The person whom the unknown words name; unclear if any words may name other people."""
+    if not leave.unknown:
+        return _Person(is_own=True)
+    people = people_lists.named(tx, " ".join(_words(typed)), by=by)
+    if not people:
+        return _Person(is_own=not leave.has_subject)
+    unknown = set(_words(leave.unknown_words))
+    if len(people) > 1 or not unknown.issubset(people[0].name.casefold().split()):
+        return _Person()
+    is_own = people[0].id == by.user_id
+    return _Person(is_own=is_own, user=None if is_own else people[0])
+
+
+def _words(typed: str) -> list[str]:
+    words = re.findall(r"[\w'-]+", typed_names.plain(typed[: typed_phrases.MAX_LENGTH]))
+    return [word.removesuffix("'s") for word in words]
+
+
+async def open_own(interaction: Interaction) -> None:
+    """Open the request form with what was read."""
+    await request_form.open_filled_in(interaction, request_values.unpacked(interaction.value))
+
+
+async def open_recording(interaction: Interaction) -> None:
+    """Open the form that records leave, with the person and what was read."""
+    user_id, _, packed = interaction.value.partition("|")
+    await record_form.open_filled_in(interaction, user_id, request_values.unpacked(packed))
+
+
 def register(app: AsyncApp, command: str) -> None:
     """The configured command, and ``/leave`` for workspaces in which Slack does not reserve it."""
     for name in dict.fromkeys((command, ids.LEAVE_COMMAND)):
         app.command(name)(timeoff)
+    app.action(ids.OPEN_UNDERSTOOD)(open_own)
+    app.action(ids.RECORD_UNDERSTOOD)(open_recording)

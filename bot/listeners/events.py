@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from slack_bolt.async_app import AsyncApp
 
-from bot.client import slack_users
+from bot.client import slack_web
 from bot.interaction import listening
 from bot.interaction.interaction import Interaction
 from storage.db.database import Transaction
@@ -21,11 +21,11 @@ _log = structlog.stdlib.get_logger("hiatus.slack")
 async def user_change(interaction: Interaction) -> None:
     """Update a person from Slack; guests, bots and strangers are ignored."""
     user = interaction.event.get("user")
-    if not isinstance(user, dict) or not slack_users.is_own(user, interaction.workspace.team_id):
+    if not isinstance(user, dict) or not slack_web.is_own(user, interaction.workspace.team_id):
         return
     try:
-        profile = slack_users.profile_of(user)
-    except slack_users.MalformedProfile as malformed:
+        profile = slack_web.profile_of(user)
+    except slack_web.MalformedProfile as malformed:
         # A resent event would be malformed, too.
         _log.warning("slack.member_skipped", malformed_field=malformed.field)
         return

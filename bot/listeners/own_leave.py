@@ -9,21 +9,23 @@ from slack_bolt.async_app import AsyncApp
 from bot.base import ids
 from bot.base.language import gettext
 from bot.blocks import words
-from bot.interaction import errors, identity
+from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
 from bot.listeners import request_form
-from bot.message_views import answers, requester_messages
+from bot.message_views import answers, approver_messages, requester_messages
 from bot.message_views.answers import OwnLeave
+from bot.views import notice
 from bot.views.request_values import Filled
 from storage.base.clock import local_day
-from storage.base.errors import DomainError, InvalidTransition
+from storage.base.errors import AlreadyObjected, DomainError, InvalidTransition
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import people_rows
 from storage.events import organisation_config
-from storage.leave import leave_changes, leave_lists, leave_requests
+from storage.leave import leave_changes, leave_lists, leave_requests, recorded_leave
 from storage.notifications import approval_cards
+from storage.notifications.approval_cards import ApprovalCard
 
 
 async def show(interaction: Interaction) -> None:
@@ -142,8 +144,49 @@ def _own(tx: Transaction, *, by: Caller, now: datetime) -> OwnLeave:
     )
 
 
+async def object_to(interaction: Interaction) -> None:
+    """Tell the recorder and the admins; Slack has asked for confirmation."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    try:
+        await interaction.services.database.write(
+            recorded_leave.object_to, interaction.value, by=by, now=interaction.now
+        )
+    except (AlreadyObjected, InvalidTransition) as refusal:
+        await interaction.tell(errors.sentence(refusal))
+    card = await _card(interaction, by)
+    await interaction.refresh(requester_messages.own_request(card))
+
+
+async def cancel_recorded(interaction: Interaction) -> None:
+    """Cancel it as its recorder or an admin, and refresh the clicked message or modal."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    try:
+        await interaction.services.database.write(
+            leave_requests.cancel, interaction.value, by=by, now=interaction.now
+        )
+    except InvalidTransition as refusal:
+        await interaction.tell(errors.sentence(refusal))
+    card = await _card(interaction, by)
+    if "view" in interaction.body:
+        await modals.refresh(
+            interaction, notice.view(gettext("Record leave"), gettext("Cancelled."))
+        )
+    else:
+        await interaction.refresh(approver_messages.objection(card, str(by.user_id)))
+
+
+async def _card(interaction: Interaction, by: Caller) -> ApprovalCard:
+    return await interaction.services.database.read(
+        approval_cards.visible_card, interaction.value, by=by, now=interaction.now
+    )
+
+
 def register(app: AsyncApp) -> None:
     app.action(ids.CANCEL)(cancel)
     app.action(ids.ASK_AGAIN)(ask_again)
     app.action(ids.STILL_SICK)(still_sick)
     app.action(ids.CANCEL_LISTED)(cancel_listed)
+    app.action(ids.OBJECT)(object_to)
+    app.action(ids.CANCEL_RECORDED)(cancel_recorded)

@@ -14,7 +14,7 @@ from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import words
-from bot.client import slack_users
+from bot.client import slack_web
 from bot.interaction import errors, identity, modals, typed_context
 from bot.interaction.interaction import Interaction
 from bot.listeners import form_refusals
@@ -128,7 +128,7 @@ async def _person_of_account(
     user = await read(people_rows.find_by_slack_id, by.organisation_id, slack_user_id)
     if user is None:
         member = await identity.full_member(interaction, slack_user_id)
-        profile: SlackProfile = slack_users.profile_of(member)
+        profile: SlackProfile = slack_web.profile_of(member)
         user = await read(slack_accounts.person_of, by.organisation_id, profile)
     if user is None:
         await interaction.tell(gettext(_NOT_IN_HIATUS))

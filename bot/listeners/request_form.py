@@ -14,7 +14,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import form_refusals, interruption_form
+from bot.listeners import amendments, form_refusals
 from bot.parsing import typed_leave
 from bot.parsing.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
@@ -259,7 +259,7 @@ def _forms_of_typed(
     """The form to interrupt leave, for someone who fell ill on it, and the request form."""
     context = typed_context.of_caller(tx, by=by, now=now)
     filled = filled_of_typed(leave, context.leave_types, context.today)
-    interruption = interruption_form.form_of_typed(tx, filled, by=by, now=now)
+    interruption = amendments.form_of_typed(tx, filled, by=by, now=now)
     if leave.start_date is None and not leave.has_unclear_days:
         filled = replace(filled, start_date=None, end_date=None)
     filled = _with_defaults(
@@ -426,3 +426,4 @@ def register(app: AsyncApp) -> None:
     app.action(ids.OTHER_COVER)(open_other_cover)
     app.view(ids.REQUEST_FORM)(submitted)
     app.view(ids.EDIT_FORM)(edited)
+    app.shortcut(ids.REQUEST_SHORTCUT)(open_form)

@@ -16,8 +16,8 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.client import slack_users, slack_web
-from bot.client.slack_users import MalformedProfile
+from bot.client import slack_web
+from bot.client.slack_web import MalformedProfile
 from bot.client.workspaces import Workspace, Workspaces
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
@@ -222,8 +222,8 @@ def _profiles(sync: Sync, members: Sequence[object]) -> list[SlackProfile]:
         try:
             if not isinstance(member, dict):
                 raise MalformedProfile("member")
-            if slack_users.is_own(member, sync.team_id):
-                profiles.append(slack_users.profile_of(member))
+            if slack_web.is_own(member, sync.team_id):
+                profiles.append(slack_web.profile_of(member))
         except MalformedProfile as malformed:
             _log.warning(
                 "slack.member_skipped",

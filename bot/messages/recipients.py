@@ -9,7 +9,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.base.block_kit import Message
 from bot.base.language import set_locale
-from bot.client import slack_users, slack_web
+from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from storage.base.values import User
 from storage.db.database import Database
@@ -46,13 +46,13 @@ class Recipients:
             if slack_web.error_code(failure) == "users_not_found":
                 raise NoAccount from failure
             raise
-        if not slack_users.is_full_member(response["user"], workspace.team_id):
+        if not slack_web.is_full_member(response["user"], workspace.team_id):
             raise NoAccount
         # Only users.info returns the locale; it is called once per person.
         response = await workspace.client.users_info(
             user=response["user"]["id"], include_locale=True
         )
-        profile = slack_users.profile_of(response["user"])
+        profile = slack_web.profile_of(response["user"])
         linked = await self._database.write(
             slack_profiles.link,
             notification.organisation_id,

@@ -26,7 +26,7 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.settings import SlackSettings
-from bot.client import slack_users, slack_web
+from bot.client import slack_web
 from bot.service import manifest
 from bot.views import install_page
 from storage.access import oauth_states
@@ -122,7 +122,7 @@ async def _describe(client: AsyncWebClient, installation: Installation) -> NewIn
     team_id = str(installation.team_id)
     response = await client.users_info(user=installation.user_id, include_locale=True)
     user: Mapping[str, object] = response["user"]
-    if not slack_users.is_full_member(user, team_id):
+    if not slack_web.is_full_member(user, team_id):
         raise NotInstalled(install_page.NO_FULL_MEMBER, 403)
     return NewInstallation(
         team_id=team_id,
@@ -132,7 +132,7 @@ async def _describe(client: AsyncWebClient, installation: Installation) -> NewIn
         bot_user_id=str(installation.bot_user_id),
         bot_token=str(installation.bot_token),
         scopes=tuple(sorted(installation.bot_scopes or ())),
-        installer=slack_users.profile_of(user),
+        installer=slack_web.profile_of(user),
     )
 
 

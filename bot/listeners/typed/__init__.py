@@ -1,1 +1,0 @@
-"""What people type after the command, other than leave that is understood."""
