@@ -13,12 +13,13 @@ from typing import Final
 
 from peewee import Select
 
+from storage.access.feed_owners import server
 from storage.base import fields, secrets, texts
 from storage.base.errors import Conflict
 from storage.base.ids import new_id
 from storage.base.values import Caller
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled_per_engine, server
+from storage.db.compiled import Engine, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import DisplayLinkRow, OrganisationRow

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Final
 
+import peewee
 from peewee import JOIN, Select, Update
 
 from storage.base.secrets import fingerprint
 from storage.db import rows
-from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, server
+from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import CalendarFeedRow, FeedSequenceRow, OrganisationRow, UserRow
 from storage.events import audit, feed_changes
@@ -115,6 +116,15 @@ def _holiday_countries(row: Row) -> tuple[tuple[date, str], ...]:
         for record in employment.others
     )
     return tuple(sorted((in_force, *others)))
+
+
+def server(engine: Engine) -> peewee.Node:
+    """A column that identifies the server and changes with a fail-over; empty on SQLite.
+
+    A fail-over may lose the last commits. Counters then reach the same numbers again for other
+    contents. Behind a connection pooler, the column's value may stay the same.
+    """
+    return peewee.SQL("''" if engine == "sqlite" else "pg_postmaster_start_time()::text")
 
 
 @compiled_per_engine

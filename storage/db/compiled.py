@@ -122,15 +122,6 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
         return ctx.literal(f') LIMIT -1) AS "{self.alias_name}"')
 
 
-def server(engine: Engine) -> peewee.Node:
-    """A column that identifies the server and changes with a fail-over; empty on SQLite.
-
-    A fail-over may lose the last commits. Counters then reach the same numbers again for other
-    contents. Behind a connection pooler, the column's value may stay the same.
-    """
-    return peewee.SQL("''" if engine == "sqlite" else "pg_postmaster_start_time()::text")
-
-
 @dataclass(frozen=True, slots=True)
 class Statement:
     """SQL for one engine, and the names of the parameters that it binds, in order.
@@ -170,11 +161,13 @@ class Compiled(Generic[P]):
         """The SQL for these parameters and the values in the order of its placeholders.
 
         Raises TypeError unless exactly the function's parameters are passed, by name: a filter that
-        was left out by mistake must not mean "everything". ``args`` has to be
-        empty; it is there because the type system needs it beside ``params``.
+        was left out by mistake must not mean "everything". ``args`` has to be empty; the type
+        system needs it beside ``params``.
         """
         if args or params.keys() != self._names:
-            raise TypeError(self._mismatch(args, params))
+            raise TypeError(
+                f"{self.__name__} takes {sorted(self._names)} by name, not {sorted(params)}"
+            )
         key = (
             engine,
             *[params[name] is None for name in self._filters],
@@ -184,13 +177,6 @@ class Compiled(Generic[P]):
         if statement is None:
             statement = self._statements[key] = self._compile(engine, params)
         return statement.sql, statement.bound(params)
-
-    def _mismatch(self, args: Sequence[object], params: Mapping[str, object]) -> str:
-        problems = [f"missing parameter {name!r}" for name in sorted(self._names - params.keys())]
-        problems += [f"unknown parameter {name!r}" for name in sorted(params.keys() - self._names)]
-        if args:
-            problems.append("parameters are passed by name")
-        return f"{self.__name__}: {', '.join(problems)}"
 
     def _compile(self, engine: Engine, params: Mapping[str, Any]) -> Statement:
         absent = {name for name in self._filters if params[name] is None}
@@ -230,49 +216,36 @@ def sql_of(query: Any, engine: Engine) -> Statement:
     return Statement(sql, tuple(names))
 
 
-@lru_cache(maxsize=512)
-def insert_of(table: type[peewee.Model], columns: tuple[str, ...], engine: Engine) -> Statement:
-    """One row's INSERT, its parameters named as the columns."""
-    return sql_of(table.insert({name: Placeholder(name) for name in columns}), engine)
-
-
-# ``rows`` is always a power of two, so there are few statements.
-@lru_cache(maxsize=128)
-def inserts_of(
-    table: type[peewee.Model], columns: tuple[str, ...], rows: int, engine: Engine
-) -> Statement:
+@lru_cache(maxsize=1_024)
+def insert_of(table: Any, columns: tuple[str, ...], rows: int, engine: Engine) -> Statement:
     """An INSERT of that many rows, its parameters named ``<column>_<index>``."""
     params = [{name: Placeholder(f"{name}_{index}") for name in columns} for index in range(rows)]
     return sql_of(table.insert_many(params), engine)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1_024)
 def update_of(
-    table: type[peewee.Model], changed: tuple[str, ...], matched: tuple[str, ...], engine: Engine
+    table: Any, changed: tuple[str, ...], matched: tuple[str, ...], engine: Engine
 ) -> Statement:
     """An UPDATE where every ``matched`` column equals the parameter ``where_<column>``."""
     query = table.update({name: Placeholder(name) for name in changed})
-    for name in matched:
-        query = query.where(getattr(table, name) == Placeholder(f"where_{name}"))
-    return sql_of(query, engine)
+    return sql_of(_where(query, table, matched, prefix="where_"), engine)
 
 
-@lru_cache(maxsize=512)
-def select_of(table: type[peewee.Model], matched: tuple[str, ...], engine: Engine) -> Statement:
+@lru_cache(maxsize=1_024)
+def select_of(table: Any, matched: tuple[str, ...], engine: Engine) -> Statement:
     """A SELECT where every ``matched`` column equals the parameter of its name."""
-    query = table.select()
-    for name in matched:
-        query = query.where(getattr(table, name) == Placeholder(name))
-    return sql_of(query, engine)
+    return sql_of(_where(table.select(), table, matched), engine)
 
 
-@lru_cache(maxsize=128)
-def delete_of(table: type[peewee.Model], matched: tuple[str, ...], engine: Engine) -> Statement:
+@lru_cache(maxsize=1_024)
+def delete_of(table: Any, matched: tuple[str, ...], engine: Engine) -> Statement:
     """A DELETE where every ``matched`` column equals the parameter of its name."""
-    query = table.delete()
-    for name in matched:
-        query = query.where(getattr(table, name) == Placeholder(name))
-    return sql_of(query, engine)
+    return sql_of(_where(table.delete(), table, matched), engine)
+
+
+def _where(query: Any, table: Any, columns: tuple[str, ...], prefix: str = "") -> Any:
+    return query.where(*[getattr(table, name) == Placeholder(prefix + name) for name in columns])
 
 
 def milliseconds(instant: datetime) -> int:

@@ -28,7 +28,6 @@ from storage.db.compiled import (
     Engine,
     delete_of,
     insert_of,
-    inserts_of,
     select_of,
     update_of,
 )
@@ -133,8 +132,7 @@ class Transaction:
 
     def insert(self, table: type[peewee.Model], **values: Any) -> None:
         """Add one row. Raises DuplicateRow where a unique index refuses it."""
-        statement = insert_of(table, tuple(values), self.engine)  # type: ignore[arg-type]  # a class is hashable
-        self._timed(statement.sql, statement.bound(values))
+        self.insert_all(table, [values])
 
     def insert_all(self, table: type[peewee.Model], rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns, hundreds at a time. Raises as ``insert``."""
@@ -145,7 +143,7 @@ class Transaction:
                 # Powers of two, so that few statements have to be compiled.
                 size = min(1 << size.bit_length() - 1, INSERT_BATCH)
             batch = rows[start : start + size]
-            statement = inserts_of(table, tuple(batch[0]), size, self.engine)  # type: ignore[arg-type]  # a class is hashable
+            statement = insert_of(table, tuple(batch[0]), size, self.engine)  # type: ignore[arg-type]  # a class is hashable
             values = {
                 f"{name}_{index}": value
                 for index, row in enumerate(batch)

@@ -70,70 +70,55 @@ def change_without_value(tx: Transaction) -> None:
     tx.change(rename, name="digest")  # type: ignore[call-arg]
 
 
-def enqueue_without_value(tx: Transaction) -> None:
-    tx.change(rename, name="digest")  # type: ignore[call-arg]
+def misspelt(tx: Transaction) -> None:
+    tx.all(leases, hodler="ada", is_sorted=True, limit=10)  # type: ignore[call-arg]
+
+
+def with_another(tx: Transaction) -> None:
+    tx.change(rename, name="digest", new_name="x", holder="ada")  # type: ignore[call-arg]
+
+
+def by_position(tx: Transaction) -> None:
+    # mypy cannot refuse this one.
+    tx.change(rename, "digest", new_name="summary")
+
+
+def with_the_engine(tx: Transaction) -> None:
+    tx.all(engines_of, name="digest", engine="sqlite")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
-    ("call", "missing"),
+    "call",
     [
-        (without_filter, "holder"),
-        (without_value, "limit"),
-        (without_shape, "is_sorted"),
-        (change_without_value, "new_name"),
-        (enqueue_without_value, "new_name"),
+        without_filter,
+        without_value,
+        without_shape,
+        change_without_value,
+        misspelt,
+        with_another,
+        by_position,
+        with_the_engine,
     ],
-    ids=["filter", "value", "shape", "change", "enqueued"],
 )
-def test_a_missing_parameter_raises_on_every_call(
-    database: Database, call: Callable[[Transaction], None], missing: str
+def test_exactly_the_parameters_are_passed_by_name_on_every_call(
+    database: Database, call: Callable[[Transaction], None]
 ) -> None:
     database.write_now(fill)
 
     for _ in range(2):
-        with pytest.raises(TypeError, match=f"missing parameter '{missing}'"):
+        with pytest.raises(TypeError, match=r"takes \[.* by name"):
             database.write_now(call)
         # Compiled by now, for the same absent filter.
         assert database.read_now(all_leases) == [("digest", "ada"), ("report", "grace")]
 
 
-def test_a_misspelt_parameter_raises_on_every_call(database: Database) -> None:
-    def misspelt(tx: Transaction) -> None:
-        tx.all(leases, hodler="ada", is_sorted=True, limit=10)  # type: ignore[call-arg]
-
-    for _ in range(2):
-        with pytest.raises(TypeError, match="missing parameter 'holder', unknown.* 'hodler'"):
-            database.read_now(misspelt)
-        database.read_now(all_leases)
-
-
-def test_an_extra_parameter_raises_on_every_call(database: Database) -> None:
-    def extra(tx: Transaction) -> None:
-        tx.change(rename, name="digest", new_name="x", holder="ada")  # type: ignore[call-arg]
-
-    for _ in range(2):
-        with pytest.raises(TypeError, match="rename: unknown parameter 'holder'"):
-            database.write_now(extra)
-        database.write_now(lambda tx: tx.change(rename, name="digest", new_name="digest"))
-
-
-def test_parameters_are_passed_by_name(database: Database) -> None:
-    # mypy cannot refuse this one.
-    with pytest.raises(TypeError, match="by name"):
-        database.write_now(lambda tx: tx.change(rename, "digest", new_name="summary"))
-
-
-def test_the_engine_is_not_a_parameter_of_callers(database: Database) -> None:
+def test_a_query_may_differ_by_engine(database: Database) -> None:
     database.write_now(fill)
 
     assert database.read_now(lambda tx: tx.all(engines_of, name="digest")) in (
         [("digest", 0)],
         [("digest", False)],
     )
-    with pytest.raises(TypeError, match="unknown parameter 'engine'"):
-        database.read_now(
-            lambda tx: tx.all(engines_of, name="digest", engine="sqlite")  # type: ignore[call-arg]
-        )
 
 
 def test_a_filter_that_is_none_is_absent(database: Database) -> None:
