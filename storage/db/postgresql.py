@@ -37,6 +37,7 @@ T = TypeVar("T")
 THREADS: Final = 8
 ATTEMPTS: Final = 3
 CHANNEL: Final = "hiatus_wake"
+_DEBOUNCE_SECONDS: Final = 0.01
 # How long a call waits for a new connection, and how often it looks whether none can be made.
 _POOL_SECONDS: Final = 4.0
 _LOOK_SECONDS: Final = 0.2
@@ -84,8 +85,8 @@ class PostgresqlDatabase(Database):
             kwargs=lambda: self._parameters | {"autocommit": True},
             configure=self._configure,
             min_size=0,
-            # One for each thread: none waits for another's.
-            max_size=THREADS,
+            # One for each thread, and one to notify: none waits for another's.
+            max_size=THREADS + 1,
             # Each call tries again.
             reconnect_timeout=0.0,
             reconnect_failed=self._cannot_connect,
@@ -95,6 +96,8 @@ class PostgresqlDatabase(Database):
             open=False,
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgresql")
+        self._notifier = ThreadPoolExecutor(1, thread_name_prefix="postgresql-notifier")
+        self._queued_names: set[str] = set()
 
     def _executor(self, mode: Mode) -> ThreadPoolExecutor:
         return self._threads
@@ -238,17 +241,22 @@ class PostgresqlDatabase(Database):
 
     def close(self) -> None:
         self._threads.shutdown()
+        self._notifier.shutdown()
         self._pool.close()
         self._watchdog.close()
 
     def _notify(self, names: set[str]) -> None:
         super()._notify(names)
-        for name in names - self._listeners.keys():
-            # No dispatcher of this name runs in this process. After the commit, as a NOTIFY in a
-            # transaction makes commits wait for each other.
-            self._threads.submit(self._notify_others, name)
+        # No dispatcher of these names runs in this process.
+        for name in names - self._listeners.keys() - self._queued_names:
+            self._queued_names.add(name)
+            # After the commit, as a NOTIFY in a transaction makes commits wait for each other.
+            self._notifier.submit(self._notify_others, name)
 
     def _notify_others(self, name: str) -> None:
+        # Once for all commits within this time.
+        time.sleep(_DEBOUNCE_SECONDS)
+        self._queued_names.discard(name)
         try:
             with self._connection() as connection:
                 self._execute(connection, "SELECT pg_notify(%s, %s)", (CHANNEL, name))
