@@ -17,7 +17,6 @@ from api.documentation.examples import Examples
 from api.http import conditions, idempotency
 from api.http.errors import FieldErrorRecord
 from api.http.operations import Operation
-from api.schemas.effects import EffectsRecord
 from storage.base.errors import DomainError, InvalidInput
 from storage.base.event_values import EVENTS, DeliveryEvent
 from storage.base.values import ROLES, Role
@@ -57,6 +56,10 @@ class _SchemaGenerator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def dataclass_schema(self, schema: Any) -> Any:
+        # The component of a value is named as those of other responses.
+        return {**super().dataclass_schema(schema), "x-value": True}
 
     def default_schema(self, schema: Any) -> Any:
         described = super().default_schema(schema)
@@ -162,7 +165,7 @@ class _Document:
         }
         responses = {str(operation.status): response}
         if operation.dry_run is not None and operation.status != 200:
-            schema = self._schemas["dry_run", "serialization"]
+            schema = self._schemas[f"{operation.operation_id}?dry_run", "serialization"]
             content = {"schema": schema, "examples": {"1": self._model_example(schema)}}
             responses["200"] = {
                 "description": "The effects of the change. Nothing was changed.",
@@ -303,7 +306,9 @@ class _Document:
 
     def _other(self, described: Json) -> Json:
         """A path without an operation, with its errors and headers."""
-        every = {(code.code, code.status): code for code in error_codes.every_code(())}
+        every = {
+            (code.code, code.status): code for code in error_codes.every_code(self._operations)
+        }
         named = {code.code: code for code in reversed(every.values())}
         by_status: dict[int, list[Code]] = {}
         for code in described.get("x-codes", ()):
@@ -377,7 +382,6 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[_SchemaKey, Json]
     """The schemas by operation id and mode, and the components that they refer to."""
     models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
         ("field_error", "serialization", TypeAdapter(FieldErrorRecord)),
-        ("dry_run", "serialization", TypeAdapter(EffectsRecord)),
         ("event", "serialization", TypeAdapter(EventBody)),
         ("ping", "serialization", TypeAdapter(PingBody)),
     ]
@@ -387,24 +391,33 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Mapping[_SchemaKey, Json]
         if operation.result is not None:
             result: Any = operation.result
             if operation.dry_run is not None and operation.status == 200:
-                result = Union[operation.result, EffectsRecord]  # noqa: UP007  # types made at run time
+                result = Union[operation.result, operation.dry_run_result]  # noqa: UP007  # types made at run time
             models.append((operation.operation_id, "serialization", TypeAdapter(result)))
+        if operation.dry_run is not None:
+            effects: Any = operation.dry_run_result
+            name = f"{operation.operation_id}?dry_run"
+            models.append((name, "serialization", TypeAdapter(effects)))
     schemas, definitions = TypeAdapter.json_schemas(
         models, ref_template=_REF, schema_generator=_SchemaGenerator
     )
-    return _renamed(dict(schemas)), {
-        name: {**schema, "title": name} for name, schema in _renamed(definitions["$defs"]).items()
+    values = {
+        name: f"{schema['title']}Record"
+        for name, schema in definitions["$defs"].items()
+        if schema.pop("x-value", False)
+    }
+    components = _renamed(definitions["$defs"], values)
+    return _renamed(dict(schemas), values), {
+        name: {**schema, "title": name} for name, schema in components.items()
     }
 
 
-def _renamed(schemas: dict[Any, Json]) -> dict[Any, Json]:
-    """`Listing_UserRecord_` as `UserRecordListing`: generators name classes by it."""
-    renamed = orjson.loads(_GENERIC.sub(rb"\2\1", orjson.dumps(list(schemas.values()))))
-    names = [
-        _GENERIC.sub(rb"\2\1", name.encode()).decode() if isinstance(name, str) else name
-        for name in schemas
-    ]
-    return dict(zip(names, renamed, strict=True))
+def _renamed(schemas: dict[Any, Json], values: Mapping[str, str]) -> dict[Any, Json]:
+    """`Listing_UserRecord_` as `UserRecordListing`, and values by their names for clients."""
+    text = orjson.dumps([[key, schema] for key, schema in schemas.items()])
+    for value, name in values.items():
+        text = re.sub(rb"(?<=[/\"_])%b(?=[\"_])" % value.encode(), name.encode(), text)
+    renamed = orjson.loads(_GENERIC.sub(rb"\2\1", text))
+    return {tuple(key) if isinstance(key, list) else key: schema for key, schema in renamed}
 
 
 def _without_examples(schemas: Any) -> Any:

@@ -14,8 +14,9 @@ from typing import Final, TypeGuard
 import orjson
 
 from api.http.auth import Headers
+from storage.base.shapes import record
 
-_JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
+_JSON_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_PASSTHROUGH_DATACLASS
 _TAG_SCHEMA: Final = {"type": "string"}
 IF_MATCH: Final[dict[str, object]] = {
     "name": "If-Match",
@@ -73,7 +74,7 @@ def has_automatic(body: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def to_json(body: object) -> bytes:
-    return orjson.dumps(body, option=_JSON_OPTIONS)
+    return orjson.dumps(body, record, _JSON_OPTIONS)
 
 
 class Tags:

@@ -7,7 +7,7 @@ of the path in Allow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -32,6 +32,7 @@ from storage.access import idempotency as stored_responses
 from storage.access.idempotency import Claim, StoredResponse
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
+from storage.base.shapes import record
 from storage.db.database import Transaction
 from storage.events import organisation_config
 
@@ -222,13 +223,14 @@ def _run(
     """Call the handler and make the response."""
     returned = operation.run(tx, context, inputs)
     result = returned if isinstance(returned, Result) else Result(body=returned)
+    body = record(result.body) if is_dataclass(result.body) else result.body
     headers = [*result.headers, *operation.response_headers]
     if operation.status == 204:
         return StoredResponse(status=204, headers=headers, content=b"")
-    content = to_json(result.body)
+    content = to_json(body)
     headers += (_JSON, (b"content-length", b"%d" % len(content)))
     if operation.is_tagged:
-        headers.append((b"etag", _tag(operation, result.body, content)))
+        headers.append((b"etag", _tag(operation, body, content)))
     return StoredResponse(status=operation.status, headers=headers, content=content)
 
 
@@ -298,7 +300,8 @@ def _dry_run(
 def _read_resource(tx: Transaction, operation: Operation, context: RequestContext) -> object:
     """The body of the GET of the resource that the operation changes."""
     assert operation.resource is not None
-    return operation.resource.run(tx, context, Inputs(query=operation.resource.query()))
+    body = operation.resource.run(tx, context, Inputs(query=operation.resource.query()))
+    return record(body) if is_dataclass(body) else body
 
 
 def _check_read_only(

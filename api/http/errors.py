@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.base import errors
 from storage.base.errors import DomainError
-from storage.base.records import About
+from storage.base.shapes import About
 
 RETRY_AFTER_SECONDS: Final = 2
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from storage.base.amounts import half_days_of
 from storage.db.pages import PageOf
 
 MAX_PAGE: Final = 100
@@ -205,3 +206,36 @@ class PagedOnRequest(Paged):
     @property
     def is_paged(self) -> bool:
         return not self.model_fields_set.isdisjoint(("limit", "cursor"))
+
+
+# Every weekday in two halves; storage refuses repetitions with their index.
+WorkingDays = Annotated[
+    list[Word],
+    Field(
+        max_length=14,
+        description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
+    ),
+]
+
+
+CountryCode = Annotated[
+    str,
+    Field(max_length=10, description="ISO 3166-1 alpha-2, with a region if needed: `GB-SCT`."),
+    NO_NUL,
+]
+
+
+def in_half_days(changes: dict[str, Any], field: str) -> dict[str, Any]:
+    """The same changes with the days in ``field`` as storage takes them. Raises InvalidInput."""
+    if field in changes:
+        days = changes.pop(field)
+        changes[f"{field}_half_days"] = None if days is None else half_days_of(days, field)
+    return changes
+
+
+Flag = Literal["true", "false"]
+
+
+def is_true(flag: Flag | None) -> bool | None:
+    """The value of a flag; None if it was not sent."""
+    return None if flag is None else flag == "true"

@@ -22,6 +22,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from api.http.context import RequestContext, Result, Services
 from api.http.fields import Body, DryRun, Query, canonical_uuid
 from storage.admin.effects import Effects
+from storage.base import shapes
 from storage.base.errors import DomainError, InsufficientScope, NotFound
 from storage.base.values import Caller, Role
 from storage.db import locks
@@ -174,6 +175,11 @@ class Operation(Facts):
         """Whether its response has the entity tag of a resource."""
         return self.is_resource or (self.resource is not None and self.result is not None)
 
+    @property
+    def dry_run_result(self) -> object:
+        """The type of a dry run's response; None without dry runs."""
+        return None if self.dry_run is None else get_type_hints(self.dry_run)["return"]
+
     @cached_property
     def response_headers(self) -> tuple[tuple[bytes, bytes], ...]:
         """Those of every response."""
@@ -192,7 +198,7 @@ class Operation(Facts):
     @cached_property
     def members(self) -> frozenset[str]:
         """The members of its response, which is one object."""
-        return frozenset(get_type_hints(self.result))
+        return shapes.members(self.result)
 
     def run(self, tx: Transaction, context: RequestContext, inputs: Inputs) -> object:
         """What the handler returns: a body or a Result."""

@@ -2,18 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
 from api.http.context import RequestContext, Result, created
+from api.http.fields import (
+    NO_NUL,
+    Body,
+    Flag,
+    Instant,
+    Paged,
+    Uuid,
+    Word,
+    is_true,
+)
+from api.http.lists import Listing, listing
 from api.http.operations import Tag, operation
-from api.schemas.api_key_records import ApiKeyWithSecretRecord
-from api.schemas.bodies import NewApiKey
-from api.schemas.lists import Listing, listing
-from api.schemas.queries import ListOfApiKeys, is_true
 from storage.access import api_keys
-from storage.base import errors, records
-from storage.base.records import ApiKeyRecord
+from storage.base import errors
+from storage.base.shapes import About
+from storage.base.values import (
+    SCOPES,
+    ApiKey,
+    as_dict,
+)
 from storage.db.database import Transaction
 
 API_KEYS = Tag("API keys", "Keys for this API, with scopes and an optional expiry.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKeyWithSecret(ApiKey):
+    """An API key with its value, shown only once."""
+
+    api_key: Annotated[
+        str, About(example="hiatus_sk_live_7Qm2xKf9LwTz4RbN8vYc1HsJ5pDgA0eU3iWq6oXtEkMZr0")
+    ]
+
+
+KeyName = Annotated[str, Field(max_length=100), NO_NUL]
+
+
+class NewApiKey(Body):
+    name: KeyName
+    scopes: Annotated[
+        list[Word],
+        Field(max_length=40, description="Only scopes that the key in use has."),
+        About(enum=SCOPES),
+    ]
+    variant: Annotated[
+        int, Field(description="The shape of the response of `GET /users`: 1 or 2.")
+    ] = 1
+    expires_at: Instant | None = None
+
+
+class ListOfApiKeys(Paged):
+    user_id: Annotated[
+        Uuid | None, Field(description="Another person's id only for admins and owners.")
+    ] = None
+    is_revoked: Annotated[
+        Flag | None, Field(description="`false` for keys that are not revoked.")
+    ] = None
 
 
 @operation(
@@ -23,7 +74,7 @@ API_KEYS = Tag("API keys", "Keys for this API, with scopes and an optional expir
     scope="keys:read",
     refusals=(errors.InsufficientRole, errors.NotFound),
 )
-def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> Listing[ApiKeyRecord]:
+def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> Listing[ApiKey]:
     """List API keys.
 
     The caller's own keys; for admins and owners, every key of the organisation. Includes revoked
@@ -33,19 +84,19 @@ def page(tx: Transaction, context: RequestContext, query: ListOfApiKeys) -> List
     page = api_keys.page(
         tx, query.page, by=context.caller, user_id=query.user_id, is_revoked=revoked
     )
-    return listing(page, records.api_key)
+    return listing(page)
 
 
 @operation(
     "GET", "/api-keys/{id}", tag=API_KEYS, scope="keys:read", kind="API key", is_resource=True
 )
-def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
+def get(tx: Transaction, context: RequestContext) -> ApiKey:
     """Read an API key.
 
     One of the caller's own keys; for admins and owners, any key of the organisation. Includes
     revoked keys.
     """
-    return records.api_key(api_keys.get(tx, context.id, by=context.caller))
+    return api_keys.get(tx, context.id, by=context.caller)
 
 
 @operation(
@@ -68,9 +119,7 @@ def get(tx: Transaction, context: RequestContext) -> ApiKeyRecord:
     ),
     example={"name": "payroll", "scopes": ["users:read", "leave:read"]},
 )
-def create(
-    tx: Transaction, context: RequestContext, body: NewApiKey
-) -> Result[ApiKeyWithSecretRecord]:
+def create(tx: Transaction, context: RequestContext, body: NewApiKey) -> Result[ApiKeyWithSecret]:
     """Create an API key.
 
     Creates a key for the caller. It can only have scopes that the key in use has. `api_key` is
@@ -88,7 +137,7 @@ def create(
         by=context.caller,
         now=context.now,
     )
-    return created(f"/api/v1/api-keys/{key.id}", {**records.api_key(key), "api_key": secret})
+    return created(f"/api/v1/api-keys/{key.id}", ApiKeyWithSecret(**as_dict(key), api_key=secret))
 
 
 @operation("DELETE", "/api-keys/{id}", tag=API_KEYS, scope="keys:write", status=204, resource=get)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
 from api.http.context import RequestContext
-from api.http.fields import Paged
+from api.http.fields import Body, LongText, Paged
+from api.http.lists import Listing, listing_of
 from api.http.operations import Tag, operation
 from api.routes import leave_requests
-from api.schemas.leave_bodies import Approve, Decline
-from api.schemas.leave_records import PendingApprovalRecord
-from api.schemas.lists import Listing, listing
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
 from storage.base.values import LeaveRequest
@@ -21,6 +23,31 @@ APPROVALS = Tag(
     "manager, else the department's approvers, else admins and owners; if everyone on one level is "
     "away, the next level is asked too.",
 )
+
+
+class Approve(Body):
+    override_reason: Annotated[
+        LongText | None,
+        Field(
+            description=(
+                "Why the leave is approved although the allowance or a rule of its type forbids it "
+                "by now. For admins and owners; kept and audited."
+            )
+        ),
+    ] = None
+
+
+class Decline(Body):
+    reason: LongText | None = None
+
+
+class PendingApprovalRecord(LeaveRequestRecord):
+    """A leave request that awaits a decision."""
+
+    kind: Annotated[
+        Literal["request", "amendment"],
+        Field(description="What awaits the decision: the request itself or its `amendment`."),
+    ]
 
 
 @operation(
@@ -47,7 +74,7 @@ def pending(
         shown = records.leave_request(request, amendments.get(request.id))
         return {**shown, "kind": "request" if shown["amendment"] is None else "amendment"}
 
-    return listing(page, record)
+    return listing_of(page, record)
 
 
 @operation(

@@ -2,16 +2,89 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Annotated, get_args
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext
+from api.http.fields import Day, LastDay, Paged, Uuid
+from api.http.lists import Listing, listing_of
 from api.http.operations import Tag, operation
-from api.schemas import audit_records
-from api.schemas.audit_records import AuditRecord
-from api.schemas.lists import Listing, listing
-from api.schemas.queries import ListOfAuditEntries
+from storage.base.event_values import AuditAction, AuditEntry
+from storage.base.shapes import About, Id
+from storage.base.values import (
+    Source,
+)
 from storage.db.database import Transaction
 from storage.events import audit
 
 AUDIT = Tag("Audit", "Every change: what, when, by whom and from where.")
+
+
+class ListOfAuditEntries(Paged):
+    action: Annotated[AuditAction | None, Field(description="Only changes of this kind.")] = None
+    actor_id: Annotated[Uuid | None, Field(description="Only changes made by this person.")] = None
+    subject_id: Annotated[
+        Uuid | None, Field(description="Only changes to the object with this id.")
+    ] = None
+    first_day: Annotated[
+        Day | None, Field(alias="from", description="From this day on, in UTC.")
+    ] = None
+    last_day: Annotated[
+        LastDay, Field(alias="to", description="Up to the end of this day, in UTC.")
+    ] = None
+
+
+class ChangeRecord(TypedDict):
+    """One field before and after."""
+
+    before: object
+    after: object
+
+
+class ActorRecord(TypedDict):
+    """Who made the change; `id` is null for the system itself."""
+
+    type: Annotated[str, About(enum=("user", "system"))]
+    id: Id | None
+
+
+class SubjectRecord(TypedDict):
+    """The object that was changed."""
+
+    type: Annotated[str, About(example="leave_request")]
+    id: Id
+
+
+class AuditRecord(TypedDict):
+    """One audited change."""
+
+    id: Id
+    action: Annotated[str, About(enum=get_args(AuditAction))]
+    timestamp: datetime
+    actor: ActorRecord
+    source: Source
+    subject: SubjectRecord
+    changes: Annotated[
+        dict[str, ChangeRecord],
+        About(example={"status": {"before": "pending", "after": "approved"}}),
+    ]
+    request_id: str | None
+
+
+def _audit_record(value: AuditEntry) -> AuditRecord:
+    return {
+        "id": value.id,
+        "action": value.action,
+        "timestamp": value.timestamp,
+        "actor": {"type": "user" if value.actor_id else "system", "id": value.actor_id},
+        "source": value.source,
+        "subject": {"type": value.subject_type, "id": value.subject_id},
+        "changes": value.changes,  # type: ignore[typeddict-item]  # stored in this very shape
+        "request_id": value.request_id,
+    }
 
 
 @operation("GET", "/audit", tag=AUDIT, scope="audit:read", role="admin", rules=("to_before_from",))
@@ -32,7 +105,7 @@ def page(
         first_day=query.first_day,
         last_day=query.last_day,
     )
-    return listing(page, audit_records.audit_entry)
+    return listing_of(page, _audit_record)
 
 
 OPERATIONS = (page,)

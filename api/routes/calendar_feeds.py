@@ -2,20 +2,78 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext, Result, created
-from api.http.fields import Paged
+from api.http.fields import Body, Name, Paged
+from api.http.lists import Listing, listing_of
 from api.http.operations import Tag, operation
-from api.schemas.bodies import NewCalendarFeed
-from api.schemas.feed_records import CalendarFeedRecord, FeedTokenRecord
-from api.schemas.lists import Listing, listing
 from storage.access import feeds
 from storage.base.calendar_values import CalendarFeed
+from storage.base.shapes import About, Id
 from storage.db.database import Transaction
 
 CALENDAR_FEEDS = Tag(
     "Calendar feeds",
     "iCalendar subscriptions. Anyone with a feed's URL can read it, so treat it as a secret.",
 )
+
+
+class NewCalendarFeed(Body):
+    name: Annotated[Name | None, Field(description="Your name for this subscription.")] = None
+
+
+Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
+
+
+LastFetchedAt = Annotated[
+    datetime | None, Field(description="Updated at most once an hour; null if never fetched.")
+]
+
+
+LastFetchedBy = Annotated[
+    str | None, Field(description="The program that fetched it, from its `User-Agent`.")
+]
+
+
+class CalendarFeedRecord(TypedDict):
+    """A calendar subscription."""
+
+    id: Id
+    name: Annotated[str, Field(description="By default, the owner's name.", examples=["Phone"])]
+    url: Annotated[
+        Url | None,
+        Field(
+            description="The iCalendar URL; anyone who has it can read the calendar. Null "
+            "if the server "
+            "has lost the secret key that encrypted it: the URL still works but can no "
+            "longer be shown. Create another feed to get a new one."
+        ),
+    ]
+    created_at: datetime
+    last_fetched_at: LastFetchedAt
+    last_fetched_by: LastFetchedBy
+
+
+class FeedPathsRecord(TypedDict):
+    """Paths relative to the service's base URL."""
+
+    personal: Annotated[str, About(example="/cal/wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p")]
+    team: Annotated[str, About(example="/cal/wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p?scope=team")]
+    organisation: Annotated[str, About(example="/cal/wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p?scope=org")]
+
+
+class FeedTokenRecord(TypedDict):
+    """The caller's own feed token and its feeds."""
+
+    token: Annotated[str, About(example="wT7kq2ZfLr9VbX4nJ0sYhC3mE8aUdQ5p")]
+    feeds: FeedPathsRecord
+    last_fetched_at: LastFetchedAt
+    last_fetched_by: LastFetchedBy
 
 
 @operation("GET", "/calendar-feeds", tag=CALENDAR_FEEDS, scope="calendar:read", shows_secret=True)
@@ -25,7 +83,7 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Cale
     The feeds created with `POST /calendar-feeds`, each with its URL.
     """
     page = feeds.page(tx, query.page, by=context.caller)
-    return listing(page, lambda feed: _shown(context, feed))
+    return listing_of(page, lambda feed: _shown(context, feed))
 
 
 @operation(

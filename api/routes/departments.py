@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+from pydantic import Field
+
 from api.http.context import RequestContext, Result, created
+from api.http.fields import (
+    ABSENT,
+    Body,
+    Days,
+    Name,
+    Paged,
+    Uuid,
+    in_half_days,
+)
+from api.http.lists import Listing, listing
 from api.http.operations import Tag, operation
-from api.schemas import effects, user_records
-from api.schemas.bodies import DepartmentChanges, NewDepartment
-from api.schemas.lists import Listing, listing
-from api.schemas.queries import ListOfDepartments
-from api.schemas.user_records import DepartmentRecord
+from api.routes import effects
 from storage.admin import departments
 from storage.base import errors
+from storage.base.values import (
+    Department,
+)
 from storage.db.database import Transaction
 from storage.directory import department_rows, people_changes
 
@@ -30,18 +43,35 @@ _RULES = (
 )
 
 
+class DepartmentChanges(Body):
+    name: Name = ABSENT
+    manager_id: Uuid | None = ABSENT
+    default_leave_allowance: Annotated[
+        Days | None, Field(description="Days a year; null for the organisation's allowance.")
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "default_leave_allowance")
+
+
+class NewDepartment(DepartmentChanges):
+    name: Name
+
+
+class ListOfDepartments(Paged):
+    manager_id: Annotated[Uuid | None, Field(description="Departments that they manage.")] = None
+
+
 @operation(
     "GET", "/departments", tag=DEPARTMENTS, scope="departments:read", refusals=(errors.NotFound,)
 )
-def page(
-    tx: Transaction, context: RequestContext, query: ListOfDepartments
-) -> Listing[DepartmentRecord]:
+def page(tx: Transaction, context: RequestContext, query: ListOfDepartments) -> Listing[Department]:
     """List departments.
 
     Every department of the organisation, in order of creation.
     """
     page = department_rows.page(tx, query.page, by=context.caller, manager_id=query.manager_id)
-    return listing(page, user_records.department)
+    return listing(page)
 
 
 @operation(
@@ -52,12 +82,12 @@ def page(
     kind="department",
     is_resource=True,
 )
-def get(tx: Transaction, context: RequestContext) -> DepartmentRecord:
+def get(tx: Transaction, context: RequestContext) -> Department:
     """Read a department.
 
     Any department of the organisation.
     """
-    return user_records.department(department_rows.get(tx, context.id, by=context.caller))
+    return department_rows.get(tx, context.id, by=context.caller)
 
 
 @operation(
@@ -72,16 +102,14 @@ def get(tx: Transaction, context: RequestContext) -> DepartmentRecord:
     rules=_RULES,
     example={"name": "Research", "default_leave_allowance": 27.5},
 )
-def create(
-    tx: Transaction, context: RequestContext, body: NewDepartment
-) -> Result[DepartmentRecord]:
+def create(tx: Transaction, context: RequestContext, body: NewDepartment) -> Result[Department]:
     """Create a department.
 
     People belong to it through their `department_id`. Its manager approves leave for people without
     their own manager. Names are unique, ignoring case.
     """
     department = departments.create(tx, body.sent(), by=context.caller, now=context.now)
-    return created(f"/api/v1/departments/{department.id}", user_records.department(department))
+    return created(f"/api/v1/departments/{department.id}", department)
 
 
 @operation(
@@ -97,16 +125,15 @@ def create(
     rules=_RULES,
     example={"manager_id": None},
 )
-def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) -> DepartmentRecord:
+def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) -> Department:
     """Change a department.
 
     Omitted fields stay unchanged; null removes the manager or the allowance. With a new manager,
     members' pending leave goes to its new approvers.
     """
-    department = departments.update(
+    return departments.update(
         tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return user_records.department(department)
 
 
 @operation(

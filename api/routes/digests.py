@@ -2,31 +2,52 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from api.http.context import RequestContext, Result, created
-from api.http.fields import Paged
+from api.http.fields import ABSENT, Body, Paged, Uuid, Word
+from api.http.lists import Listing, listing
 from api.http.operations import operation
 from api.routes.organisation import ORGANISATION
-from api.schemas import organisation_records
-from api.schemas.bodies import DigestChanges, NewDigest
-from api.schemas.lists import Listing, listing
-from api.schemas.organisation_records import DigestRecord
 from storage.admin import channel_digests
 from storage.base import errors
+from storage.base.values import (
+    ChannelDigest,
+    ChannelLocale,
+    DigestFrequency,
+)
 from storage.db.database import Transaction
 from storage.directory import people_changes
 
 _RULES = ("invalid_channel", "not_found")
 
 
+class DigestChanges(Body):
+    channel: Annotated[Word, Field(description="The id of a Slack channel.")] = ABSENT
+    department_id: Annotated[
+        Uuid | None, Field(description="Only people of this department; null for everyone.")
+    ] = ABSENT
+    frequency: Annotated[DigestFrequency, Field(description="By default `daily`.")] = ABSENT
+    locale: Annotated[
+        ChannelLocale, Field(description="The language of the message, by default `en`.")
+    ] = ABSENT
+
+
+class NewDigest(DigestChanges):
+    channel: Annotated[Word, Field(description="The id of a Slack channel.")]
+
+
 @operation("GET", "/digests", tag=ORGANISATION, scope="organisation:read", role="admin")
-def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[DigestRecord]:
+def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[ChannelDigest]:
     """List digests.
 
     Who's-out messages of Slack channels, in order of creation. The organisation's own daily one is
     its `digest_channel` instead.
     """
     page = channel_digests.page(tx, query.page, by=context.caller)
-    return listing(page, organisation_records.digest)
+    return listing(page)
 
 
 @operation(
@@ -38,12 +59,12 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Dige
     kind="digest",
     is_resource=True,
 )
-def get(tx: Transaction, context: RequestContext) -> DigestRecord:
+def get(tx: Transaction, context: RequestContext) -> ChannelDigest:
     """Read a digest.
 
     `refused_because` is why Slack refuses messages; null while it accepts them.
     """
-    return organisation_records.digest(channel_digests.get(tx, context.id, by=context.caller))
+    return channel_digests.get(tx, context.id, by=context.caller)
 
 
 @operation(
@@ -58,7 +79,7 @@ def get(tx: Transaction, context: RequestContext) -> DigestRecord:
     rules=_RULES,
     example={"channel": "C024BE91L", "frequency": "weekly", "locale": "en"},
 )
-def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[DigestRecord]:
+def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[ChannelDigest]:
     """Create a digest.
 
     Posted at 09:00 in the organisation's time zone, on its working days: `daily` who is out today,
@@ -67,7 +88,7 @@ def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[
     shared with another organisation (Slack Connect). Invite Hiatus to it first.
     """
     digest = channel_digests.create(tx, body.sent(), by=context.caller, now=context.now)
-    return created(f"/api/v1/digests/{digest.id}", organisation_records.digest(digest))
+    return created(f"/api/v1/digests/{digest.id}", digest)
 
 
 @operation(
@@ -81,14 +102,13 @@ def create(tx: Transaction, context: RequestContext, body: NewDigest) -> Result[
     rules=_RULES,
     example={"frequency": "daily"},
 )
-def update(tx: Transaction, context: RequestContext, body: DigestChanges) -> DigestRecord:
+def update(tx: Transaction, context: RequestContext, body: DigestChanges) -> ChannelDigest:
     """Change a digest.
 
     Omitted fields stay unchanged; a null `department_id` means everyone. Sending `channel`, even
     the same one, retries a channel that Slack refused.
     """
-    digest = channel_digests.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
-    return organisation_records.digest(digest)
+    return channel_digests.update(tx, context.id, body.sent(), by=context.caller, now=context.now)
 
 
 @operation(

@@ -12,15 +12,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import Paged
+from api.http.fields import ABSENT, Body, Name, Paged, Uuid
+from api.http.lists import Listing, listing_of
 from api.http.operations import operation
-from api.routes.calendar_feeds import CALENDAR_FEEDS
-from api.schemas.bodies import DisplayLinkChanges, NewDisplayLink
-from api.schemas.feed_records import Url
-from api.schemas.lists import Listing, listing
+from api.routes.calendar_feeds import CALENDAR_FEEDS, Url
 from storage.access import display_links, wallchart
 from storage.access.display_links import DisplayLink
-from storage.base.records import Id
+from storage.base.shapes import Id
 from storage.db.database import Transaction
 from storage.directory import people_changes
 
@@ -52,6 +50,17 @@ class DisplayLinkRecord(TypedDict):
 _RULES = ("control_character", "invalid_length", "no_visible_letter", "not_found")
 
 
+class DisplayLinkChanges(Body):
+    name: Annotated[Name, Field(description="Where the link is used.")] = ABSENT
+    department_id: Annotated[
+        Uuid | None, Field(description="Only people of this department; null for everyone.")
+    ] = ABSENT
+
+
+class NewDisplayLink(DisplayLinkChanges):
+    name: Annotated[Name, Field(description="Where the link is used.")]
+
+
 @operation(
     "GET",
     "/display-links",
@@ -66,7 +75,7 @@ def page(tx: Transaction, context: RequestContext, query: Paged) -> Listing[Disp
     The organisation's wallcharts for screens, in order of creation.
     """
     page = display_links.page(tx, query.page, by=context.caller)
-    return listing(page, lambda link: _shown(context, link))
+    return listing_of(page, lambda link: _shown(context, link))
 
 
 @operation(

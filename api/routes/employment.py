@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext, Result, created
+from api.http.fields import ABSENT, Day
+from api.http.lists import Listing, whole
 from api.http.operations import lock_organisation, operation
-from api.routes.users import USERS
-from api.schemas import effects, user_records
-from api.schemas.bodies import EmploymentRecordChanges, NewEmploymentRecord
-from api.schemas.lists import Listing, whole
-from api.schemas.user_records import DatedRecord
+from api.routes import effects
+from api.routes.users import USERS, DatedFields
 from storage.admin import employment_records, people_status
 from storage.base import errors
-from storage.base.values import EmploymentRecord, User
+from storage.base.shapes import Id, days_or_none
+from storage.base.values import (
+    EmploymentRecord,
+    User,
+)
 from storage.db.database import Transaction
 from storage.directory import people_changes, people_rows
 from storage.events import organisation_config
@@ -41,6 +50,53 @@ _RECOUNTS = (
     "Pending and approved leave on days whose working days or public holidays change is "
     "recalculated in the same step, past days included."
 )
+
+
+class EmploymentRecordChanges(DatedFields):
+    valid_from: Annotated[Day | None, Field(description="The first day of the record.")] = ABSENT
+
+
+class NewEmploymentRecord(DatedFields):
+    valid_from: Annotated[Day, Field(description="The first day of the record.")]
+
+
+class DatedRecord(TypedDict):
+    """What counts for a person from a day on, until the next record begins."""
+
+    id: Id
+    valid_from: Annotated[
+        date | None,
+        Field(description="The first day; of the first record `start_date`, or null without one."),
+    ]
+    working_days: Annotated[
+        list[str],
+        Field(
+            description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
+            examples=[["monday", "tuesday", "wednesday"]],
+        ),
+    ]
+    leave_allowance: Annotated[
+        float | None,
+        Field(
+            description="Days for a whole leave year, of which the record gives its part by "
+            "calendar days; null for the department's or organisation's allowance."
+        ),
+    ]
+    public_holiday_country_code: str | None
+    department_id: Id | None
+
+
+def _dated_record(
+    value: EmploymentRecord, valid_from: date | None, organisation_working_days: tuple[str, ...]
+) -> DatedRecord:
+    return {
+        "id": value.id,
+        "valid_from": valid_from,
+        "working_days": list(value.working_days or organisation_working_days),
+        "leave_allowance": days_or_none(value.leave_allowance_half_days),
+        "public_holiday_country_code": value.public_holiday_country_code,
+        "department_id": value.department_id,
+    }
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
@@ -198,7 +254,7 @@ def _shown(
     organisation = organisation_config.of_organisation(
         tx, context.caller.organisation_id, context.reference_version
     ).organisation
-    return user_records.dated_record(
+    return _dated_record(
         record, employment_records.shown_from(user, record), organisation.working_days
     )
 

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext, Result, created
+from api.http.fields import Body, Day, LongText, Uuid
 from api.http.operations import operation
 from api.routes.leave_requests import LEAVE_REQUESTS
-from api.schemas.leave_bodies import NewInterruption
-from api.schemas.leave_records import InterruptedRecord
 from storage.base import errors, records
+from storage.base.records import LeaveRequestRecord
+from storage.base.values import HalfDay
 from storage.db.database import Transaction
 from storage.leave import interruptions
 from storage.leave.drafts import Draft
+
+
+class NewInterruption(Body):
+    leave_type_id: Annotated[Uuid, Field(description="A leave type with `may_interrupt`.")]
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of the interruption, inclusive.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the first day in which it starts.")
+    ] = None
+    end_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the last day in which it ends.")
+    ] = None
+    note: LongText | None = None
+
+
+class InterruptedRecord(TypedDict):
+    """Leave after an interruption."""
+
+    request: Annotated[
+        LeaveRequestRecord,
+        Field(description="What is left of the leave, or the whole of it, cancelled."),
+    ]
+    interruption: LeaveRequestRecord
+    remainder: Annotated[
+        LeaveRequestRecord | None,
+        Field(description="The leave after an interruption in the middle; null if not split."),
+    ]
 
 
 @operation(

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import date, datetime
+from typing import Annotated, Final
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
+from api.http.fields import (
+    Body,
+    Day,
+    LongText,
+    PagedOnRequest,
+    Uuid,
+    Word,
+)
+from api.http.lists import PaginationRecord, pagination
 from api.http.operations import Tag, operation
-from api.routes.leave_requests import DRAFT_RULES
-from api.schemas import leave_records
-from api.schemas.leave_bodies import NewLeave
-from api.schemas.leave_records import LeaveListing, LeaveRecord, PagedLeaveListing
-from api.schemas.lists import pagination
-from api.schemas.queries import ListOfLeave
+from api.routes.leave_requests import DRAFT_RULES, Cover
 from storage.base import errors
-from storage.base.values import LeaveRequest
+from storage.base.shapes import Days, Id, days_of
+from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.events import organisation_config
 from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_lists, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.rules import counted_days
 
 LEAVE = Tag(
     "Leave (second variant)",
@@ -29,6 +39,76 @@ LEAVE = Tag(
 
 # The maximum length of an unpaged list.
 MAX_LIST: Final = 10_000
+
+
+class NewLeave(Body):
+    leave_type: Annotated[Word, Field(description="A leave type's code, name or id.")]
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
+    note: LongText | None = None
+    cover_user_id: Cover = None
+
+
+class ListOfLeave(PagedOnRequest):
+    user_id: Annotated[Uuid | None, Field(description="Only items of this person.")] = None
+    status: Annotated[LeaveStatus | None, Field(description="Only items with this status.")] = None
+    start_date: Annotated[Day | None, Field(description="Leave that starts after this day.")] = None
+    end_date: Annotated[Day | None, Field(description="Leave that starts before this day.")] = None
+
+
+class LeaveRecord(TypedDict):
+    """A leave request in variant 2."""
+
+    id: Id
+    user_id: Id
+    leave_type: Annotated[str, Field(description="The leave type's code.", examples=["annual"])]
+    start_date: date
+    end_date: date
+    half_day_start: Annotated[
+        bool, Field(description="Leave on the first counted day starts at midday.")
+    ]
+    half_day_end: Annotated[
+        bool, Field(description="Leave on the last counted day ends at midday.")
+    ]
+    days: Days
+    status: LeaveStatus
+    note: Annotated[
+        str, Field(description="Empty if there is none.", examples=["Hiking in the Cairngorms"])
+    ]
+    created_at: datetime
+
+
+# A page has these members, too: the schemas of one response must exclude each other.
+@with_config(ConfigDict(json_schema_extra={"not": {"required": ["pagination"]}}))
+class LeaveListing(TypedDict):
+    """The leave that the caller can see."""
+
+    requests: list[LeaveRecord]
+
+
+class PagedLeaveListing(TypedDict):
+    """One page of leave, if `limit` or `cursor` was sent."""
+
+    requests: list[LeaveRecord]
+    pagination: PaginationRecord
+
+
+def _leave_record(request: LeaveRequest, leave_type_code: str) -> LeaveRecord:
+    """The shape whose two flags say whether the leave begins or ends at midday."""
+    return {
+        "id": request.id,
+        "user_id": request.user_id,
+        "leave_type": leave_type_code,
+        "start_date": request.start_date,
+        "end_date": request.end_date,
+        "half_day_start": counted_days.begins_at_midday(request.counted_halves),
+        "half_day_end": counted_days.ends_at_midday(request.counted_halves),
+        "days": days_of(request.total_half_days),
+        "status": request.status,
+        # The interface calls it a string, and marks what may be null.
+        "note": request.note or "",
+        "created_at": request.created_at,
+    }
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
@@ -60,9 +140,7 @@ def list_visible(
         starts_before=query.end_date,
     )
     types = _config(tx, context).leave_types
-    requests = [
-        leave_records.leave(request, types[request.leave_type_id].code) for request in page.items
-    ]
+    requests = [_leave_record(request, types[request.leave_type_id].code) for request in page.items]
     if query.is_paged or page.next_cursor is not None:
         return {"requests": requests, "pagination": pagination(page)}
     return {"requests": requests}
@@ -143,9 +221,7 @@ def cancel(tx: Transaction, context: RequestContext) -> LeaveRecord:
 
 
 def _shown(tx: Transaction, context: RequestContext, request: LeaveRequest) -> LeaveRecord:
-    return leave_records.leave(
-        request, _config(tx, context).leave_types[request.leave_type_id].code
-    )
+    return _leave_record(request, _config(tx, context).leave_types[request.leave_type_id].code)
 
 
 def _config(tx: Transaction, context: RequestContext) -> OrganisationConfig:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from api.http.context import RequestContext, Result, created
+from api.http.fields import (
+    ABSENT,
+    Body,
+    Day,
+    LastDay,
+    LongText,
+    Paged,
+    Uuid,
+)
+from api.http.lists import Listing, pagination
 from api.http.operations import Tag, operation
-from api.schemas import preview_records
-from api.schemas.leave_bodies import LeaveRequestChanges, LeaveRequestPreview, NewLeaveRequest
-from api.schemas.lists import Listing, pagination
-from api.schemas.preview_records import DaysRecord, PreviewRecord
-from api.schemas.queries import ListOfLeaveRequests
+from api.routes import preview_records
+from api.routes.preview_records import DaysRecord, PreviewRecord
 from storage.base import errors, records
 from storage.base.records import LeaveRequestRecord
+from storage.base.values import HalfDay, LeaveStatus
 from storage.db.database import Transaction
 from storage.leave import (
     leave_amendments,
@@ -58,6 +68,84 @@ _RECORDING_RULES = (
     "person_archived",
     "unknown_user",
 )
+
+
+Cover = Annotated[
+    Uuid | None,
+    Field(description="The active colleague who covers for the person. They see the dates only."),
+]
+
+
+class LeaveRequestChanges(Body):
+    leave_type_id: Annotated[Uuid, Field(description="Only of approved leave.")] = ABSENT
+    start_date: Day = ABSENT
+    end_date: Day = ABSENT
+    start_half_day: HalfDay | None = ABSENT
+    end_half_day: HalfDay | None = ABSENT
+    note: LongText | None = ABSENT
+    cover_user_id: Cover = ABSENT
+    override_reason: Annotated[
+        LongText | None,
+        Field(
+            description=(
+                "Why the leave is changed although the allowance or a rule of its type forbids it. "
+                "For admins and owners, of other people's leave; kept and audited."
+            )
+        ),
+    ] = None
+
+
+class NewLeaveRequest(Body):
+    leave_type_id: Uuid
+    start_date: Day
+    end_date: Annotated[Day, Field(description="The last day of leave, inclusive.")]
+    start_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the first day in which leave starts.")
+    ] = None
+    end_half_day: Annotated[
+        HalfDay | None, Field(description="The half of the last day in which leave ends.")
+    ] = None
+    note: LongText | None = None
+    user_id: Annotated[
+        Uuid | None,
+        Field(description="The person to record leave for. Absent: the caller."),
+    ] = None
+    override_reason: Annotated[
+        LongText | None,
+        Field(
+            description=(
+                "Why the leave is recorded although the allowance or a rule of its type forbids "
+                "it. For admins and owners, with another person's `user_id`; kept and audited."
+            )
+        ),
+    ] = None
+    cover_user_id: Cover = None
+
+
+class LeaveRequestPreview(NewLeaveRequest):
+    replaces: Annotated[
+        Uuid | None,
+        Field(description="The pending or approved leave request to change to these dates."),
+    ] = None
+
+
+class ListOfLeaveRequests(Paged):
+    status: Annotated[LeaveStatus | None, Field(description="Only items with this status.")] = None
+    user_id: Annotated[
+        Uuid | None, Field(description="Another person's id only for admins and owners.")
+    ] = None
+    leave_type_id: Annotated[Uuid | None, Field(description="Only leave of this type.")] = None
+    department_id: Annotated[Uuid | None, Field(description="The requester's department.")] = None
+    first_day: Annotated[
+        Day | None, Field(alias="from", description="Leave that ends on this day or later.")
+    ] = None
+    last_day: Annotated[
+        LastDay, Field(alias="to", description="Leave that starts on this day or earlier.")
+    ] = None
+    sort: Annotated[
+        Literal["start_date", "-start_date", "created_at", "-created_at"],
+        Field(description="The sort order; a minus sorts in descending order."),
+    ] = "-created_at"
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:

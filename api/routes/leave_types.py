@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from api.http.context import RequestContext, Result, created
+from api.http.fields import (
+    ABSENT,
+    NO_NUL,
+    Body,
+    Flag,
+    Name,
+    Paged,
+    Word,
+    is_true,
+)
+from api.http.lists import Listing, listing
 from api.http.operations import Tag, operation
-from api.schemas import effects
-from api.schemas.leave_bodies import LeaveTypeChanges, NewLeaveType
-from api.schemas.lists import Listing, listing
-from api.schemas.queries import ListOfLeaveTypes, is_true
+from api.routes import effects
 from storage.admin import leave_type_changes
-from storage.base import errors, records
-from storage.base.records import LeaveTypeRecord
+from storage.base import errors
+from storage.base.values import LeaveType
 from storage.db.database import Transaction
 from storage.directory import people_changes
 from storage.leave import leave_types
@@ -31,17 +43,73 @@ _RULES = (
 )
 
 
+Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
+
+
+class LeaveTypeChanges(Body):
+    name: Name = ABSENT
+    code: Annotated[
+        Word,
+        Field(description="Lower-case letters, digits and hyphens; unique in the organisation."),
+    ] = ABSENT
+    colour: Colour = ABSENT
+    emoji: Annotated[Word | None, Field(description="A Slack short name such as `palm_tree`.")] = (
+        ABSENT
+    )
+    requires_approval: bool = ABSENT
+    deducts_allowance: bool = ABSENT
+    allow_overdraft: bool = ABSENT
+    is_paid: bool = ABSENT
+    is_private: Annotated[bool, Field(description='Colleagues see only "Away".')] = ABSENT
+    requires_note: bool = ABSENT
+    approvers_may_record: Annotated[
+        bool,
+        Field(description="Approvers can record it for the people whose leave they decide."),
+    ] = ABSENT
+    requires_cover: Annotated[
+        bool, Field(description="Requests need a colleague who covers (`cover_user_id`).")
+    ] = ABSENT
+    may_interrupt: Annotated[
+        bool,
+        Field(description="People can book it for days of leave on which they fell ill."),
+    ] = ABSENT
+    tells_approvers: Annotated[
+        bool,
+        Field(
+            description="Leave that is approved at once is told in Slack: to approvers, and to "
+            "people whom the absent person was to cover."
+        ),
+    ] = ABSENT
+    min_notice_days: int = ABSENT
+    max_consecutive_days: int | None = ABSENT
+    is_archived: Annotated[bool, Field(description="It can no longer be requested.")] = ABSENT
+    changes_need_approval: Annotated[
+        bool,
+        Field(
+            description="Changes of approved leave need approval, except of the note and the cover."
+        ),
+    ] = ABSENT
+
+
+class NewLeaveType(LeaveTypeChanges):
+    name: Name
+
+
+class ListOfLeaveTypes(Paged):
+    is_archived: Annotated[
+        Flag | None, Field(description="`false` for types that can be requested.")
+    ] = None
+
+
 @operation("GET", "/leave-types", tag=LEAVE_TYPES, scope="organisation:read")
-def page(
-    tx: Transaction, context: RequestContext, query: ListOfLeaveTypes
-) -> Listing[LeaveTypeRecord]:
+def page(tx: Transaction, context: RequestContext, query: ListOfLeaveTypes) -> Listing[LeaveType]:
     """List leave types.
 
     Includes archived leave types, unless `is_archived` excludes them.
     """
     archived = is_true(query.is_archived)
     page = leave_types.page(tx, query.page, by=context.caller, is_archived=archived)
-    return listing(page, records.leave_type)
+    return listing(page)
 
 
 @operation(
@@ -52,12 +120,12 @@ def page(
     kind="leave type",
     is_resource=True,
 )
-def get(tx: Transaction, context: RequestContext) -> LeaveTypeRecord:
+def get(tx: Transaction, context: RequestContext) -> LeaveType:
     """Read a leave type.
 
     Any leave type of the organisation, archived or not.
     """
-    return records.leave_type(leave_types.get(tx, context.id, by=context.caller))
+    return leave_types.get(tx, context.id, by=context.caller)
 
 
 @operation(
@@ -72,7 +140,7 @@ def get(tx: Transaction, context: RequestContext) -> LeaveTypeRecord:
     rules=_RULES,
     example={"name": "Study leave", "code": "study", "max_consecutive_days": 5},
 )
-def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Result[LeaveTypeRecord]:
+def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Result[LeaveType]:
     """Create a leave type.
 
     By default, a leave type needs approval, is paid and is deducted from the allowance. Its name is
@@ -80,7 +148,7 @@ def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Resu
     workspace has.
     """
     leave_type = leave_types.create(tx, body.sent(), by=context.caller, now=context.now)
-    return created(f"/api/v1/leave-types/{leave_type.id}", records.leave_type(leave_type))
+    return created(f"/api/v1/leave-types/{leave_type.id}", leave_type)
 
 
 @operation(
@@ -100,17 +168,16 @@ def create(tx: Transaction, context: RequestContext, body: NewLeaveType) -> Resu
     rules=_RULES,
     example={"requires_note": True},
 )
-def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> LeaveTypeRecord:
+def update(tx: Transaction, context: RequestContext, body: LeaveTypeChanges) -> LeaveType:
     """Change a leave type.
 
     Existing requests keep their days. `is_archived` false restores an archived type.
     `deducts_allowance` counts for all leave of the type, in past leave years too: a dry run shows
     whose balance changes.
     """
-    leave_type = leave_type_changes.update(
+    return leave_type_changes.update(
         tx, context.id, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return records.leave_type(leave_type)
 
 
 @operation(

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import Paged
+from api.http.fields import (
+    ABSENT,
+    NO_NUL,
+    Body,
+    CountryCode,
+    Days,
+    Name,
+    Paged,
+    Word,
+    WorkingDays,
+    in_half_days,
+)
+from api.http.lists import Listing, listing_of
 from api.http.operations import Tag, operation
-from api.schemas import effects, organisation_records
-from api.schemas.bodies import HolidaySetChanges, NewHolidaySet, OrganisationChanges
-from api.schemas.holiday_records import HolidaySetRecord
-from api.schemas.lists import Listing, listing
-from api.schemas.organisation_records import OrganisationRecord
+from api.routes import effects
 from storage.admin import holiday_set_changes, organisation_settings, organisations
 from storage.base import errors
 from storage.base.calendar_values import HolidaySet
+from storage.base.shapes import About, Id
+from storage.base.values import (
+    LeaveYearType,
+    Organisation,
+)
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, people_changes, public_holidays
 from storage.events import organisation_config
@@ -30,13 +48,126 @@ HOLIDAY_SETS = Tag(
 )
 
 
+ClockTime = Annotated[
+    str, Field(max_length=5, description="`HH:MM`; used for half-days in calendars."), NO_NUL
+]
+
+
+class OrganisationChanges(Body):
+    name: Name = ABSENT
+    country_code: CountryCode = ABSENT
+    timezone: Annotated[Word, Field(description="An IANA name such as `Europe/London`.")] = ABSENT
+    working_days: WorkingDays = ABSENT
+    leave_year_type: LeaveYearType = ABSENT
+    leave_year_start_month: int = ABSENT
+    leave_year_start_day: int = ABSENT
+    default_leave_allowance: Annotated[Days, Field(description="Days a year.")] = ABSENT
+    carry_over: Annotated[
+        Days | None,
+        Field(
+            description="The most days carried over into the next leave year; null or 0 for none."
+        ),
+    ] = ABSENT
+    carry_over_expiry_month: Annotated[
+        int | None,
+        Field(
+            description=(
+                "Days carried over expire at the end of this month, 1 to 12; null if they never "
+                "expire within the leave year."
+            ),
+            json_schema_extra={"minimum": 1, "maximum": 12},
+        ),
+    ] = ABSENT
+    day_starts_at: ClockTime = ABSENT
+    midday_at: ClockTime = ABSENT
+    day_ends_at: ClockTime = ABSENT
+    slack_members_join: Annotated[
+        bool,
+        Field(
+            description="Whether new full members of the Slack workspace are added "
+            "automatically, with the "
+            "role `member`."
+        ),
+    ] = ABSENT
+    digest_channel: Annotated[
+        Word | None,
+        Field(description="Id of the Slack channel for the who's-out message; null for none."),
+    ] = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        changes = in_half_days(super().sent(), "default_leave_allowance")
+        if "carry_over" in changes:
+            changes["carry_over"] = changes["carry_over"] or 0
+        return in_half_days(changes, "carry_over")
+
+
+Categories = Annotated[
+    list[Word],
+    Field(
+        max_length=20,
+        description="Which days of the country's calendar are days off: some of "
+        "`available_categories`. `public` is always among them.",
+    ),
+]
+
+
+class NewHolidaySet(Body):
+    country_code: CountryCode
+    categories: Annotated[
+        Categories,
+        Field(
+            description="Which days of the country's calendar are days off: some of "
+            "`available_categories`. `public` is always among them. By default those that most "
+            "employers there give: `DE-BY` has `catholic` (15 August), `SE` has `de_facto` (three "
+            "eves), `IS` and `TR` have `half_day`, others have `public` alone.",
+        ),
+    ] = ABSENT
+
+
+class HolidaySetChanges(Body):
+    categories: Categories = ABSENT
+
+
+class HolidaySetRecord(TypedDict):
+    """The public holidays of one country or region."""
+
+    id: Id
+    country_code: Annotated[str, About(example="GB-SCT")]
+    country_name: Annotated[str, About(example="United Kingdom (Scotland)")]
+    has_regions: Annotated[
+        bool,
+        Field(
+            description="True for a country with regions, of which only the national "
+            "holidays count "
+            "here. `GET /countries` lists the regions."
+        ),
+    ]
+    categories: Annotated[
+        list[str],
+        Field(
+            description="The categories of the country's calendar that are days off, such as "
+            "`public` and `de_facto`. Days of `half_day`, and others that begin in the afternoon, "
+            "are afternoons off.",
+            examples=[["public"]],
+        ),
+    ]
+    available_categories: Annotated[
+        list[str],
+        Field(description="All categories that this country or region has.", examples=[["public"]]),
+    ]
+    holiday_count: Annotated[
+        int, Field(description="In this calendar year, including overrides.", examples=[9])
+    ]
+    created_at: datetime
+
+
 @operation("GET", "/organisation", tag=ORGANISATION, scope="organisation:read", is_resource=True)
-def get(tx: Transaction, context: RequestContext) -> OrganisationRecord:
+def get(tx: Transaction, context: RequestContext) -> Organisation:
     """Read the organisation.
 
     The organisation that the API key belongs to, with its settings.
     """
-    return organisation_records.organisation(organisations.get(tx, by=context.caller))
+    return organisations.get(tx, by=context.caller)
 
 
 @operation(
@@ -83,19 +214,16 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     ),
     example={"leave_year_type": "fiscal", "leave_year_start_month": 4},
 )
-def update(
-    tx: Transaction, context: RequestContext, body: OrganisationChanges
-) -> OrganisationRecord:
+def update(tx: Transaction, context: RequestContext, body: OrganisationChanges) -> Organisation:
     """Change the organisation's settings.
 
     If working days or the country change, pending and approved leave from today on is recalculated
     in the same step, for everyone without their own settings. `country_code` takes a code from `GET
     /countries`; a country with regions, on its own, has only its national holidays.
     """
-    organisation = organisation_settings.update(
+    return organisation_settings.update(
         tx, body.sent(), by=context.caller, now=context.now, recorder=context.recorder
     )
-    return organisation_records.organisation(organisation)
 
 
 @operation(
@@ -113,7 +241,7 @@ def page_of_sets(
     The countries and regions whose public holidays the organisation observes.
     """
     page = holiday_sets.page(tx, query.page, by=context.caller)
-    return listing(page, _shown(tx, context))
+    return listing_of(page, _shown(tx, context))
 
 
 @operation(

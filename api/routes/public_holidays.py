@@ -2,26 +2,95 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext, Result, created
-from api.http.fields import Paged
+from api.http.fields import (
+    Body,
+    Day,
+    Name,
+    Paged,
+    Query,
+)
+from api.http.lists import Listing, listing, whole
 from api.http.operations import operation
-from api.routes import organisation
+from api.routes import effects, organisation
 from api.routes.organisation import HOLIDAY_SETS
-from api.schemas import effects, holiday_records
-from api.schemas.bodies import NewHolidayOverride
-from api.schemas.holiday_records import CountryRecord, HolidayOverrideRecord, HolidayRecord
-from api.schemas.lists import Listing, listing, whole
-from api.schemas.queries import HolidaysOfYear
 from storage.admin import holiday_overrides, holiday_set_changes
 from storage.admin.holiday_overrides import NewOverride
 from storage.base import errors
+from storage.base.calendar_values import Country, HolidayOnDate, HolidayOverride
 from storage.base.clock import local_day
+from storage.base.shapes import About
+from storage.base.values import (
+    HalfDay,
+)
 from storage.db.database import Transaction
 from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
 from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"
+
+
+class NewHolidayOverride(Body):
+    date: Annotated[Day, Field(description="From 1900 to 2100.")]
+    name: Annotated[
+        Name | None,
+        Field(description="The name that people see; only required if `is_holiday` is true."),
+    ] = None
+    is_holiday: Annotated[
+        bool, Field(description="False turns a public holiday into an ordinary day.")
+    ] = True
+    half: Annotated[
+        HalfDay | None, Field(description="Only this half of the day; null for the whole day.")
+    ] = None
+    every_year: Annotated[
+        bool,
+        Field(
+            description="Also on this day of every later year; 29 February in leap years only. An "
+            "override of a single date replaces it on that date."
+        ),
+    ] = False
+
+
+class HolidaysOfYear(Query):
+    year: Annotated[
+        int | None,
+        Field(
+            ge=public_holidays.EARLIEST_YEAR,
+            le=public_holidays.LATEST_YEAR,
+            description="A calendar year; by default the current one.",
+        ),
+    ] = None
+
+
+class RegionRecord(TypedDict):
+    """A region with its own public holidays."""
+
+    code: Annotated[str, About(example="GB-SCT")]
+    name: Annotated[str, About(example="Scotland")]
+
+
+class CountryRecord(TypedDict):
+    """A country whose public holidays are known."""
+
+    code: Annotated[str, Field(description="ISO 3166-1 alpha-2.", examples=["GB"])]
+    name: Annotated[str, About(example="United Kingdom")]
+    has_regions: Annotated[bool, Field(description="Whether `regions` has more specific choices.")]
+    regions: list[RegionRecord]
+
+
+def _country_record(value: Country) -> CountryRecord:
+    return {
+        "code": value.code,
+        "name": value.name,
+        "has_regions": bool(value.regions),
+        "regions": [{"code": region.code, "name": region.name} for region in value.regions],
+    }
 
 
 @operation(
@@ -34,7 +103,7 @@ _SET = "/organisation/public-holiday-sets/{id}"
 )
 def holidays(
     tx: Transaction, context: RequestContext, query: HolidaysOfYear
-) -> Listing[HolidayRecord]:
+) -> Listing[HolidayOnDate]:
     """List a year's public holidays.
 
     Every date of the calendar year that is a public holiday in this set, and every date that an
@@ -47,7 +116,7 @@ def holidays(
     holiday_set = holiday_sets.get(config, context.id)
     year = query.year or local_day(context.now, config.organisation.timezone).year
     holidays = public_holidays.year_of(config, holiday_set.country_code, year)
-    return whole(list(map(holiday_records.holiday, holidays)))
+    return whole(holidays)
 
 
 @operation(
@@ -59,13 +128,13 @@ def holidays(
 )
 def page_of_overrides(
     tx: Transaction, context: RequestContext, query: Paged
-) -> Listing[HolidayOverrideRecord]:
+) -> Listing[HolidayOverride]:
     """List overrides.
 
     The differences between the set and its country's calendar, earliest date first.
     """
     page = holiday_overrides.page(tx, context.id, query.page, by=context.caller)
-    return listing(page, holiday_records.holiday_override)
+    return listing(page)
 
 
 @operation(
@@ -84,7 +153,7 @@ def page_of_overrides(
 )
 def add_override(
     tx: Transaction, context: RequestContext, body: NewHolidayOverride
-) -> Result[HolidayOverrideRecord]:
+) -> Result[HolidayOverride]:
     """Add an override.
 
     Makes a date a public holiday or, with `is_holiday` false, an ordinary day; with `half`, only
@@ -103,7 +172,7 @@ def add_override(
     )
     return created(
         f"/api/v1/organisation/public-holiday-sets/{context.id}/overrides",
-        holiday_records.holiday_override(override),
+        override,
     )
 
 
@@ -165,7 +234,7 @@ def countries(tx: Transaction, context: RequestContext) -> Listing[CountryRecord
     can be used on its own, and then has only its national holidays: `GB` lacks the August bank
     holiday that `GB-ENG` has. The list is not paged.
     """
-    return whole(list(map(holiday_records.country, holiday_calendar.all_countries())))
+    return whole(list(map(_country_record, holiday_calendar.all_countries())))
 
 
 OPERATIONS = (countries, holidays, page_of_overrides, add_override, remove_override, remove_set)

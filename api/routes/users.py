@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext, Result, created
-from api.http.fields import MAX_PAGE
+from api.http.fields import (
+    ABSENT,
+    MAX_PAGE,
+    NO_NUL,
+    Body,
+    CountryCode,
+    Day,
+    Days,
+    Name,
+    PagedOnRequest,
+    Uuid,
+    Word,
+    WorkingDays,
+    in_half_days,
+)
+from api.http.lists import PaginationRecord, pagination
 from api.http.operations import Tag, lock_organisation, operation
-from api.schemas import effects, user_records
-from api.schemas.bodies import NewUser, RestoredUser, UserChanges
-from api.schemas.lists import pagination
-from api.schemas.queries import ListOfUsers
-from api.schemas.user_records import PagedUserListing, UserListing, UserRecord
+from api.routes import effects
 from storage.admin import employment_records, people, people_status
 from storage.base import errors
 from storage.base.clock import local_day
 from storage.base.errors import FieldError, InvalidInput
-from storage.base.records import user_summary
-from storage.base.values import User
+from storage.base.records import UserSummaryRecord, user_summary
+from storage.base.shapes import About, Id, days_or_none
+from storage.base.values import (
+    Role,
+    User,
+    UserStatus,
+)
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.directory import approvers, people_changes, people_lists, people_rows
@@ -52,6 +73,188 @@ _RULES = (
     "unknown_country",
     "unknown_working_day",
 )
+
+
+Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), NO_NUL]
+
+
+class DatedFields(Body):
+    """What employment records date; a user has the fields of today's record."""
+
+    working_days: Annotated[
+        WorkingDays | None, Field(description="Null for the organisation's working days.")
+    ] = ABSENT
+    leave_allowance: Annotated[
+        Days | None,
+        Field(description="Days a year; null for the department's or organisation's allowance."),
+    ] = ABSENT
+    public_holiday_country_code: CountryCode | None = ABSENT
+    department_id: Uuid | None = ABSENT
+
+    def sent(self) -> dict[str, Any]:
+        return in_half_days(super().sent(), "leave_allowance")
+
+
+class UserFields(DatedFields):
+    first_name: Name = ABSENT
+    last_name: Name = ABSENT
+    role: Role = ABSENT
+    manager_id: Uuid | None = ABSENT
+    job_title: Name | None = ABSENT
+    start_date: Annotated[
+        Day | None,
+        Field(
+            description="The first day of employment. Leave before it is cancelled or shortened."
+        ),
+    ] = ABSENT
+    end_date: Annotated[
+        Day | None,
+        Field(
+            description="The last day of employment. Leave after it is cancelled or shortened, "
+            "and the person is archived on the day after."
+        ),
+    ] = ABSENT
+
+
+class UserChanges(UserFields):
+    effective_from: Annotated[
+        Day,
+        Field(
+            description="The day from which `working_days`, `leave_allowance`, "
+            "`public_holiday_country_code` and `department_id` change, past or future; today if "
+            "omitted, and for `leave_allowance` alone the start of the current leave year."
+        ),
+    ] = ABSENT
+
+
+class NewUser(UserFields):
+    email: Email
+    first_name: Name
+    last_name: Name
+
+
+class RestoredUser(Body):
+    start_date: Annotated[
+        Day | None,
+        Field(description="The first day of a new employment, after the end of the one before it."),
+    ] = None
+
+
+class ListOfUsers(PagedOnRequest):
+    status: Annotated[UserStatus | None, Field(description="Only users with this status.")] = None
+    department_id: Annotated[Uuid | None, Field(description="Only people of this department.")] = (
+        None
+    )
+    role: Annotated[Role | None, Field(description="Only people with this role.")] = None
+    manager_id: Annotated[Uuid | None, Field(description="The manager they report to.")] = None
+    email: Annotated[
+        Word | None,
+        Field(description="The full address, ignoring case.", examples=["ada@example.com"]),
+    ] = None
+    sort: Annotated[
+        Literal["created_at", "-created_at"],
+        Field(description="The sort order; a minus sorts in descending order."),
+    ] = "created_at"
+
+
+class EarlierEmploymentRecord(TypedDict):
+    """An employment that has ended, first and last day inclusive."""
+
+    start_date: date | None
+    end_date: date | None
+
+
+class UserRecord(TypedDict):
+    """A person of the organisation."""
+
+    id: Id
+    email: Annotated[str, Field(json_schema_extra={"format": "email"})]
+    first_name: Annotated[str, About(example="Ada")]
+    last_name: Annotated[str, About(example="Lovelace")]
+    role: Role
+    status: UserStatus
+    department_id: Id | None
+    manager_id: Id | None
+    job_title: str | None
+    start_date: date | None
+    end_date: Annotated[
+        date | None,
+        Field(
+            description="The last day of employment. Only the person, their approvers, admins and "
+            "owners read it; for others it is null."
+        ),
+    ]
+    earlier_employment: Annotated[
+        list[EarlierEmploymentRecord],
+        Field(
+            description="Before the present one, of people who were hired again; oldest first. "
+            "Only the person, their approvers, admins and owners read it; for others it is empty."
+        ),
+    ]
+    working_days: Annotated[
+        list[str],
+        Field(
+            description="`monday` to `sunday`, or `friday:am` if only that half is worked.",
+            examples=[["monday", "tuesday", "wednesday", "thursday", "friday"]],
+        ),
+    ]
+    public_holiday_country_code: str | None
+    leave_allowance: Annotated[
+        float | None,
+        Field(
+            description="Days per leave year; null for the department's or organisation's "
+            "allowance. Only the person, their approvers, admins and owners read it; for others "
+            "it is null."
+        ),
+    ]
+    avatar_url: str | None
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+class UserListing(TypedDict):
+    """Users in variant 2."""
+
+    users: list[UserSummaryRecord]
+
+
+class PagedUserListing(TypedDict):
+    """One page of users in either variant, if `limit` or `cursor` was sent."""
+
+    data: list[UserRecord] | list[UserSummaryRecord]
+    pagination: PaginationRecord
+
+
+def _user_record(
+    value: User, organisation_working_days: tuple[str, ...], *, shows_employment: bool
+) -> UserRecord:
+    """``shows_employment``: the reader may see the person's last day and allowance."""
+    allowance = days_or_none(value.leave_allowance_half_days)
+    return {
+        "id": value.id,
+        "email": value.email,
+        "first_name": value.first_name,
+        "last_name": value.last_name,
+        "role": value.role,
+        "status": value.status,
+        "department_id": value.department_id,
+        "manager_id": value.manager_id,
+        "job_title": value.job_title,
+        "start_date": value.start_date,
+        "end_date": value.end_date if shows_employment else None,
+        "earlier_employment": [
+            {"start_date": period.start_date, "end_date": period.end_date}
+            for period in (value.earlier_periods if shows_employment else ())
+        ],
+        "working_days": list(value.working_days or organisation_working_days),
+        "public_holiday_country_code": value.public_holiday_country_code,
+        "leave_allowance": allowance if shows_employment else None,
+        "avatar_url": value.avatar_url,
+        "is_active": value.status == "active",
+        "created_at": value.created_at,
+        "updated_at": value.updated_at,
+    }
 
 
 def lock(tx: Transaction, context: RequestContext) -> None:
@@ -334,7 +537,7 @@ def _shown(tx: Transaction, context: RequestContext, users: Sequence[User]) -> l
     today = local_day(context.now, organisation.timezone)
     readable = approvers.may_read_employment(tx, users, by=context.caller, today=today)
     return [
-        user_records.user(user, organisation.working_days, shows_employment=user.id in readable)
+        _user_record(user, organisation.working_days, shows_employment=user.id in readable)
         for user in users
     ]
 

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from api.http.context import RequestContext, Result, Services, created
-from api.http.fields import Body
-from api.http.operations import Tag, operation
-from api.schemas import webhook_records
-from api.schemas.bodies import NewWebhook, RedeliverFailed, WebhookChanges
-from api.schemas.lists import Listing, listing
-from api.schemas.queries import ListOfDeliveries, ListOfWebhooks, is_true
-from api.schemas.webhook_records import (
-    DeliveryRecord,
-    DeliveryWithBodyRecord,
-    PingRecord,
-    RedeliveredRecord,
-    WebhookRecord,
-    WebhookWithSecretRecord,
+from api.http.fields import (
+    ABSENT,
+    NO_NUL,
+    Body,
+    Flag,
+    Instant,
+    Paged,
+    Word,
+    is_true,
 )
+from api.http.lists import Listing, listing_of
+from api.http.operations import Tag, operation
 from api.webhooks import webhook_urls
-from storage.base.event_values import Webhook
+from storage.base.event_values import (
+    EVENT_TYPES,
+    DeliveryEvent,
+    DeliveryStatus,
+    LoggedDelivery,
+    Webhook,
+    WebhookHealth,
+)
+from storage.base.shapes import About, Id
 from storage.db.database import Transaction
 from storage.webhooks import delivery_log, endpoint_health, webhooks
 
@@ -35,6 +47,175 @@ _RULES = (
     "url_not_https",
     "url_private_address",
 )
+
+
+Url = Annotated[str, Field(max_length=2_000, json_schema_extra={"format": "uri"}), NO_NUL]
+
+
+Events = Annotated[
+    list[Word],
+    Field(max_length=20, description="Event types, or `*` for all of them."),
+    About(enum=("*", *EVENT_TYPES)),
+]
+
+
+class WebhookChanges(Body):
+    url: Url = ABSENT
+    events: Events = ABSENT
+    is_active: bool = ABSENT
+
+
+class RedeliverFailed(Body):
+    since: Annotated[
+        Instant, Field(description="Send deliveries that failed at this time or later.")
+    ]
+
+
+class NewWebhook(Body):
+    url: Url
+    events: Events
+
+
+class ListOfDeliveries(Paged):
+    status: Annotated[DeliveryStatus | None, Field(description="Only items with this status.")] = (
+        None
+    )
+    event: Annotated[DeliveryEvent | None, Field(description="Only this event type.")] = None
+
+
+class ListOfWebhooks(Paged):
+    is_active: Annotated[
+        Flag | None, Field(description="`true` for webhooks that receive events.")
+    ] = None
+
+
+class WebhookRecord(TypedDict):
+    """A webhook, without its secret."""
+
+    id: Id
+    url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
+    events: Annotated[list[str], About(enum=("*", *EVENT_TYPES))]
+    is_active: bool
+    disabled_reason: str | None
+    failing_since: Annotated[
+        datetime | None,
+        Field(description="The time since which every attempt has failed; null after a success."),
+    ]
+    next_attempt_at: Annotated[
+        datetime | None,
+        Field(description="When the next delivery is attempted; null if none is waiting."),
+    ]
+    created_at: datetime
+
+
+class DeliveryAttemptRecord(TypedDict):
+    """One attempt to deliver an event."""
+
+    attempted_at: datetime
+    status_code: Annotated[int | None, Field(description="Null if there was no response.")]
+    error: Annotated[
+        str | None,
+        Field(
+            description=(
+                "Null if it was delivered, otherwise one of `timeout`, `name_not_resolved`, "
+                "`connect_failed`, `tls_failed`, `disconnected`, `private_address`, "
+                "`invalid_url`, `invalid_response`, `redirect`, `bad_status`, "
+                "`secret_unreadable`, `request_failed`."
+            )
+        ),
+    ]
+    duration_milliseconds: int
+    answer: Annotated[str, Field(description="The first 4 KiB of the response.", examples=[""])]
+
+
+class DeliveryRecord(TypedDict):
+    """The delivery of one event to one webhook."""
+
+    id: Id
+    event_id: Annotated[Id, Field(description="The header `webhook-id` of every attempt.")]
+    event: DeliveryEvent
+    leave_request_id: Id | None
+    sequence: Annotated[int, Field(description="Increases with every event of the leave request.")]
+    status: DeliveryStatus
+    next_attempt_at: Annotated[
+        datetime | None,
+        Field(description="Null while it is being sent, and after it was delivered or has failed."),
+    ]
+    created_at: datetime
+    settled_at: Annotated[
+        datetime | None, Field(description="When it was delivered or finally failed.")
+    ]
+    attempts: Annotated[
+        list[DeliveryAttemptRecord], Field(description="The latest 20, oldest first.")
+    ]
+
+
+class DeliveryWithBodyRecord(DeliveryRecord):
+    """A delivery with the body that every attempt sends."""
+
+    body: Annotated[
+        str,
+        About(
+            example='{"type":"leave_request.approved","timestamp":"2026-06-16T13:05:00.078000Z","data":{}}'
+        ),
+    ]
+
+
+class WebhookWithSecretRecord(WebhookRecord):
+    """A webhook with the secret that signs its deliveries, shown only once."""
+
+    secret: Annotated[str, About(example="whsec_c2VjcmV0LWV4YW1wbGUtb2YtYS13ZWJob29rLTAxIQ==")]
+
+
+class PingRecord(TypedDict):
+    """A queued ping; `id` is its `webhook-id`."""
+
+    id: Id
+    type: Annotated[str, About(enum=("ping",))]
+
+
+class RedeliveredRecord(TypedDict):
+    """The number of deliveries that are sent again."""
+
+    count: int
+    has_more: Annotated[bool, Field(description="Whether more deliveries remain: repeat the call.")]
+
+
+def _webhook_record(value: Webhook, health: WebhookHealth) -> WebhookRecord:
+    return {
+        "id": value.id,
+        "url": value.url,
+        "events": list(value.events),
+        "is_active": value.is_active,
+        "disabled_reason": value.disabled_reason,
+        "failing_since": health.failing_since,
+        "next_attempt_at": health.next_attempt_at,
+        "created_at": value.created_at,
+    }
+
+
+def _delivery_record(value: LoggedDelivery) -> DeliveryRecord:
+    return {
+        "id": value.id,
+        "event_id": value.event_id,
+        "event": value.event_type,
+        "leave_request_id": value.leave_request_id,
+        "sequence": value.sequence,
+        "status": value.status,
+        "next_attempt_at": value.next_attempt_at,
+        "created_at": value.created_at,
+        "settled_at": value.settled_at,
+        "attempts": [
+            {
+                "attempted_at": attempt.attempted_at,
+                "status_code": attempt.status_code,
+                "error": attempt.error,
+                "duration_milliseconds": attempt.duration_milliseconds,
+                "answer": attempt.answer,
+            }
+            for attempt in value.attempts
+        ],
+    }
 
 
 async def check_url(body: Body, services: Services) -> None:
@@ -55,11 +236,11 @@ def page(tx: Transaction, context: RequestContext, query: ListOfWebhooks) -> Lis
     health = endpoint_health.of_webhooks(
         tx, [webhook.id for webhook in page.items], by=context.caller
     )
-    return listing(page, lambda webhook: webhook_records.webhook(webhook, health[webhook.id]))
+    return listing_of(page, lambda webhook: _webhook_record(webhook, health[webhook.id]))
 
 
 def _record(tx: Transaction, context: RequestContext, webhook: Webhook) -> WebhookRecord:
-    return webhook_records.webhook(
+    return _webhook_record(
         webhook, endpoint_health.of_webhooks(tx, [webhook.id], by=context.caller)[webhook.id]
     )
 
@@ -203,7 +384,7 @@ def deliveries_page(
     page = delivery_log.page(
         tx, context.id, query.page, by=context.caller, status=query.status, event=query.event
     )
-    return listing(page, webhook_records.delivery)
+    return listing_of(page, _delivery_record)
 
 
 @operation(
@@ -221,7 +402,7 @@ def delivery(tx: Transaction, context: RequestContext) -> DeliveryWithBodyRecord
     """
     delivery = delivery_log.get(tx, context.id, context.ids["delivery_id"], by=context.caller)
     body = delivery_log.body_of(tx, delivery, by=context.caller)
-    return {**webhook_records.delivery(delivery), "body": body.decode()}
+    return {**_delivery_record(delivery), "body": body.decode()}
 
 
 @operation(
@@ -244,7 +425,7 @@ def redeliver(tx: Transaction, context: RequestContext) -> DeliveryRecord:
     delivery = delivery_log.redeliver(
         tx, context.id, context.ids["delivery_id"], by=context.caller, now=context.now
     )
-    return webhook_records.delivery(delivery)
+    return _delivery_record(delivery)
 
 
 @operation(

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import ConfigDict
+
+from storage.base.shapes import About, Id
 from storage.base.values import HalfDay, LeaveStatus
 
 FeedScope = Literal["personal", "team", "org"]
+
+# For fields that are called `date`, which hide the type in their class.
+Day = date
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,36 +44,47 @@ class CalendarFeed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HolidayOverride:
-    """A day on which a holiday set differs from its country.
+    """A date on which a public holiday set differs from its country's calendar."""
 
-    ``is_holiday`` adds a public holiday or removes one; ``half`` is None for the whole day.
-    ``every_year``: also on this day of every later year; 29 February in leap years only.
-    """
-
-    id: str
-    date: date
-    name: str
-    is_holiday: bool
-    half: HalfDay | None
-    every_year: bool
+    id: Id
+    date: Day
+    name: Annotated[str, About(example="Christmas Eve")]
+    is_holiday: Annotated[
+        bool, About(description="False turns a public holiday into an ordinary day.")
+    ]
+    half: Annotated[HalfDay | None, About(description="Null for the whole day.")]
+    every_year: Annotated[
+        bool,
+        About(
+            description="Whether it also holds on this day of every later year; on 29 February in "
+            "leap years only."
+        ),
+    ]
     created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HolidayOnDate:
-    """A date in a holiday set.
+    """One date in a public holiday set."""
 
-    ``half`` is the half that is a public holiday, None for the whole day. ``is_holiday`` is False
-    where an override removed the holiday. ``override_id`` is None where the country's own
-    calendar applies.
-    """
+    __pydantic_config__ = ConfigDict(title="Holiday")
 
-    date: date
-    name: str
-    source: Literal["country", "override"]
-    half: HalfDay | None
-    is_holiday: bool
-    override_id: str | None
+    date: Day
+    name: Annotated[str, About(example="Saint Andrew's Day")]
+    source: Annotated[
+        Literal["country", "override"],
+        About(description="The country's own calendar, or an override of this set."),
+    ]
+    half: Annotated[
+        HalfDay | None,
+        About(description="The half that is a public holiday; null for the whole day."),
+    ]
+    is_holiday: Annotated[
+        bool, About(description="False if an override turned the date into an ordinary day.")
+    ]
+    override_id: Annotated[
+        Id | None, About(description="Null if the date follows the country's calendar.")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

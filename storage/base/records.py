@@ -1,55 +1,27 @@
 """Public records that REST shares with webhooks and commands, each defined once.
 
-Webhooks carry leave requests, leave types and user summaries; ``hiatus keys`` prints API keys.
-Records of REST alone are in ``api.schemas``. Every function returns a dict that orjson writes as it
+Webhooks carry leave requests and user summaries.
+Records of REST alone are in ``api.routes``. Every function returns a dict that orjson writes as it
 is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
+from storage.base.shapes import About, Days, Id, days_of
 from storage.base.values import (
-    SCOPES,
-    ApiKey,
     CountedAmendment,
     HalfDay,
     LeaveRequest,
     LeaveStatus,
-    LeaveType,
     Role,
     User,
     UserStatus,
-    days_of,
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class About:
-    """What the OpenAPI document says of a field, as metadata of its type."""
-
-    description: str | None = None
-    format: str | None = None
-    example: object = None
-    # The values that the text, or each text of the list, can have.
-    enum: tuple[str, ...] = ()
-
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, object]:
-        schema: dict[str, Any] = handler(core_schema)
-        if self.enum:
-            words = schema.get("items", schema)
-            words["enum"] = [*self.enum]
-        examples = None if self.example is None else [self.example]
-        about = {"description": self.description, "format": self.format, "examples": examples}
-        return schema | {name: value for name, value in about.items() if value is not None}
-
-
-Id = Annotated[str, About(format="uuid")]
-Days = Annotated[float, About(description="Days, in half-day steps.")]
 
 
 class UserSummaryRecord(TypedDict):
@@ -63,48 +35,6 @@ class UserSummaryRecord(TypedDict):
     department_id: Id | None
     start_date: date | None
     status: UserStatus
-
-
-class LeaveTypeRecord(TypedDict):
-    """A leave type and its rules."""
-
-    id: Id
-    name: Annotated[str, About(example="Annual leave")]
-    code: Annotated[str, About(example="annual")]
-    colour: Annotated[str, About(description="`#rrggbb`.", example="#2e86de")]
-    emoji: Annotated[str | None, About(description="A Slack short name, without colons.")]
-    requires_approval: bool
-    deducts_allowance: bool
-    allow_overdraft: bool
-    is_paid: bool
-    is_private: Annotated[bool, About(description='Colleagues see only "Away".')]
-    requires_note: bool
-    approvers_may_record: Annotated[
-        bool, About(description="Approvers can record it for the people whose leave they decide.")
-    ]
-    requires_cover: Annotated[
-        bool, About(description="Requests need a colleague who covers (`cover_user_id`).")
-    ]
-    may_interrupt: Annotated[
-        bool, About(description="People can book it for days of leave on which they fell ill.")
-    ]
-    tells_approvers: Annotated[
-        bool,
-        About(
-            description="Leave that is approved at once is told in Slack: to approvers, and to "
-            "people whom the absent person was to cover."
-        ),
-    ]
-    min_notice_days: int
-    max_consecutive_days: int | None
-    is_archived: bool
-    changes_need_approval: Annotated[
-        bool,
-        About(
-            description="Changes of approved leave need approval, except of the note and the cover."
-        ),
-    ]
-    created_at: datetime
 
 
 class AmendmentRecord(TypedDict):
@@ -171,29 +101,6 @@ class LeaveRequestRecord(TypedDict):
     ]
 
 
-class ApiKeyRecord(TypedDict):
-    """An API key, without its secret."""
-
-    id: Id
-    user_id: Id
-    name: Annotated[str, About(example="payroll")]
-    prefix: Annotated[
-        str,
-        About(
-            description="The first characters of the key, to recognise it by.",
-            example="hiatus_sk_live_7Qm2",
-        ),
-    ]
-    scopes: Annotated[list[str], About(enum=SCOPES)]
-    variant: Annotated[
-        int, About(description="The shape of the response of `GET /users`: 1 or 2.", example=1)
-    ]
-    created_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-    revoked_at: datetime | None
-
-
 def user_summary(value: User) -> UserSummaryRecord:
     return {
         "id": value.id,
@@ -204,31 +111,6 @@ def user_summary(value: User) -> UserSummaryRecord:
         "department_id": value.department_id,
         "start_date": value.start_date,
         "status": value.status,
-    }
-
-
-def leave_type(value: LeaveType) -> LeaveTypeRecord:
-    return {
-        "id": value.id,
-        "name": value.name,
-        "code": value.code,
-        "colour": value.colour,
-        "emoji": value.emoji,
-        "requires_approval": value.requires_approval,
-        "deducts_allowance": value.deducts_allowance,
-        "allow_overdraft": value.allow_overdraft,
-        "is_paid": value.is_paid,
-        "is_private": value.is_private,
-        "requires_note": value.requires_note,
-        "approvers_may_record": value.approvers_may_record,
-        "requires_cover": value.requires_cover,
-        "may_interrupt": value.may_interrupt,
-        "tells_approvers": value.tells_approvers,
-        "min_notice_days": value.min_notice_days,
-        "max_consecutive_days": value.max_consecutive_days,
-        "is_archived": value.is_archived,
-        "changes_need_approval": value.changes_need_approval,
-        "created_at": value.created_at,
     }
 
 
@@ -280,19 +162,4 @@ def open_amendment(counted: CountedAmendment) -> AmendmentRecord:
         "cancels": value.cancels,
         "requested_at": value.requested_at,
         "requested_by": value.requested_by,
-    }
-
-
-def api_key(value: ApiKey) -> ApiKeyRecord:
-    return {
-        "id": value.id,
-        "user_id": value.user_id,
-        "name": value.name,
-        "prefix": value.prefix,
-        "scopes": list(value.scopes),
-        "variant": value.variant,
-        "created_at": value.created_at,
-        "expires_at": value.expires_at,
-        "last_used_at": value.last_used_at,
-        "revoked_at": value.revoked_at,
     }

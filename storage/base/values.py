@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+
+from pydantic import ConfigDict, Field
+
+from storage.base.shapes import HIDDEN, IN_DAYS, IN_DAYS_OR_NONE, About, Id
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -90,29 +94,62 @@ class Caller:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Organisation:
-    id: str
-    name: str
-    slug: str
+    """The organisation that owns the API key."""
+
+    id: Id
+    name: Annotated[str, About(example="Acme")]
+    slug: Annotated[str, About(example="acme")]
     domain: str | None
     logo_url: str | None
-    country_code: str
-    timezone: str
-    working_days: tuple[str, ...]
+    country_code: Annotated[str, About(example="GB")]
+    timezone: Annotated[str, About(example="Europe/London")]
+    working_days: Annotated[
+        tuple[str, ...],
+        About(example=["monday", "tuesday", "wednesday", "thursday", "friday"]),
+    ]
     leave_year_type: LeaveYearType
     leave_year_start_month: int
     leave_year_start_day: int
-    default_leave_allowance_half_days: int
-    carry_over_half_days: int
-    carry_over_expiry_month: int | None
-    day_starts_at: str
-    midday_at: str
-    day_ends_at: str
-    slack_team_id: str | None
-    slack_members_join: bool
-    digest_channel: str | None
-    reference_version: int
+    default_leave_allowance_half_days: Annotated[
+        int,
+        Field(serialization_alias="default_leave_allowance"),
+        IN_DAYS,
+        About(description="Days, in half-day steps.", example=25),
+    ]
+    carry_over_half_days: Annotated[
+        int,
+        Field(serialization_alias="carry_over"),
+        IN_DAYS,
+        About(
+            description="The most days carried over into the next leave year; 0 for none.",
+            example=5,
+        ),
+    ]
+    carry_over_expiry_month: Annotated[
+        int | None,
+        About(
+            description="Days carried over expire at the end of this month, 1 to 12; null if they "
+            "never expire within the leave year."
+        ),
+    ]
+    day_starts_at: Annotated[str, About(example="09:00")]
+    midday_at: Annotated[str, About(example="13:00")]
+    day_ends_at: Annotated[str, About(example="17:00")]
+    slack_team_id: Annotated[str | None, HIDDEN]
+    slack_members_join: Annotated[
+        bool,
+        About(
+            description="Whether new full members of the Slack workspace are added automatically, "
+            "with the role `member`."
+        ),
+    ]
+    digest_channel: Annotated[
+        str | None,
+        About(description="Id of the Slack channel for the who's-out message; null for none."),
+    ]
+    reference_version: Annotated[int, HIDDEN]
     created_at: datetime
-    updated_at: datetime
+    updated_at: Annotated[datetime, HIDDEN]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,57 +226,91 @@ class User:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Department:
-    id: str
-    name: str
-    manager_id: str | None
-    default_leave_allowance_half_days: int | None
+    """A department."""
+
+    id: Id
+    name: Annotated[str, About(example="Research")]
+    manager_id: Id | None
+    default_leave_allowance_half_days: Annotated[
+        int | None,
+        Field(serialization_alias="default_leave_allowance"),
+        IN_DAYS_OR_NONE,
+        About(description="Days per leave year; null for the organisation's allowance."),
+    ]
     created_at: datetime
-    updated_at: datetime
-    version: int
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChannelDigest:
-    """Who is out, of a department or of everyone, for one Slack channel.
+    """A who's-out message of a Slack channel."""
 
-    ``refused_because`` is why Slack takes no message for the channel; None while it does.
-    """
+    __pydantic_config__ = ConfigDict(title="Digest")
 
-    id: str
-    channel: str
-    department_id: str | None
+    id: Id
+    channel: Annotated[str, About(example="C024BE91L")]
+    department_id: Annotated[
+        Id | None, About(description="Only people of this department; null for everyone.")
+    ]
     frequency: DigestFrequency
     locale: ChannelLocale
-    refused_because: str | None
+    refused_because: Annotated[
+        str | None,
+        About(
+            description="Slack's error code if it refuses messages for the channel, or "
+            "`externally_shared` if the channel is shared with another organisation; null "
+            "otherwise."
+        ),
+    ]
     created_at: datetime
-    updated_at: datetime
-    version: int
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaveType:
-    id: str
-    name: str
-    code: str
-    colour: str
-    emoji: str | None
+    """A leave type and its rules."""
+
+    id: Id
+    name: Annotated[str, About(example="Annual leave")]
+    code: Annotated[str, About(example="annual")]
+    colour: Annotated[str, About(description="`#rrggbb`.", example="#2e86de")]
+    emoji: Annotated[str | None, About(description="A Slack short name, without colons.")]
     requires_approval: bool
     deducts_allowance: bool
     allow_overdraft: bool
     is_paid: bool
-    is_private: bool
+    is_private: Annotated[bool, About(description='Colleagues see only "Away".')]
     requires_note: bool
-    approvers_may_record: bool
-    requires_cover: bool
-    may_interrupt: bool
-    tells_approvers: bool
+    approvers_may_record: Annotated[
+        bool, About(description="Approvers can record it for the people whose leave they decide.")
+    ]
+    requires_cover: Annotated[
+        bool, About(description="Requests need a colleague who covers (`cover_user_id`).")
+    ]
+    may_interrupt: Annotated[
+        bool, About(description="People can book it for days of leave on which they fell ill.")
+    ]
+    tells_approvers: Annotated[
+        bool,
+        About(
+            description="Leave that is approved at once is told in Slack: to approvers, and to "
+            "people whom the absent person was to cover."
+        ),
+    ]
     min_notice_days: int
     max_consecutive_days: int | None
     is_archived: bool
-    changes_need_approval: bool
+    changes_need_approval: Annotated[
+        bool,
+        About(
+            description="Changes of approved leave need approval, except of the note and the cover."
+        ),
+    ]
     created_at: datetime
-    updated_at: datetime
-    version: int
+    updated_at: Annotated[datetime, HIDDEN]
+    version: Annotated[int, HIDDEN]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -317,28 +388,42 @@ class CountedAmendment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Adjustment:
-    """Half-days added to a person's leave year, or taken from it where negative.
+    """A correction of a person's balance in a leave year."""
 
-    ``leave_year`` is the calendar year in which the leave year begins.
-    """
-
-    id: str
-    user_id: str
-    leave_year: int
-    half_days: int
-    reason: str
-    created_by: str | None
+    id: Id
+    user_id: Id
+    leave_year: Annotated[
+        int, About(description="The calendar year in which the leave year begins.", example=2026)
+    ]
+    half_days: Annotated[
+        int,
+        Field(serialization_alias="days"),
+        IN_DAYS,
+        About(description="In half-day steps; negative if deducted.", example=1.5),
+    ]
+    reason: Annotated[str, About(example="Worked on Saturday 6 June.")]
+    created_by: Id | None
     created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    id: str
-    user_id: str
-    name: str
-    prefix: str
-    scopes: tuple[str, ...]
-    variant: int
+    """An API key, without its secret."""
+
+    id: Id
+    user_id: Id
+    name: Annotated[str, About(example="payroll")]
+    prefix: Annotated[
+        str,
+        About(
+            description="The first characters of the key, to recognise it by.",
+            example="hiatus_sk_live_7Qm2",
+        ),
+    ]
+    scopes: Annotated[tuple[str, ...], About(enum=SCOPES)]
+    variant: Annotated[
+        int, About(description="The shape of the response of `GET /users`: 1 or 2.", example=1)
+    ]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -371,13 +456,3 @@ def field_names(value: type[DataclassInstance]) -> tuple[str, ...]:
 def as_dict(value: DataclassInstance) -> dict[str, Any]:
     """A value's fields by name; unlike ``dataclasses.asdict``, without copies."""
     return {name: getattr(value, name) for name in field_names(type(value))}
-
-
-def days_of(half_days: int) -> float:
-    """Half-days as days in JSON: an int where there is no half."""
-    return half_days // 2 if half_days % 2 == 0 else half_days / 2
-
-
-def days_or_none(half_days: int | None) -> float | None:
-    """As ``days_of``; None for an amount that is not set."""
-    return None if half_days is None else days_of(half_days)

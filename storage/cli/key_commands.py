@@ -12,11 +12,12 @@ import click
 
 from storage.access import api_keys, stored_secrets
 from storage.access.stored_secrets import Reencrypted
-from storage.base import records, texts
+from storage.base import texts
 from storage.base.environment import Environment
 from storage.base.errors import NotFound
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings, key_file_in_use, replace_keys
+from storage.base.shapes import record
 from storage.base.values import ApiKey
 from storage.cli import console
 from storage.cli.console import Clock, Env
@@ -90,7 +91,7 @@ def keys_group(env: Env, clock: Clock) -> click.Group:
         with console.opened(env) as database:
             keys_and_emails = database.read_now(_all_keys, organisation)
         if as_json:
-            console.print_json({"data": [records.api_key(key) for key, _ in keys_and_emails]})
+            console.print_json({"data": [record(key) for key, _ in keys_and_emails]})
             return
         for key, email in keys_and_emails:
             click.echo(f"{key.id}  {key.prefix}…  {_state(key, clock())}  {email}  {key.name}")

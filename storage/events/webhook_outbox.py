@@ -17,8 +17,9 @@ from typing_extensions import TypedDict
 from storage.base import records
 from storage.base.event_values import EVENT_TYPES, EventType
 from storage.base.ids import new_id
-from storage.base.records import About, Id, LeaveRequestRecord, LeaveTypeRecord, UserSummaryRecord
-from storage.base.values import CountedAmendment, LeaveRequest, User
+from storage.base.records import LeaveRequestRecord, UserSummaryRecord
+from storage.base.shapes import About, Id
+from storage.base.values import CountedAmendment, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryRow, EventRow
 from storage.events.organisation_config import OrganisationConfig
@@ -39,7 +40,7 @@ class EventData(LeaveRequestRecord):
     organisation_id: Id
     sequence: int
     user: UserSummaryRecord
-    leave_type: LeaveTypeRecord
+    leave_type: LeaveType
 
 
 class EventBody(TypedDict):
@@ -232,7 +233,7 @@ def event_body(
         "organisation_id": config.organisation.id,
         "sequence": request.version,
         "user": records.user_summary(requester),
-        "leave_type": records.leave_type(leave_type),
+        "leave_type": leave_type,
     }
     return {"type": event_type, "timestamp": now, "data": data}
 

@@ -14,7 +14,8 @@ from storage.base import fields, texts
 from storage.base.clock import local_day
 from storage.base.errors import Conflict, InvalidInput, NotFound
 from storage.base.ids import new_id
-from storage.base.values import Adjustment, Caller, days_of
+from storage.base.shapes import days_of
+from storage.base.values import Adjustment, Caller
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position

@@ -9,7 +9,8 @@ from typing import Final
 from peewee import Select, Update, fn
 
 from storage.base.event_values import AuditAction
-from storage.base.values import Caller, LeaveRequest, as_dict, days_of
+from storage.base.shapes import days_of
+from storage.base.values import Caller, LeaveRequest, as_dict
 from storage.db import rows
 from storage.db.compiled import (
     Param,

@@ -7,7 +7,7 @@ import pytest
 
 from api.documentation import error_codes, errors_page, openapi
 from api.http import field_errors
-from api.schemas.preview_records import WarningCode
+from api.routes.preview_records import WarningCode
 from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.base.errors.field_codes import FIELD_CODES
 from tests.api.conftest import Client

@@ -8,12 +8,13 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.schemas.balance_records import LeaveYearRecord, leave_year
+from api.routes.balances import LeaveYearRecord, leave_year
 from storage.admin import effects
 from storage.admin.effects import BalanceEffect, Effects
 from storage.base import records
-from storage.base.records import About, Days, Id, UserSummaryRecord
-from storage.base.values import LeaveEffect, LeaveStatus, Reassignment, days_of
+from storage.base.records import UserSummaryRecord
+from storage.base.shapes import About, Days, Id, days_of
+from storage.base.values import LeaveEffect, LeaveStatus, Reassignment
 from storage.events.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 

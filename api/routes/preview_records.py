@@ -11,11 +11,12 @@ from typing_extensions import TypedDict
 
 from api.http import errors
 from api.http.errors import FieldErrorRecord
-from api.schemas.balance_records import LeaveYearRecord, leave_year
+from api.routes.balances import LeaveYearRecord, leave_year
 from storage.base import records
 from storage.base.errors import DomainError, FieldError
-from storage.base.records import About, Days, Id, UserSummaryRecord
-from storage.base.values import HalfDay, LeaveStatus, User, days_of
+from storage.base.records import UserSummaryRecord
+from storage.base.shapes import About, Days, Id, days_of
+from storage.base.values import HalfDay, LeaveStatus, User
 from storage.directory.colleagues import ColleagueOff
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason

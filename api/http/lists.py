@@ -33,8 +33,13 @@ def pagination(page: Page[T]) -> PaginationRecord:
     return {"next_cursor": page.next_cursor, "has_more": page.next_cursor is not None}
 
 
-def listing(page: Page[T], record: Callable[[T], R]) -> Listing[R]:
+def listing(page: Page[T]) -> Listing[T]:
     """A page in the wrapper that all lists share."""
+    return {"data": page.items, "pagination": pagination(page)}
+
+
+def listing_of(page: Page[T], record: Callable[[T], R]) -> Listing[R]:
+    """As ``listing``, of what ``record`` makes of each item."""
     return {"data": [record(item) for item in page.items], "pagination": pagination(page)}
 
 
