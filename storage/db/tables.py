@@ -369,10 +369,7 @@ class AmendmentRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "amendments"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = (
-            (("organisation_id", "leave_request_id", "requested_at"), False),
-            (("organisation_id", "leave_type_id"), False),
-        )
+        indexes = ((("organisation_id", "leave_request_id", "requested_at"), False),)
         constraints = [
             references("leave_requests", "leave_request_id"),
             references("leave_types", "leave_type_id"),
@@ -452,10 +449,7 @@ class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "allowance_adjustments"
         primary_key = CompositeKey("organisation_id", "id")
-        indexes = (
-            (("organisation_id", "user_id", "leave_year_start"), False),
-            (("organisation_id", "user_id", "id"), False),
-        )
+        indexes = ((("organisation_id", "user_id", "leave_year_start"), False),)
         constraints = [
             references("users", "user_id"),
             check(

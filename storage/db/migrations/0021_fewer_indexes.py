@@ -21,6 +21,8 @@ _OLD = (
     "leave_requests_periods_end_date",
     "leave_requests_periods_start_date",
     "auditrow_organisation_id_actor_id_action_occurred_at_id",
+    "amendmentrow_organisation_id_leave_type_id",
+    "allowanceadjustmentrow_organisation_id_user_id_id",
 )
 
 
