@@ -5,15 +5,23 @@ Either the one of the configured bot token, or those that installed the app by O
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
 from urllib.parse import urlencode
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.client import slack_web
+from storage.base.errors import AlreadyExists, DatabaseUnavailable
 from storage.base.values import Organisation
+from storage.db.database import Database
+from storage.slack import slack_installations, slack_workspaces
+from storage.slack.slack_installations import TokenUnreadable
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 
@@ -85,3 +93,140 @@ class Workspaces(ABC):
         if self._app_id is None:
             return workspace
         return replace(workspace, home_url=home_url(workspace.team_id, self._app_id))
+
+
+# So that an unresponsive Slack does not delay the start.
+INTRODUCTION_SECONDS: Final = 3.0
+
+
+class OneWorkspace(Workspaces):
+    """The workspace of the configured bot token, identified by one call to Slack."""
+
+    def __init__(
+        self, client: AsyncWebClient, database: Database, clock: Callable[[], datetime]
+    ) -> None:
+        self.client = client
+        self._database = database
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._workspace: Workspace | None = None
+
+    async def for_payload(self, team_id: str) -> Workspace | None:
+        if self._workspace is None:
+            # Slack has not responded yet; the token is identified before anything is linked.
+            return Workspace(team_id=team_id, client=self.client, bot_id=None, bot_user_id=None)
+        return self._workspace if self._workspace.team_id == team_id else None
+
+    async def for_delivery(self, team_id: str) -> Workspace | None:
+        workspace = await self._identify()
+        return await self._with_home_url(workspace) if workspace.team_id == team_id else None
+
+    async def organisation_of(self, team_id: str) -> Organisation | None:
+        if (await self._identify()).team_id != team_id:
+            return None
+        try:
+            return await self._database.write(
+                slack_installations.link_by_token, team_id, now=self._clock()
+            )
+        except AlreadyExists:  # Linked to another workspace at the same time.
+            return None
+
+    async def introduce(self) -> None:
+        """Link the workspace to the only organisation, if it is not linked yet.
+
+        Later interactions try again until it succeeds.
+        """
+        try:
+            async with asyncio.timeout(INTRODUCTION_SECONDS):
+                team_id = (await self._identify()).team_id
+                organisation = await self.organisation_of(team_id)
+        except (*slack_web.FAILURES, DatabaseUnavailable) as failure:
+            if isinstance(failure, DatabaseUnavailable):
+                _log.warning("slack.not_introduced", reason="the database does not answer")
+            else:
+                _log.warning("slack.not_introduced", reason=slack_web.summary(failure))
+            return
+        if organisation is None:
+            _log.warning("slack.no_organisation", team_id=team_id)
+
+    async def check_token(self) -> None:
+        await self._identify()
+
+    async def token_refused(self, workspace: Workspace) -> bool:
+        """Does nothing: once the operator corrects the token, pending notifications are sent."""
+        return False
+
+    async def _identify(self) -> Workspace:
+        """Raises the errors in ``slack_web.FAILURES``."""
+        async with self._lock:
+            if self._workspace is None:
+                response = await self.client.auth_test()
+                self._workspace = Workspace(
+                    team_id=response["team_id"],
+                    client=self.client,
+                    bot_id=response.get("bot_id"),
+                    bot_user_id=response.get("user_id"),
+                )
+            return self._workspace
+
+
+class InstalledWorkspaces(Workspaces):
+    """Workspaces that installed the app by OAuth: one indexed read for each payload."""
+
+    def __init__(
+        self, template: AsyncWebClient, database: Database, clock: Callable[[], datetime]
+    ) -> None:
+        self._template = template
+        self._database = database
+        self._clock = clock
+
+    async def for_payload(self, team_id: str) -> Workspace | None:
+        try:
+            return await self._installed(team_id)
+        except TokenUnreadable:
+            _log.error("slack.token_unreadable", team_id=team_id, setting="HIATUS_SECRET_KEYS")
+            return None
+
+    async def for_delivery(self, team_id: str) -> Workspace | None:
+        workspace = await self._installed(team_id)
+        return None if workspace is None else await self._with_home_url(workspace)
+
+    async def _installed(self, team_id: str) -> Workspace | None:
+        installation = await self._database.read(slack_installations.find, team_id)
+        if installation is None:
+            return None
+        client = slack_web.with_token(self._template, installation.bot_token)
+        return Workspace(
+            team_id=installation.team_id,
+            client=client,
+            bot_id=installation.bot_id,
+            bot_user_id=installation.bot_user_id,
+        )
+
+    async def organisation_of(self, team_id: str) -> Organisation | None:
+        return await self._database.read(slack_workspaces.find, team_id)
+
+    async def introduce(self) -> None:
+        """Does nothing: workspaces are known once installed."""
+
+    async def check_token(self) -> None:
+        """Does nothing: tokens come with installations."""
+
+    async def token_refused(self, workspace: Workspace) -> bool:
+        """Treat it as uninstalled, because the event may have been lost."""
+        installation = await self._database.read(slack_installations.find, workspace.team_id)
+        if installation is None:
+            return True
+        if installation.bot_token != workspace.client.token:
+            return False  # Reinstalled in the meantime.
+        ended = await self._database.write(
+            slack_installations.uninstall,
+            workspace.team_id,
+            at=installation.installed_at,
+            now=self._clock(),
+        )
+        if ended:
+            _log.warning("slack.installation_ended", team_id=workspace.team_id)
+            return True
+        # Another process ended it, or it was reinstalled since it was read.
+        return await self._database.read(slack_installations.find, workspace.team_id) is None

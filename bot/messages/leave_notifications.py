@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.base.block_kit import Message
+from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from bot.message_views import absence_messages, approver_messages, cards, requester_messages
-from bot.messages import threads
 from bot.messages.recipients import Recipients, post
 from storage.base.event_values import NotificationEvent
 from storage.events import notification_outbox
@@ -80,7 +84,7 @@ class LeaveNotifications:
         if data.message is not None:
             if event_type == "leave_request.decision_changed":
                 await _update_reply(data, event_type, workspace)
-            reply_ts = await threads.tell(
+            reply_ts = await tell(
                 workspace.client,
                 data.message,
                 requester_messages.own_request(data.card),
@@ -105,7 +109,7 @@ class LeaveNotifications:
             # They changed it themselves: what others know is the news.
             content = requester_messages.own_request(data.card)
         if data.message is not None and content is not None:
-            if await threads.update(workspace.client, data.message, content):
+            if await update(workspace.client, data.message, content):
                 await _update_reply(data, notification.event_type, workspace)
                 return Outcome(verdict="delivered")
             data = replace(data, message=None)
@@ -125,7 +129,7 @@ class LeaveNotifications:
         news = approver_messages.notification_below_card(
             data.card, notification.event_type, data.recipient.id
         )
-        if data.message is not None and await threads.tell(
+        if data.message is not None and await tell(
             workspace.client,
             data.message,
             cards.message(data.card, workspace.home_url),
@@ -163,7 +167,7 @@ class LeaveNotifications:
             return Outcome(verdict="delivered")
         if data.message is None and data.card.request.status != "approved":
             return Outcome(verdict="delivered")
-        if data.message is not None and await threads.update(
+        if data.message is not None and await update(
             workspace.client, data.message, cards.message(data.card, workspace.home_url)
         ):
             return _sent(data, data.message)
@@ -180,7 +184,7 @@ class LeaveNotifications:
         """Show the card again in its thread and in the DM; as a new message if it is gone."""
         if not data.card.may_decide:
             return Outcome(verdict="delivered")
-        if data.message is not None and await threads.update(
+        if data.message is not None and await update(
             workspace.client, data.message, cards.message(data.card, workspace.home_url)
         ):
             again = approver_messages.reminder(data.card, workspace.home_url)
@@ -200,8 +204,8 @@ async def _refresh_card(
     content = cards.message(card, home_url)
     asks_again = approver_messages.asks_again(card, notification.event_type)
     if message.reply is not None and not asks_again:
-        await threads.update(client, message.reply, approver_messages.reminder(card, home_url))
-    if not await threads.update(client, message, content):
+        await update(client, message.reply, approver_messages.reminder(card, home_url))
+    if not await update(client, message, content):
         return None
     sent = _sent(data, message)
     if asks_again:
@@ -209,15 +213,15 @@ async def _refresh_card(
     news = approver_messages.reply(card, notification.event_type)
     if news is not None:
         # Not broadcast: an edited request still waits on the same card.
-        await threads.reply(client, message, news, is_broadcast=False)
+        await reply(client, message, news, is_broadcast=False)
     return sent
 
 
 async def _show_again(message: PostedMessage, content: Message, workspace: Workspace) -> str:
     """Reply with the card, in the DM too, in place of the earlier such reply."""
     if message.reply is not None:
-        await threads.delete(workspace.client, message.reply)
-    return await threads.reply(workspace.client, message, content, is_broadcast=True)
+        await delete(workspace.client, message.reply)
+    return await reply(workspace.client, message, content, is_broadcast=True)
 
 
 async def _update_reply(
@@ -227,7 +231,7 @@ async def _update_reply(
     last = None if data.message is None else data.message.reply
     content = requester_messages.outdated_reply(data.card, event_type)
     if last is not None and content is not None:
-        await threads.update(workspace.client, last, content)
+        await update(workspace.client, last, content)
 
 
 def _requesters_news(data: NotificationData, notification: Notification) -> Message | None:
@@ -263,3 +267,64 @@ def _is_worth_refreshing(data: NotificationData) -> bool:
     """Whether there is an open card to refresh that no later notification refreshes anyway."""
     is_open = data.message is not None and data.card.is_undecided
     return is_open and not data.is_superseded
+
+
+# The message was deleted, belongs to an earlier installation of the app, or is too old to edit.
+_GONE: Final = frozenset(
+    {
+        "cant_delete_message",
+        "cant_update_message",
+        "channel_not_found",
+        "edit_window_closed",
+        "message_not_found",
+    }
+)
+
+
+async def update(client: AsyncWebClient, message: PostedMessage, content: Message) -> bool:
+    """Update a first message; False if there is none to update any more."""
+    try:
+        await client.chat_update(channel=message.channel, ts=message.ts, **content)
+    except SlackApiError as failure:
+        if slack_web.error_code(failure) not in _GONE:
+            raise
+        return False
+    return True
+
+
+async def delete(client: AsyncWebClient, message: PostedMessage) -> None:
+    """Delete a message, if it is still there."""
+    try:
+        await client.chat_delete(channel=message.channel, ts=message.ts)
+    except SlackApiError as failure:
+        if slack_web.error_code(failure) not in _GONE:
+            raise
+
+
+async def tell(
+    client: AsyncWebClient,
+    message: PostedMessage,
+    content: Message,
+    news: Message,
+    *,
+    is_broadcast: bool,
+) -> str | None:
+    """Update a first message and reply with the news; returns the time stamp of the reply.
+
+    None if the message is gone, and nothing was told.
+    ``is_broadcast``: the reply is shown in the conversation too. The update comes first, because
+    it shows whether the message is still there. After an error in between, both are repeated.
+    """
+    if not await update(client, message, content):
+        return None
+    return await reply(client, message, news, is_broadcast=is_broadcast)
+
+
+async def reply(
+    client: AsyncWebClient, message: PostedMessage, news: Message, *, is_broadcast: bool
+) -> str:
+    """Reply to a first message; returns the time stamp of the reply."""
+    response = await client.chat_postMessage(
+        channel=message.channel, thread_ts=message.ts, reply_broadcast=is_broadcast, **news
+    )
+    return str(response["ts"])

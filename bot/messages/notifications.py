@@ -17,12 +17,10 @@ import structlog
 from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace, Workspaces
-from bot.messages.admin_notifications import AdminNotifications
+from bot.message_views import admin_messages
 from bot.messages.home_tab import Homes
 from bot.messages.leave_notifications import LeaveNotifications
-from bot.messages.recipients import NoAccount, Recipients
-from bot.messages.slack_failures import outcome_of
-from bot.messages.welcomes import Welcomes
+from bot.messages.recipients import NoAccount, Recipients, outcome_of, post
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database, Transaction
 from storage.notifications import notification_data, notification_queue
@@ -61,7 +59,10 @@ class Claimed:
 
 
 class Notifier:
-    """The dispatcher's target: claims and delivers notifications and records the results."""
+    """The dispatcher's target: claims and delivers notifications and records the results.
+
+    ``command`` and ``support_contact`` are those of the settings, for the welcome.
+    """
 
     def __init__(
         self,
@@ -69,16 +70,18 @@ class Notifier:
         workspaces: Workspaces,
         clock: Callable[[], datetime],
         homes: Homes,
-        welcomes: Welcomes,
+        *,
+        command: str,
+        support_contact: str,
     ) -> None:
         self._homes = homes
-        self._welcomes = welcomes
+        self._command = command
+        self._support_contact = support_contact
         self._database = database
         self._workspaces = workspaces
         self._clock = clock
-        recipients = Recipients(database, clock)
-        self._leave = LeaveNotifications(recipients)
-        self._admin = AdminNotifications(recipients)
+        self._recipients = Recipients(database, clock)
+        self._leave = LeaveNotifications(self._recipients)
 
     async def claim(self, limit: int) -> list[Claimed]:
         """Claim due notifications and read what they show, once for all of the same request.
@@ -172,12 +175,23 @@ class Notifier:
                 return await self._leave.send(data, notification, workspace)
             case SummaryNotificationData():
                 return await self._leave.send_summary(data, notification, workspace)
+        if isinstance(data, Welcome) and data.recipient.slack_user_id is None:
+            # The account was unlinked meanwhile.
+            raise NoAccount
+        slack_user_id = await self._recipients.slack_user_id(
+            notification, data.recipient, workspace
+        )
+        match data:
+            case WebhookNotificationData(failing_since=datetime() as since):
+                message = admin_messages.webhook_failing(data.webhook, since, data.timezone)
             case WebhookNotificationData():
-                return await self._admin.send_webhook(data, notification, workspace)
+                message = admin_messages.webhook_disabled(data.webhook)
             case DigestNotificationData():
-                return await self._admin.send_digest(data, notification, workspace)
+                message = admin_messages.digest_refused(data.channel, data.because)
             case Welcome():
-                return await self._welcomes.send(data, notification, workspace)
+                message = admin_messages.welcome_message(data, self._command, self._support_contact)
+        await post(workspace, slack_user_id, message)
+        return _DELIVERED
 
 
 def _load_other(tx: Transaction, notification: Notification, *, now: datetime) -> Data | None:

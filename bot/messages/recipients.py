@@ -1,10 +1,12 @@
-"""The recipients of notifications: their Slack account, and messages to them."""
+"""The recipients of notifications: their Slack account, messages to them, and Slack's errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
+import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.base.block_kit import Message
@@ -13,7 +15,7 @@ from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from storage.base.values import User
 from storage.db.database import Database
-from storage.notifications.notification_queue import Notification
+from storage.notifications.notification_queue import Notification, Outcome
 from storage.notifications.slack_messages import PostedMessage
 from storage.slack import slack_profiles
 
@@ -70,3 +72,41 @@ async def post(workspace: Workspace, slack_user_id: str, message: Message) -> Po
     """Send a DM. Raises the errors in ``slack_web.FAILURES``."""
     response = await workspace.client.chat_postMessage(channel=slack_user_id, **message)
     return PostedMessage(channel=response["channel"], ts=response["ts"])
+
+
+# Errors that a retry would meet again.
+FINAL_ERRORS: Final = frozenset(
+    {
+        "account_inactive",
+        "cannot_dm_bot",
+        "cant_update_message",
+        "channel_not_found",
+        "edit_window_closed",
+        "is_archived",
+        "message_not_found",
+        "restricted_action",
+        "user_disabled",
+        "user_not_found",
+        "users_not_found",
+    }
+)
+
+_log = structlog.stdlib.get_logger("hiatus.slack")
+
+
+def outcome_of(notification: Notification, failure: Exception) -> Outcome:
+    """The outcome of a notification after an error of Slack: failed for good, or to be retried."""
+    summary = slack_web.summary(failure)
+    is_final = slack_web.error_code(failure) in FINAL_ERRORS
+    _log.warning(
+        "slack.notification_not_delivered",
+        notification_id=notification.id,
+        kind=notification.kind,
+        reason=summary,
+        is_final=is_final,
+    )
+    if is_final:
+        return Outcome(verdict="failed", error=summary)
+    return Outcome(
+        verdict="retry", error=summary, retry_after_seconds=slack_web.retry_after_seconds(failure)
+    )

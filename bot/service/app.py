@@ -29,18 +29,13 @@ from bot import listeners
 from bot.base.language import gettext_noop
 from bot.base.settings import SlackSettings
 from bot.client import slack_web
-from bot.client.installed_workspaces import InstalledWorkspaces
-from bot.client.one_workspace import OneWorkspace
-from bot.client.workspaces import Workspaces
+from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from bot.interaction import listening
 from bot.interaction.interaction import WORKSPACE
 from bot.interaction.services import CheckUrl, Services
-from bot.messages.digests import Digests
-from bot.messages.directory_sync import DirectorySync
 from bot.messages.home_tab import Homes
+from bot.messages.jobs import Digests, DirectorySync, Reminders
 from bot.messages.notifications import Notifier
-from bot.messages.reminders import Reminders
-from bot.messages.welcomes import Welcomes
 from bot.service import installing
 from storage.base.errors import DatabaseUnavailable, InvalidInput
 from storage.db.database import Database
@@ -122,7 +117,6 @@ def build_app(
     )
     homes = Homes(services)
     services.refresh_home = homes.enqueue
-    welcomes = Welcomes(command=settings.command, support_contact=support_contact)
     bolt = AsyncApp(
         name="hiatus",
         client=slack,
@@ -141,7 +135,14 @@ def build_app(
         register(bolt)
     return SlackApp(
         bolt=bolt,
-        notifier=Notifier(database, workspaces, clock, homes, welcomes),
+        notifier=Notifier(
+            database,
+            workspaces,
+            clock,
+            homes,
+            command=settings.command,
+            support_contact=support_contact,
+        ),
         workspaces=workspaces,
         services=services,
         reminders=Reminders(database, clock),

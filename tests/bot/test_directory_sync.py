@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from bot.client.installed_workspaces import InstalledWorkspaces
-from bot.messages.directory_sync import MAX_CONCURRENT, DirectorySync
+from bot.client.workspaces import InstalledWorkspaces
+from bot.messages.jobs import MAX_CONCURRENT, DirectorySync
 from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
