@@ -69,7 +69,9 @@ class Plan:
     new_departments: list[NewDepartment]
 
 
-def make(tx: Transaction, file: PeopleFile, *, by: Caller, now: datetime, is_update: bool) -> Plan:
+def make_plan(
+    tx: Transaction, file: PeopleFile, *, by: Caller, now: datetime, is_update: bool
+) -> Plan:
     """The plan for the lines of a file. Raises BadLines with the errors of cells and of the plan.
 
     A check is left out where a wrong cell of its line would mislead it.
@@ -351,7 +353,7 @@ def import_people(
     nothing has changed.
     """
     locks.organisation(tx, by.organisation_id)
-    plan = make(tx, file, by=by, now=now, is_update=is_update)
+    plan = make_plan(tx, file, by=by, now=now, is_update=is_update)
     changed = [person.id for person in plan.people if person.is_changed]
     people_rows.lock(tx, by.organisation_id, changed)
     try:

@@ -29,7 +29,7 @@ from storage.base.secrets import Secrets
 from storage.db.compiled import compiled
 from storage.db.database import Database, DuplicateRow, Transaction
 from storage.db.engines import open_database
-from storage.db.postgresql import ATTEMPTS
+from storage.db.postgresql import ATTEMPTS, THREADS
 from storage.db.sqlite import SqliteDatabase
 from storage.db.tables import HolidaySetRow, LeaseRow, UserRow
 from tests import outside
@@ -354,17 +354,17 @@ def test_a_sqlite_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> N
 def test_postgresql_connections_that_ended_between_uses_are_replaced(
     named_database: Database, postgres_url: str
 ) -> None:
-    async def write_many(prefix: str) -> None:
-        names = [f"{prefix}{number}" for number in range(20)]
-        assert await asyncio.gather(*(named_database.write(keep, name) for name in names)) == names
+    async def connect_all() -> None:
+        all_are_connected = threading.Barrier(THREADS)
+        reads = (named_database.read(lambda _: all_are_connected.wait(60)) for _ in range(THREADS))
+        await asyncio.gather(*reads)
 
-    asyncio.run(write_many("before"))
+    asyncio.run(connect_all())
     outside.run(postgres_url, KILLED)
-    assert len(asyncio.run(named_database.read(stored_names))) == 20
+    assert named_database.read_now(stored_names) == set()
+    asyncio.run(connect_all())
     outside.run(postgres_url, KILLED)
-    asyncio.run(write_many("after"))
-
-    assert len(names_outside(postgres_url)) == 40
+    assert named_database.write_now(keep, "after") == "after"
 
 
 def test_a_use_case_whose_connection_ended_is_retried_and_stored_once(
