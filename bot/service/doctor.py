@@ -28,8 +28,12 @@ MAX_WORKSPACES: Final = 20
 _SLACK_SECONDS: Final = 20.0
 _AT_ONCE: Final = 5
 _SUBJECT: Final = "Slack"
+_NEW_TOKEN: Final = (
+    "Install the app with the manifest that `hiatus slack manifest` prints, and set the token that "
+    "its page shows"
+)
 
-# What is wrong with a token, and whether another one is needed.
+# What is wrong, and whether another token is needed.
 _Problem = tuple[str, bool]
 
 
@@ -38,7 +42,7 @@ def checks(settings: SlackSettings | None, reader: Reader) -> list[Check]:
     if settings is None:
         text = "is not set up: Hiatus serves REST, calendars and webhooks only"
         return [Check(subject=_SUBJECT, look=partial(ok, _SUBJECT, text))]
-    look = partial(_workspaces, settings, reader) if settings.is_oauth else partial(_bot, settings)
+    look = partial(_tokens, settings, reader)
     found = [Check(subject=_SUBJECT, look=look, seconds=_SLACK_SECONDS)]
     if settings.app_token is not None:
         app = partial(_app, settings, settings.app_token)
@@ -46,43 +50,30 @@ def checks(settings: SlackSettings | None, reader: Reader) -> list[Check]:
     return found
 
 
-def _bot(settings: SlackSettings) -> list[Finding]:
-    """The one workspace of the bot token."""
-    if settings.bot_token is None:
+def _tokens(settings: SlackSettings, reader: Reader) -> list[Finding]:
+    """The bot token, or those of the newest of the workspaces that installed the app."""
+    if settings.is_oauth:
+        team_ids = reader.read(slack_installations.team_ids, limit=MAX_WORKSPACES)
+        tokens = {team_id: reader.read(_token, team_id) for team_id in team_ids}
+        say, cure = warning, "Its admins can install the app again from /slack/install"
+    elif settings.bot_token is None:
         return warning(_SUBJECT, "not checked, because HIATUS_SLACK_BOT_TOKEN is missing")
-    [problem] = asyncio.run(_problems_of(settings, [settings.bot_token]))
-    if problem is None:
-        return ok(_SUBJECT, "accepts the token, which has every scope of the manifest")
-    text, is_refused = problem
-    if is_refused:
-        text += (
-            ": install the app with the manifest that `hiatus slack manifest` prints, and set "
-            "HIATUS_SLACK_BOT_TOKEN to the token that its page shows"
-        )
-    return failed(_SUBJECT, text)
-
-
-def _workspaces(settings: SlackSettings, reader: Reader) -> list[Finding]:
-    """The newest of the workspaces that installed the app."""
-    tokens = {
-        team_id: reader.read(_token, team_id)
-        for team_id in reader.read(slack_installations.team_ids, limit=MAX_WORKSPACES)
-    }
+    else:
+        tokens = {"HIATUS_SLACK_BOT_TOKEN": settings.bot_token}
+        say, cure = failed, _NEW_TOKEN
     if not tokens:
         return ok(_SUBJECT, "no workspace has installed the app yet, from /slack/install")
     problems = asyncio.run(_problems_of(settings, list(tokens.values())))
-    found = [
-        finding
-        for team_id, problem in zip(tokens, problems, strict=True)
-        if problem is not None
-        for finding in warning(
-            _SUBJECT,
-            f"{team_id}: {problem[0]}. Its admins can install the app again from /slack/install",
-        )
-    ]
+    found: list[Finding] = []
+    for name, problem in zip(tokens, problems, strict=True):
+        if problem is not None:
+            text, is_of_token = problem
+            found += say(_SUBJECT, f"{name}: {text}. {cure}" if is_of_token else text)
     accepted = len(tokens) - len(found)
-    text = f"accepts the tokens of {accepted} of the {len(tokens)} newest workspaces"
-    return [*(ok(_SUBJECT, text) if accepted else []), *found]
+    if accepted:
+        text = f"accepts the tokens, with every scope, of {accepted} of {len(tokens)} workspaces"
+        found = [*ok(_SUBJECT, text), *found]
+    return found
 
 
 def _token(tx: Transaction, team_id: str) -> str | None:

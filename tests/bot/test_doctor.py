@@ -86,7 +86,7 @@ def test_a_missing_scope_is_a_failure_that_names_it(slack: LoopbackSlack, sqlite
     findings = findings_of(one_workspace(slack), reader_of(sqlite_url))
 
     assert findings[0].state == "failed"
-    assert "lacks users:read.email:" in findings[0].text
+    assert "lacks users:read.email." in findings[0].text
 
 
 def test_a_revoked_token_is_a_failure_that_names_the_setting(
@@ -141,7 +141,7 @@ def test_each_workspace_with_a_problem_has_its_line(slack: LoopbackSlack, sqlite
         (finding.state, finding.text.partition(" (")[0].partition(".")[0]) for finding in findings
     ]
     assert texts == [
-        ("ok", "accepts the tokens of 1 of the 3 newest workspaces"),
+        ("ok", "accepts the tokens, with every scope, of 1 of 3 workspaces"),
         ("warning", "T4: its token lacks chat:write"),
         ("warning", "T3: Slack does not accept its token"),
     ]
