@@ -109,9 +109,10 @@ def test_the_backlog_of_a_dead_endpoint_does_not_delay_others(
     requests(database, acme, 1)
     park(database_url, acme, dead, rows=20_000)
 
-    claims = claimed(database, limit=19 + delivery_queue.MAX_IN_FLIGHT)
+    first, rest = claimed(database, limit=10), claimed(database)
 
-    assert Counter(delivery.webhook_id for delivery in claims) == {
+    assert len({delivery.webhook_id for delivery in first}) == 10
+    assert Counter(delivery.webhook_id for delivery in first + rest) == {
         dead.id: delivery_queue.MAX_IN_FLIGHT
     } | {webhook.id: 1 for webhook in others}
 
