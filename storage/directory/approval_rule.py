@@ -63,32 +63,21 @@ def is_assigned_to(
 def assigned_to(organisation_id: Expr, viewer_id: Expr, today: Expr) -> tuple[Select, Expr]:
     """The ids of people whose leave is assigned to the viewer, and the alias they are read from."""
     viewer, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    query = with_other_and_department(
-        requester.select(requester.id), organisation_id, viewer, viewer_id, requester, department
-    ).where(
-        requester.organisation_id == organisation_id,
-        is_assigned_to(viewer, requester, department, today),
+    query = (
+        requester.select(requester.id)
+        .join(viewer, on=(viewer.organisation_id == organisation_id) & (viewer.id == viewer_id))
+        .join(
+            department,
+            JOIN.LEFT_OUTER,
+            on=(department.organisation_id == organisation_id)
+            & (department.id == requester.department_id),
+        )
+        .where(
+            requester.organisation_id == organisation_id,
+            is_assigned_to(viewer, requester, department, today),
+        )
     )
     return query, requester
-
-
-def with_other_and_department(
-    query: Select,
-    organisation_id: Expr,
-    other: Expr,
-    other_id: Expr,
-    requester: Expr,
-    department: Expr,
-) -> Select:
-    """The query joined with one other person and with the requester's department."""
-    return query.join(
-        other, on=(other.organisation_id == organisation_id) & (other.id == other_id)
-    ).join(
-        department,
-        JOIN.LEFT_OUTER,
-        on=(department.organisation_id == organisation_id)
-        & (department.id == requester.department_id),
-    )
 
 
 def requesters_of(organisation_id: Expr, viewer_id: Expr, today: Expr) -> Select:
@@ -172,28 +161,6 @@ def _is_any_present(
             ~is_away(user, today),
         )
     )
-
-
-def candidates(organisation_id: Expr, user_id: Expr) -> Expr:
-    """The ids of all people on any level of that person's approval chain."""
-    requester, member, senior = UserRow.alias(), UserRow.alias(), UserRow.alias()
-    managers = requester.select(requester.manager_id).where(
-        requester.organisation_id == organisation_id, requester.id == user_id
-    )
-    heads = (
-        member.select(DepartmentRow.manager_id)
-        .join(
-            DepartmentRow,
-            on=(DepartmentRow.organisation_id == organisation_id)
-            & (DepartmentRow.id == member.department_id),
-        )
-        .where(member.organisation_id == organisation_id, member.id == user_id)
-    )
-    seniors = senior.select(senior.id).where(
-        senior.organisation_id == organisation_id,
-        senior.role.in_(("approver", "admin", "owner")),
-    )
-    return managers.union_all(heads).union_all(seniors)
 
 
 def level_of(candidate: Expr, requester: Expr, department: Expr) -> Expr:

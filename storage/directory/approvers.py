@@ -17,13 +17,13 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Final
 
-from peewee import SQL, Case, Select
+from peewee import Select
 
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db import rows
 from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Transaction
-from storage.db.tables import DepartmentRow, LeaveRequestRow, ReminderRow, UserRow
+from storage.db.tables import LeaveRequestRow, ReminderRow, UserRow
 from storage.directory import approval_rule
 
 # Bounds the messages that one request causes.
@@ -35,14 +35,7 @@ _ABOVE_ALL_LEVELS: Final = 5
 
 def of_person(tx: Transaction, organisation_id: str, user_id: str, *, today: date) -> list[User]:
     """The approvers of a person's leave, ordered by id; empty when no one else could decide."""
-    people = tx.all(
-        _approvers,
-        organisation_id=organisation_id,
-        user_id=user_id,
-        today=today.isoformat(),
-        is_with_unreachable=False,
-    )
-    return [rows.user(row) for row in people]
+    return of_people(tx, organisation_id, [user_id], today=today).get(user_id, [])
 
 
 def of_people(
@@ -60,7 +53,7 @@ def of_people(
     if not user_ids:
         return {}
     approver_rows = tx.all(
-        _approvers_of_many,
+        _approvers,
         organisation_id=organisation_id,
         user_ids=sorted(user_ids),
         today=today.isoformat(),
@@ -137,68 +130,21 @@ def with_unreachable(
 
     Those are pending, without a known Slack account; the lowest level first.
     """
-    people = tx.all(
-        _approvers,
-        organisation_id=organisation_id,
-        user_id=user_id,
-        today=today.isoformat(),
-        is_with_unreachable=True,
-    )
-    users = [rows.user(row) for row in people]
-    assigned = [user for user in users if approval_rule.is_reachable(user)]
-    if len(assigned) == len(users):
-        return assigned[:MAX_APPROVERS], []
+    assigned = of_person(tx, organisation_id, user_id, today=today)
+    unreachable = tx.all(_unreachable, organisation_id=organisation_id, user_ids=[user_id])
+    if not unreachable:
+        return assigned, []
     assigned_ids = {user.id for user in assigned}
     present = chains(tx, organisation_id, [user_id], today=today).get(user_id, [])
     highest = max(
         (level for level, user in present if user.id in assigned_ids), default=_ABOVE_ALL_LEVELS
     )
-    skipped = [
-        user
-        for row, user in zip(people, users, strict=True)
-        if user.id not in assigned_ids and row.level < highest
-    ]
-    return assigned[:MAX_APPROVERS], skipped[:MAX_NAMED]
+    skipped = [rows.user(row) for row in unreachable if row.level < highest]
+    return assigned, skipped[:MAX_NAMED]
 
 
 @compiled
 def _approvers(
-    organisation_id: Param[str], user_id: Param[str], today: Param[str], is_with_unreachable: bool
-) -> Select:
-    candidate, requester, department = UserRow.alias(), UserRow.alias(), DepartmentRow.alias()
-    columns = [getattr(candidate, column.name) for column in rows.USER]
-    is_shown = approval_rule.is_assigned_to(candidate, requester, department, today)
-    # psycopg parses a statement of more than 4,096 characters on every call.
-    level_of_unreachable: Expr = SQL("0")
-    limit = MAX_APPROVERS
-    if is_with_unreachable:
-        level = approval_rule.level_of(candidate, requester, department)
-        is_unreachable = (candidate.status == "pending") & candidate.slack_user_id.is_null()
-        is_shown |= is_unreachable & (candidate.id != requester.id) & (level > 0)
-        level_of_unreachable = Case(None, ((is_unreachable, level),), SQL("0"))
-        limit += MAX_NAMED
-    return (
-        approval_rule.with_other_and_department(
-            candidate.select(level_of_unreachable.alias("level"), *columns),
-            organisation_id,
-            requester,
-            user_id,
-            requester,
-            department,
-        )
-        .where(
-            candidate.organisation_id == organisation_id,
-            # Redundant, but the planner then reads only these people.
-            candidate.id.in_(approval_rule.candidates(organisation_id, user_id)),
-            is_shown,
-        )
-        .order_by(SQL("level"), candidate.id)
-        .limit(limit)
-    )
-
-
-@compiled
-def _approvers_of_many(
     organisation_id: Param[str],
     user_ids: Param[list[str]],
     today: Param[str],
@@ -215,11 +161,7 @@ def _chains(organisation_id: Param[str], user_ids: Param[list[str]], today: Para
     candidate, requester, department, query = approval_rule.chains_of(organisation_id, user_ids)
     level = approval_rule.level_of(candidate, requester, department)
     return (
-        query.select(
-            requester.id.alias("requester_id"),
-            level.alias("level"),
-            *(getattr(candidate, column.name) for column in rows.USER),
-        )
+        query.select_extend(level.alias("level"))
         .where(
             approval_rule.is_reachable_sql(candidate),
             candidate.id != requester.id,
@@ -227,6 +169,24 @@ def _chains(organisation_id: Param[str], user_ids: Param[list[str]], today: Para
             ~approval_rule.is_away(candidate, today),
         )
         .order_by(requester.id, level, candidate.id)
+    )
+
+
+@compiled
+def _unreachable(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
+    """The people on these chains who are pending, without a known Slack account."""
+    candidate, requester, department, query = approval_rule.chains_of(organisation_id, user_ids)
+    level = approval_rule.level_of(candidate, requester, department)
+    return (
+        query.select_extend(level.alias("level"))
+        .where(
+            candidate.status == "pending",
+            candidate.slack_user_id.is_null(),
+            candidate.id != requester.id,
+            level > 0,
+        )
+        .order_by(level, candidate.id)
+        .limit(MAX_APPROVERS)
     )
 
 

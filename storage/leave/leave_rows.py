@@ -25,7 +25,7 @@ from storage.leave import leave_amendments
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:
-    row = tx.first(_request, organisation_id=organisation_id, request_id=request_id)
+    row = tx.find(LeaveRequestRow, organisation_id=organisation_id, id=request_id)
     return None if row is None else rows.leave_request(row)
 
 
@@ -269,13 +269,6 @@ def _audited(request: LeaveRequest) -> dict[str, object]:
         "split_from": request.split_from,
         "interrupts": request.interrupts,
     }
-
-
-@compiled
-def _request(organisation_id: Param[str], request_id: Param[str]) -> Select:
-    return LeaveRequestRow.select(*rows.LEAVE_REQUEST).where(
-        LeaveRequestRow.organisation_id == organisation_id, LeaveRequestRow.id == request_id
-    )
 
 
 # The columns that `save_all` writes, with PostgreSQL's types.
