@@ -15,23 +15,29 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from bot.base import language
-from bot.interaction import domain_sentences, errors
-from storage.base.errors import SecretKeysUnusable
-from tests.raised_codes import documented_errors
+from bot.interaction import errors
+from storage.base.errors import InvalidInput, SecretKeysUnusable
+from tests.raised_codes import documented_errors, every_refusal
 
 ROOT: Final = Path(__file__).parents[1]
 BOT: Final = ROOT / "bot"
 # Babel's keywords: functions, with the positions of the arguments that are messages.
 IN_BOT: Final = {"gettext": None, "gettext_noop": None, "ngettext": (1, 2)}
-# Error types whose message Slack shows as it is; the others get another text in Slack.
-_SHOWN_AS_IS: Final = (errors.detail, errors.details)
 IN_ERRORS: Final = {
     **{"Sentence": None, "FieldError": (3,), "of": (3,), "_refusal": (2,), "__init__": None},
-    **{kind.__name__: None for kind, text in errors.SENTENCES.items() if text in _SHOWN_AS_IS},
+    # Slack shows the message of other errors in other words.
+    **{kind.__name__: None for kind in every_refusal() if kind not in errors.REWORDED},
 }
-# Shown on a terminal only.
-_OPERATORS_ONLY: Final = {
-    *("commands.py", "console.py", "key_commands.py", "people_file.py", "people_import.py"),
+# Shown on a terminal or in REST only.
+_NOT_IN_SLACK: Final = {
+    *(
+        "idempotency.py",
+        "commands.py",
+        "console.py",
+        "key_commands.py",
+        "people_file.py",
+        "people_import.py",
+    ),
 }
 
 
@@ -40,19 +46,16 @@ def of_errors() -> dict[str, set[str]]:
     """Messages of errors that Slack shows, in English, each with the files that contain it."""
     # Slack has another text for these.
     replaced = {
-        error.detail.template
-        for error in documented_errors()
-        if errors.SENTENCES.get(type(error)) not in _SHOWN_AS_IS
+        error.detail.template for error in documented_errors() if type(error) in errors.REWORDED
     }
-    operators_only = {str(SecretKeysUnusable())}
+    examples = {str(each.detail) for each in InvalidInput(*InvalidInput.example).errors}
+    not_shown = replaced | examples | {str(SecretKeysUnusable())}
     paths: dict[str, set[str]] = {}
     for folder in (ROOT / "storage", ROOT / "api" / "webhooks"):
         for name, _, message, _, _ in extract_from_dir(
             folder, method_map=[("**.py", "python")], keywords=IN_ERRORS
         ):
-            is_shown = (
-                Path(name).name not in _OPERATORS_ONLY and message not in replaced | operators_only
-            )
+            is_shown = Path(name).name not in _NOT_IN_SLACK and message not in not_shown
             if is_shown and str(message).strip():
                 paths.setdefault(str(message), set()).add(f"{folder.relative_to(ROOT)}/{name}")
     return paths
@@ -67,7 +70,7 @@ def messages() -> Catalog:
         # No line numbers: every change of a file would change every catalogue.
         catalogue.add(message, locations=[(f"bot/{name}", None)], auto_comments=comments)  # type: ignore[list-item]
     for message, paths in of_errors().items():
-        if message not in domain_sentences.IN_SLACK:
+        if message not in errors.IN_SLACK:
             catalogue.add(message, locations=[(path, None) for path in sorted(paths)])  # type: ignore[misc]
     return catalogue
 

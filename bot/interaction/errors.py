@@ -1,41 +1,27 @@
-"""Error sentences for Slack: one table with a sentence for each type of error."""
+"""Error sentences for Slack: of the domain, in the current language, and of Slack's Web API."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date
 from typing import Any, Final
 
 from bot.base import ids
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, words
-from bot.interaction import domain_sentences
+from bot.client import slack_web
 from bot.views.request_values import FIELDS, WHOLE, WITH_ALERT, Problems
-from storage.access.display_links import TooManyDisplayLinks
-from storage.access.feeds import FeedTokenUnreadable, TooManyFeeds
-from storage.access.idempotency import (
-    IdempotencyAnswerUnreadable,
-    IdempotencyInProgress,
-    IdempotencyKeyReused,
-)
-from storage.admin.channel_digests import TooManyDigests
-from storage.admin.employment_records import (
-    EmploymentRecordExists,
-    FirstEmploymentRecord,
-    TooManyRecords,
-)
-from storage.admin.holiday_overrides import TooManyOverrides
-from storage.admin.holiday_set_changes import HolidaySetInUse
-from storage.admin.people_status import UserArchived, UserPending
+from storage.access.feeds import FeedTokenUnreadable
 from storage.base import errors
-from storage.base.errors import DomainError, FieldError, InvalidInput
-from storage.directory.people_changes import ChangedMeanwhile
-from storage.leave.adjustments import TooManyAdjustments
-from storage.leave.decisions import NotYourApproval
-from storage.leave.leave_types import TooManyLeaveTypes
-from storage.slack.join_policy import NotAMember
-from storage.slack.slack_workspaces import NotLinked
-from storage.webhooks.delivery_log import WebhookDisabled
-from storage.webhooks.webhooks import TooManyWebhooks
+from storage.base.errors import (
+    Days,
+    DomainError,
+    FieldError,
+    Figure,
+    HalfDays,
+    InvalidInput,
+    Sentence,
+)
 
 BROKEN: Final = gettext_noop(
     "Something went wrong on our side, and nothing was changed. Please try again."
@@ -57,12 +43,114 @@ SLOW: Final = gettext_noop(
 )
 
 
-def detail(refusal: DomainError) -> str:
-    return domain_sentences.translated(refusal.detail)
+SLACK_TIMED_OUT: Final = gettext_noop("Slack didn't respond in time. Please try again.")
+_SLACK_UNREACHABLE: Final = gettext_noop(
+    "I can't reach Slack right now. Please try again in a minute."
+)
+_SLACK_LIMITS: Final = gettext_noop(
+    "Slack is limiting requests from Hiatus right now. Please try again in a minute."
+)
+_FORM_TOO_LATE: Final = gettext_noop(
+    "That took too long, so Slack didn't open the form. Please try again."
+)
+_SLACK_REFUSED: Final = gettext_noop(
+    "Slack refused this ({reason}). If it happens again, please tell the people who run Hiatus."
+)
+_INSTALL_AGAIN: Final = gettext_noop(
+    "Hiatus is no longer connected to this workspace. Please ask a Slack admin to reinstall "
+    "the app: {url}"
+)
+_NEW_TOKEN: Final = gettext_noop(
+    "Hiatus is no longer connected to this workspace. Please ask the people who run Hiatus "
+    "to reinstall the app and set its new bot token."
+)
+_GRANT_AGAIN: Final = gettext_noop(
+    "Hiatus is missing a permission in this workspace. Please ask a Slack admin to reinstall "
+    "the app and allow it: {url}"
+)
+_ADD_SCOPES: Final = gettext_noop(
+    "Hiatus is missing a permission in this workspace. Please ask the people who run Hiatus "
+    "to compare the app with its manifest and reinstall it."
+)
+
+# Domain sentences that Slack replaces: forms show labels instead of field names, and need fewer
+# details than REST.
+IN_SLACK: Final[Mapping[str, str]] = {
+    "The last day ({end_date}) is before the first day ({start_date}).": gettext_noop(
+        "The last day is before the first day."
+    ),
+    "{day} is too far away. Use a date from {earliest} to {latest}.": gettext_noop(
+        "Choose a day within two years of today."
+    ),
+    "{field} is required.": gettext_noop("Fill this in."),
+    "{field} cannot be null.": gettext_noop("Fill this in."),
+    "{field} must be true or false.": gettext_noop("Choose one."),
+    "{field} must be a time as HH:MM, such as 09:00.": gettext_noop("Enter a time such as 09:00."),
+    "{field} must be a whole number from {least} to {most}.": gettext_noop(
+        "Enter a whole number from {least} to {most}."
+    ),
+    "{field} must have 1 to {most} characters.": gettext_noop("Use 1 to {most} characters."),
+    "{field} can have at most {most} characters.": gettext_noop("Use at most {most} characters."),
+    "{field} contains the invisible character {character}. Remove it.": gettext_noop(
+        "Remove the invisible character {character}, or type this again."
+    ),
+    "{field} must be an e-mail address such as ada@example.com.": gettext_noop(
+        "Enter an e-mail address such as ada@example.com."
+    ),
+    "{field} needs at least one letter or digit that can be seen.": gettext_noop(
+        "Use at least one letter or digit that can be seen."
+    ),
+    "{field} mixes letters of different alphabets before the @. Type it again in one alphabet.": (
+        gettext_noop(
+            "This mixes letters of different alphabets before the @. Type it again in one alphabet."
+        )
+    ),
+    "There is no field {field}.": gettext_noop("This cannot be changed."),
+    "A leave year cannot start on day {day} of month {month}.": gettext_noop(
+        "A leave year can't start on this day. Choose another day or month."
+    ),
+    "There is no leave type with this id. GET /api/v1/leave-types lists the leave types "
+    "({codes}).": gettext_noop("This leave type no longer exists. Choose another one."),
+    "The person is {status} and cannot have a key.": gettext_noop(
+        "This person is deactivated and can't have a key."
+    ),
+    "The webhook is disabled. PATCH it with `is_active` true first.": gettext_noop(
+        "Switch the webhook on first."
+    ),
+    "{other_name} already exists ({other_id}).": gettext_noop("{other_name} already exists."),
+    "You cannot decide on your own leave request. Another approver has to.": gettext_noop(
+        "You can't decide on your own request. Another approver has to."
+    ),
+    "The request does not await your approval.": gettext_noop(
+        "This request isn't yours to decide."
+    ),
+    "Read it again, then repeat the change.": gettext_noop(
+        "This was changed while you were editing. Please try again."
+    ),
+}
 
 
-def details(refusal: InvalidInput) -> str:
-    return " ".join(domain_sentences.translated(error.detail) for error in refusal.errors)
+def translated(sentence: str) -> str:
+    """A domain sentence in the current language, with its figures formatted."""
+    if not isinstance(sentence, Sentence):
+        return gettext(sentence)
+    template = IN_SLACK.get(sentence.template, sentence.template)
+    return gettext(template, **{name: _figure(figure) for name, figure in sentence.figures.items()})
+
+
+def _figure(figure: Figure) -> str:
+    match figure:
+        case HalfDays():
+            return words.amount(int(figure))
+        case int():
+            return words.number(figure)
+        case date():
+            return words.day(figure)
+        case Days():
+            return words.few_runs(figure)
+        case tuple():
+            return ", ".join(figure)
+    return figure
 
 
 def _role(refusal: errors.InsufficientRole) -> str:
@@ -141,66 +229,27 @@ def _insufficient_allowance(refusal: errors.InsufficientAllowance) -> str:
     )
 
 
-SENTENCES: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
-    InvalidInput: details,
+# What Slack says in other words than REST, where a template in ``IN_SLACK`` is not enough.
+REWORDED: Final[Mapping[type[DomainError], Callable[[Any], str]]] = {  # type: ignore[explicit-any]  # each takes its own type
     errors.NotFound: _not_found,
-    errors.Forbidden: detail,
     errors.InsufficientRole: _role,
-    errors.InsufficientScope: detail,
-    errors.OwnRequest: lambda _: gettext(
-        "You can't decide on your own request. Another approver has to."
-    ),
-    errors.NotYourField: detail,
-    errors.RecordingNotAllowed: detail,
-    errors.LeaveTypeNotRecordable: detail,
-    errors.OverrideNotAllowed: detail,
-    errors.Unauthenticated: lambda _: gettext(BROKEN),
-    errors.Conflict: detail,
     errors.InvalidTransition: _invalid_transition,
-    errors.AlreadyObjected: detail,
     errors.AmendmentEnded: _amendment_ended,
-    errors.DaysNoLongerFit: detail,
     errors.OverlappingLeave: _overlapping,
-    errors.EmailTaken: detail,
-    errors.CodeTaken: detail,
-    errors.NameTaken: lambda refusal: gettext("{name} already exists.", name=refusal.other_name),
-    errors.AlreadyExists: detail,
-    errors.LastOwner: detail,
-    errors.InUse: detail,
-    errors.CannotArchiveSelf: detail,
     errors.InsufficientAllowance: _insufficient_allowance,
+    # Their messages speak of requests and tokens.
+    errors.Unauthenticated: lambda _: gettext(BROKEN),
     errors.UnusableCursor: lambda _: gettext(BROKEN),
-    IdempotencyAnswerUnreadable: lambda _: gettext(BROKEN),
-    IdempotencyInProgress: lambda _: gettext(BROKEN),
-    IdempotencyKeyReused: lambda _: gettext(BROKEN),
-    NotAMember: detail,
-    NotLinked: detail,
-    NotYourApproval: lambda _: gettext("This request isn't yours to decide."),
-    UserArchived: detail,
-    UserPending: detail,
-    ChangedMeanwhile: lambda _: gettext(
-        "This was changed while you were editing. Please try again."
-    ),
-    TooManyAdjustments: detail,
-    TooManyFeeds: detail,
     FeedTokenUnreadable: lambda _: gettext(BROKEN),
-    TooManyDigests: detail,
-    TooManyLeaveTypes: detail,
-    TooManyDisplayLinks: detail,
-    TooManyWebhooks: detail,
-    HolidaySetInUse: detail,
-    TooManyOverrides: detail,
-    EmploymentRecordExists: detail,
-    FirstEmploymentRecord: detail,
-    TooManyRecords: detail,
-    WebhookDisabled: detail,
 }
 
 
 def sentence(refusal: DomainError) -> str:
     """The error as one plain sentence, not escaped."""
-    # Show the detail of a type that is missing from the table rather than nothing.
-    return SENTENCES.get(type(refusal), detail)(refusal)
+    if isinstance(refusal, InvalidInput):
+        return " ".join(translated(error.detail) for error in refusal.errors)
+    reword = REWORDED.get(type(refusal))
+    return translated(refusal.detail) if reword is None else reword(refusal)
 
 
 def _overlapping_of_another(refusal: errors.OverlappingLeave) -> str:
@@ -260,7 +309,7 @@ def not_approvable(refusal: DomainError) -> str:
         case errors.OverlappingLeave() | errors.InsufficientAllowance():
             return not_reversible(refusal)
         case InvalidInput():
-            why = details(refusal)
+            why = sentence(refusal)
             return gettext("This can no longer be approved. {reason}", reason=why)
     return sentence(refusal)
 
@@ -305,7 +354,7 @@ def before_sending(refusals: Iterable[DomainError], *, is_own: bool = True) -> P
 
 def of_fields(warnings: Iterable[FieldError]) -> list[str]:
     """The warnings of a preview, as plain sentences."""
-    return [domain_sentences.translated(warning.detail) for warning in warnings]
+    return [translated(warning.detail) for warning in warnings]
 
 
 def _by_field(refusal: DomainError, is_own: bool) -> list[tuple[str, str]]:
@@ -322,4 +371,22 @@ def _by_field(refusal: DomainError, is_own: bool) -> list[tuple[str, str]]:
 def _detail_of(detail: str, is_own: bool) -> str:
     if not is_own and detail in _DETAILS_OF_ANOTHER:
         return gettext(_DETAILS_OF_ANOTHER[detail])
-    return domain_sentences.translated(detail)
+    return translated(detail)
+
+
+def slack_failure(failure: Exception, install_url: str | None) -> str:
+    """Why a call to Slack failed and what to do. ``install_url`` is None with one bot token."""
+    code = slack_web.error_code(failure)
+    if code in slack_web.TOKEN_REFUSED | {"not_authed", "token_expired"}:
+        return gettext(_INSTALL_AGAIN, url=install_url) if install_url else gettext(_NEW_TOKEN)
+    if code in ("missing_scope", "no_permission", "not_allowed_token_type"):
+        return gettext(_GRANT_AGAIN, url=install_url) if install_url else gettext(_ADD_SCOPES)
+    if code in ("expired_trigger_id", "trigger_expired"):
+        return gettext(_FORM_TOO_LATE)
+    if slack_web.is_rate_limit(failure):
+        return gettext(_SLACK_LIMITS)
+    if isinstance(failure, TimeoutError):
+        return gettext(SLACK_TIMED_OUT)
+    if slack_web.is_temporary(failure):
+        return gettext(_SLACK_UNREACHABLE)
+    return gettext(_SLACK_REFUSED, reason=code or "")

@@ -25,7 +25,7 @@ from bot.base import language
 from bot.base.language import gettext
 from bot.base.payloads import UnexpectedPayload, inputs
 from bot.client import slack_web
-from bot.interaction import errors, slack_errors
+from bot.interaction import errors
 from bot.interaction.interaction import Interaction
 from bot.interaction.services import Services
 from bot.views import notice
@@ -157,7 +157,7 @@ async def _sentence(interaction: Interaction, error: Exception) -> str:
         return gettext(errors.BUSY)
     if isinstance(error, slack_web.FAILURES):
         await _record_failed_call(interaction, error)
-        return slack_errors.sentence(error, interaction.services.install_url)
+        return errors.slack_failure(error, interaction.services.install_url)
     if isinstance(error, UnexpectedPayload):
         _log.warning("slack.payload_incomplete", listener=name, member=str(error))
         return gettext(notice.OUTDATED)

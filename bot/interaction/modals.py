@@ -13,7 +13,7 @@ from bot.base.block_kit import View
 from bot.base.language import gettext
 from bot.base.payloads import ShownView
 from bot.client import slack_web
-from bot.interaction import domain_sentences, errors, identity
+from bot.interaction import errors, identity
 from bot.interaction.interaction import Interaction
 from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
 from storage.base.values import Caller
@@ -141,7 +141,7 @@ def inline(refusal: DomainError, view: ShownView) -> dict[str, str]:
         # A list may have a field for each of its entries, such as "working_days/monday".
         parts = [block for block in inputs if block.partition("/")[0] == name]
         block = parts[0] if parts else inputs[0]
-        sentence = domain_sentences.translated(error.detail)
+        sentence = errors.translated(error.detail)
         by_block[block] = f"{by_block[block]} {sentence}" if block in by_block else sentence
     return by_block
 

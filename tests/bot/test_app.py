@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import storage
 from bot.base import ids
 from bot.interaction import errors
 from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
@@ -35,24 +33,6 @@ def test_bolts_own_environment_variables_change_nothing(
 
     assert {call.token for call in slack.calls()} == {slack.token}
     assert not (tmp_path / ".bolt-app-installation").exists()
-
-
-def _refusals(kind: type[DomainError] = DomainError) -> Iterator[type[DomainError]]:
-    for below in kind.__subclasses__():
-        yield below
-        yield from _refusals(below)
-
-
-def test_every_refusal_has_a_sentence() -> None:
-    ours = {
-        refusal for refusal in _refusals() if refusal.__module__.startswith(f"{storage.__name__}.")
-    }
-    # Files are imported on the command line only.
-    ours = {refusal for refusal in ours if ".people_file" not in refusal.__module__}
-    ours = {refusal for refusal in ours if ".people_import" not in refusal.__module__}
-
-    assert ours - errors.SENTENCES.keys() == set()
-    assert errors.SENTENCES.keys() - ours == set()
 
 
 def test_a_refused_field_that_the_form_lacks_is_shown_with_the_first_day() -> None:
