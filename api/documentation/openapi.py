@@ -86,6 +86,9 @@ class _Document:
         tags = {operation.tag.name: operation.tag.description for operation in self._operations}
         tags |= guide.TAGS
         webhooks = {event: self._webhook(event) for event in EVENTS}
+        events = self._events()
+        # Each event has a schema of its own.
+        del self._components[EventBody.__name__], self._components[PingBody.__name__]
         described = [
             operation
             for methods in (*paths.values(), *webhooks.values())
@@ -102,7 +105,7 @@ class _Document:
             "components": {
                 "schemas": {
                     **_without_examples(self._components),
-                    **self._events(),
+                    **events,
                     "Problem": self._problem_schema(),
                     "ErrorCode": self._error_code(),
                 },

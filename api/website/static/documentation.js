@@ -18,9 +18,10 @@
   // no other.
   const here = new URL(".", location.href).href.replace(/\/$/, "");
   description.servers = [{ url: here, description: "This service." }];
+  Object.values(description.components.parameters).forEach(leaveOut);
   for (const path of Object.values(description.paths)) {
     for (const operation of Object.values(path)) {
-      (operation.parameters || []).forEach(leaveOut);
+      (operation.parameters || []).filter((parameter) => !parameter.$ref).forEach(leaveOut);
     }
   }
   new MutationObserver(complete).observe(place, { childList: true, subtree: true });
