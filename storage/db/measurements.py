@@ -22,7 +22,7 @@ _TRANSACTIONS: Final = Timings(
 )
 _WAITS: Final = Timings(
     "hiatus_database_wait_seconds",
-    "How long transactions waited for SQLite's writer, or on PostgreSQL for a thread and for a new "
+    "How long transactions waited for SQLite's writer, or on PostgreSQL for a thread and for a "
     "connection.",
     _SECONDS,
     ("resource",),
