@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from storage.access import absences
+from storage.admin import people
 from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.ids import new_id
 from storage.base.values import LeaveRequest, User
@@ -105,12 +106,12 @@ def test_pages_show_every_request_once_while_rows_are_added(
     database: Database, sort: leave_lists.Sort
 ) -> None:
     acme = an_organisation(database)
-    people = [a_person(database, acme) for _ in range(3)]
+    team = [a_person(database, acme) for _ in range(3)]
     for number in range(9):
         a_request(
             database,
             acme,
-            people[number % 3],
+            team[number % 3],
             start_date=date(2026, 8, 3) + timedelta(days=number // 3),
             now=NOW + timedelta(minutes=number // 2),
         )
@@ -127,7 +128,7 @@ def test_pages_show_every_request_once_while_rows_are_added(
         a_request(
             database,
             acme,
-            people[0],
+            team[0],
             start_date=date(2026, 10, 5) + timedelta(days=number),
             now=NOW + timedelta(hours=1),
         )
@@ -146,8 +147,8 @@ def test_pages_have_every_request_of_the_days_once(
 ) -> None:
     acme = an_organisation(database)
     team = a_department(database, acme)
-    people = [a_person(database, acme, department_id=team.id), a_person(database, acme)]
-    requests = random_leave(acme, people, type_id(database, acme), 300)
+    users = [a_person(database, acme, department_id=team.id), a_person(database, acme)]
+    requests = random_leave(acme, users, type_id(database, acme), 300)
     database.write_now(lambda tx: tx.insert_all(LeaveRequestRow, requests))
     first_day = None if from_days is None else NOW.date() + timedelta(days=from_days)
     last_day = None if to_days is None else NOW.date() + timedelta(days=to_days)
@@ -173,7 +174,7 @@ def test_pages_have_every_request_of_the_days_once(
             for row in requests
             if row["end_date"] >= str(first_day or date.min)
             and row["start_date"] <= str(last_day or date.max)
-            and department_id in (None, team.id if row["user_id"] == people[0].id else "")
+            and department_id in (None, team.id if row["user_id"] == users[0].id else "")
         ]
         key = sort.removeprefix("-")
         expected.sort(key=lambda row: (row[key], row["id"]), reverse=sort.startswith("-"))
@@ -181,7 +182,7 @@ def test_pages_have_every_request_of_the_days_once(
 
 
 def random_leave(
-    acme: Acme, people: list[User], leave_type_id: str, count: int
+    acme: Acme, users: list[User], leave_type_id: str, count: int
 ) -> list[dict[str, Any]]:
     numbers = random.Random(7)
     rows = []
@@ -193,7 +194,7 @@ def random_leave(
             {
                 "organisation_id": acme.id,
                 "id": new_id(created_at),
-                "user_id": people[number % len(people)].id,
+                "user_id": users[number % len(users)].id,
                 "leave_type_id": leave_type_id,
                 "status": "approved",
                 "start_date": first_day.isoformat(),
@@ -313,15 +314,26 @@ def test_a_malformed_id_is_not_found(database: Database) -> None:
             database.read_now(leave_reading.get, request_id, by=acme.caller, now=NOW)
 
 
-def test_the_decider_still_sees_the_request(database: Database) -> None:
+def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
+    database: Database,
+) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
     ada = a_person(database, acme, manager_id=grace.id)
-    request = a_request(database, acme, ada)
+    request, undecided = (
+        a_request(database, acme, ada),
+        a_request(database, acme, ada, start_date=date(2026, 8, 4)),
+    )
     by = caller_for(acme, grace)
     database.write_now(decisions.approve, request.id, by=by, now=NOW)
+    database.write_now(people.update, ada.id, {"manager_id": None}, by=acme.caller, now=NOW)
 
+    listed = database.read_now(leave_lists.visible, PageOf(), by=by, now=NOW)
+
+    assert [shown.id for shown in listed.items] == [request.id]
     assert database.read_now(leave_reading.get, request.id, by=by, now=NOW).status == "approved"
+    with pytest.raises(NotFound):
+        database.read_now(leave_reading.get, undecided.id, by=by, now=NOW)
 
 
 @pytest.mark.parametrize("length", [1, 366])
