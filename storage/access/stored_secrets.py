@@ -8,12 +8,12 @@ Slack workspaces would fail one by one, so a start with wrong or missing keys fa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from peewee import SQL, Field, Insert, Select, Tuple, Update, fn
+from peewee import SQL, Delete, Field, Insert, Select, Tuple, Update, fn
 
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets
@@ -101,7 +101,7 @@ def check_keys(database: Database) -> None:
 
 def replace_canaries(tx: Transaction) -> None:
     """Replace all canaries by one of the first key."""
-    tx.delete(SecretCanaryRow)
+    tx.change(_delete_canaries)
     tx.change(_insert_canary, number=1, encrypted=tx.secrets.encrypt(_TEXT))
 
 
@@ -185,15 +185,12 @@ def reencrypt(
     """
     changed, unreadable = 0, dict.fromkeys(KINDS, 0)
     for kind in KINDS:
-        after: tuple[str, str] | None = None
-        while True:
-            result = database.write_now(_reencrypt_batch, kind, after, batch)
-            changed += result.changed
-            unreadable[kind] += result.unreadable
-            on_read(result.read)
-            if result.last is None:
-                break
-            after = result.last
+        for rows in _batches(database, kind, batch):
+            old = [row for row in rows if not _is_first(database, row)]
+            readable = [row for row in old if is_readable(database.secrets, row.encrypted)]
+            changed += database.write_now(_replace, kind, readable)
+            unreadable[kind] += len(old) - len(readable)
+            on_read(len(rows))
     # It signs for a day at most, in addition to the newer secret.
     del unreadable[PREVIOUS_WEBHOOK]
     unreadable = {kind: count for kind, count in unreadable.items() if count}
@@ -209,42 +206,27 @@ def needs_older_keys(database: Database) -> bool:
 
     Raises SecretKeysUnusable or DatabaseUnavailable.
     """
-    if database.read_now(canary_needs_older_keys):
-        return True
-    for kind in KINDS:
-        after: tuple[str, str] | None = None
-        while True:
-            rows = database.read_now(_read, kind, after=after, limit=BATCH)
-            for row in rows:
-                is_first = database.secrets.is_encrypted_with_first_key(row.encrypted)
-                if not is_first and is_readable(database.secrets, row.encrypted):
-                    return True
-            if len(rows) < BATCH:
-                break
-            after = rows[-1].organisation_id, rows[-1].id
-    return False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Batch:
-    read: int
-    changed: int
-    unreadable: int
-    last: tuple[str, str] | None
-
-
-def _reencrypt_batch(
-    tx: Transaction, kind: str, after: tuple[str, str] | None, limit: int
-) -> _Batch:
-    rows = _read(tx, kind, after=after, limit=limit)
-    old = [row for row in rows if not tx.secrets.is_encrypted_with_first_key(row.encrypted)]
-    readable = [row for row in old if is_readable(tx.secrets, row.encrypted)]
-    return _Batch(
-        read=len(rows),
-        changed=_replace(tx, kind, readable),
-        unreadable=len(old) - len(readable),
-        last=(rows[-1].organisation_id, rows[-1].id) if len(rows) == limit else None,
+    return database.read_now(canary_needs_older_keys) or any(
+        not _is_first(database, row) and is_readable(database.secrets, row.encrypted)
+        for kind in KINDS
+        for rows in _batches(database, kind, BATCH)
+        for row in rows
     )
+
+
+def _batches(database: Database, kind: str, size: int) -> Iterator[list[Row]]:
+    """All secrets of a kind, each batch read in a transaction of its own."""
+    after: tuple[str, str] | None = None
+    while True:
+        rows = database.read_now(_read, kind, after=after, limit=size)
+        yield rows
+        if len(rows) < size:
+            return
+        after = rows[-1].organisation_id, rows[-1].id
+
+
+def _is_first(database: Database, row: Row) -> bool:
+    return database.secrets.is_encrypted_with_first_key(row.encrypted)
 
 
 @compiled
@@ -302,3 +284,8 @@ def _canary_texts(limit: Param[int]) -> Select:
 @compiled
 def _insert_canary(number: Param[int], encrypted: Param[str]) -> Insert:
     return SecretCanaryRow.insert(number=number, encrypted=encrypted).on_conflict_ignore()
+
+
+@compiled
+def _delete_canaries() -> Delete:
+    return SecretCanaryRow.delete()

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 import orjson
-from peewee import Insert, Select, Update
+from peewee import Select, Update
 
 from storage.base.ids import new_id
 from storage.db import locks, rows
@@ -102,7 +102,7 @@ def record_results(
         for delivery, outcome in recorded
         if outcome.verdict != "unsigned" or _has_failed(delivery, outcome, now)
     ]
-    _log_attempts(tx, logged, now)
+    tx.insert_all(DeliveryAttemptRow, [_attempt(*result, now) for result in logged])
     delivered = _webhooks_of(recorded, "delivered")
     endpoint_health.update(
         tx,
@@ -150,20 +150,6 @@ def _webhooks_of(results: Iterable[DeliveryResult], *verdicts: Verdict) -> set[W
 
 def _webhook_of(delivery: Delivery) -> WebhookKey:
     return delivery.organisation_id, delivery.webhook_id
-
-
-def _log_attempts(tx: Transaction, results: Sequence[DeliveryResult], now: datetime) -> None:
-    attempts = [_attempt(*result, now) for result in results]
-    if tx.engine == "sqlite":
-        tx.insert_all(DeliveryAttemptRow, attempts)
-    elif attempts:
-        # One statement for all: each is a round trip.
-        excerpts = ["\\x" + outcome.response_excerpt.hex() for _, outcome in results]
-        attempts_json = [
-            attempt | {"answer_excerpt": excerpt}
-            for attempt, excerpt in zip(attempts, excerpts, strict=True)
-        ]
-        tx.change(_insert_attempts, attempts=orjson.dumps(attempts_json).decode())
 
 
 def _change(
@@ -269,23 +255,4 @@ def _record_results(changes: Param[str]) -> Update:
             DeliveryRow.claim_id == results.column("claim_id"),
         )
         .returning(DeliveryRow.organisation_id, DeliveryRow.id)
-    )
-
-
-@compiled
-def _insert_attempts(attempts: Param[str]) -> Insert:
-    columns = {
-        "organisation_id": "uuid",
-        "id": "uuid",
-        "delivery_id": "uuid",
-        "attempted_at": "bigint",
-        "status_code": "integer",
-        "error": "text",
-        "duration_milliseconds": "integer",
-        "answer_excerpt": "bytea",
-    }
-    new = json_table(attempts, "new", columns)
-    return DeliveryAttemptRow.insert_from(
-        Select([new], [new.column(name) for name in columns]),
-        [getattr(DeliveryAttemptRow, name) for name in columns],
     )
