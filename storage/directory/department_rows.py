@@ -24,7 +24,8 @@ def get(tx: Transaction, department_id: str, *, by: Caller, for_update: bool = F
             _department,
             organisation_id=by.organisation_id,
             department_id=department_id,
-            for_update=for_update,
+            # The strongest lock: even inserts of rows that refer to the department have to wait.
+            lock="FOR UPDATE" if for_update else None,
         )
         if row is not None:
             return rows.department(row)
@@ -67,10 +68,11 @@ def exists(
     if not fields.is_id(department_id):
         return False
     row = tx.first(
-        _key,
+        _department,
         organisation_id=organisation_id,
         department_id=department_id,
-        for_update=for_update,
+        # The lock that a foreign key takes: only deletes wait for it.
+        lock="FOR KEY SHARE" if for_update else None,
     )
     return row is not None
 
@@ -85,13 +87,12 @@ def check(tx: Transaction, department_id: str | None, *, by: Caller) -> None:
 
 @compiled_per_engine
 def _department(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
+    engine: Engine, organisation_id: Param[str], department_id: Param[str], lock: str | None
 ) -> Select:
     query = DepartmentRow.select(*rows.DEPARTMENT).where(
         DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
     )
-    # The strongest lock: even inserts of rows that refer to the department have to wait.
-    return locks.locked(query, engine, "FOR UPDATE") if for_update else query
+    return query if lock is None else locks.locked(query, engine, lock)
 
 
 @compiled
@@ -109,17 +110,6 @@ def _departments(
     if after_id is not None:
         query = query.where(DepartmentRow.id > after_id)
     return query.order_by(DepartmentRow.id).limit(limit)
-
-
-@compiled_per_engine
-def _key(
-    engine: Engine, organisation_id: Param[str], department_id: Param[str], for_update: bool
-) -> Select:
-    query = DepartmentRow.select(DepartmentRow.id).where(
-        DepartmentRow.organisation_id == organisation_id, DepartmentRow.id == department_id
-    )
-    # The lock that a foreign key takes: only deletes wait for it.
-    return locks.locked(query, engine, "FOR KEY SHARE") if for_update else query
 
 
 @compiled

@@ -94,7 +94,8 @@ def to_change(tx: Transaction, set_id: str, *, by: Caller) -> tuple[Organisation
 
 
 def _exists(tx: Transaction, code: str, *, by: Caller) -> bool:
-    return tx.first(_set_of_code, organisation_id=by.organisation_id, country_code=code) is not None
+    row = tx.find(HolidaySetRow, organisation_id=by.organisation_id, country_code=code)
+    return row is not None
 
 
 def _insert(
@@ -116,14 +117,6 @@ def _insert(
     )
     organisation_config.changed(tx, by.organisation_id)
     return holiday_set
-
-
-@compiled
-def _set_of_code(organisation_id: Param[str], country_code: Param[str]) -> Select:
-    return HolidaySetRow.select(HolidaySetRow.id).where(
-        HolidaySetRow.organisation_id == organisation_id,
-        HolidaySetRow.country_code == country_code,
-    )
 
 
 @compiled

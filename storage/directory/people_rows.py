@@ -68,8 +68,8 @@ def names(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> d
     """The names of the people of these ids, in any status."""
     if not user_ids:
         return {}
-    users = tx.all(_names, organisation_id=organisation_id, user_ids=sorted(user_ids))
-    return {user_id: f"{first} {last}".strip() for user_id, first, last in users}
+    users = tx.all(_users, organisation_id=organisation_id, user_ids=sorted(user_ids))
+    return {row.id: f"{row.first_name} {row.last_name}".strip() for row in users}
 
 
 def of_ids(tx: Transaction, organisation_id: str, user_ids: Collection[str]) -> dict[str, User]:
@@ -153,13 +153,6 @@ def _user_of_email(organisation_id: Param[str], email_key: Param[str]) -> Select
         UserRow.organisation_id == organisation_id, UserRow.email_key == email_key
     )
     return _not_archived_first(query)
-
-
-@compiled
-def _names(organisation_id: Param[str], user_ids: Param[list[str]]) -> Select:
-    return UserRow.select(UserRow.id, UserRow.first_name, UserRow.last_name).where(
-        UserRow.organisation_id == organisation_id, any_of(UserRow.id, user_ids)
-    )
 
 
 @compiled

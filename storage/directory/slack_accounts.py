@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from peewee import Delete, Insert, Select
+from peewee import Insert, Select
 
 from storage.base import fields
 from storage.base.values import User
@@ -124,14 +124,14 @@ def save_locale(
 def save_applied(
     tx: Transaction, organisation_id: str, user_id: str, profile: SlackProfile, *, now: datetime
 ) -> None:
-    """As ``save``, after a profile was applied."""
+    """As ``save_locale``, after a profile was applied."""
     updated_at = profile.updated_at
     save_locale(tx, organisation_id, user_id, profile.locale, now=now, slack_updated_at=updated_at)
 
 
 def find_applied(tx: Transaction, organisation_id: str, user_id: str) -> AppliedProfile:
     """What was applied of the person's profile; both None where nothing was."""
-    row = tx.first(_applied, organisation_id=organisation_id, user_id=user_id)
+    row = tx.find(SlackProfileRow, organisation_id=organisation_id, user_id=user_id)
     return (
         AppliedProfile(locale=None, slack_updated_at=None) if row is None else applied_profile(row)
     )
@@ -142,7 +142,7 @@ applied_profile: Final = rows.mapper(AppliedProfile)
 
 def delete_applied(tx: Transaction, organisation_id: str, user_id: str) -> None:
     """Delete it, when the account is no longer the person's."""
-    tx.change(_delete, organisation_id=organisation_id, user_id=user_id)
+    tx.delete(SlackProfileRow, organisation_id=organisation_id, user_id=user_id)
 
 
 def locale_of(tx: Transaction, organisation_id: str, user_id: str) -> str | None:
@@ -169,20 +169,6 @@ def _save(
         organisation_id=organisation_id, user_id=user_id, **columns
     ).on_conflict(
         conflict_target=(SlackProfileRow.organisation_id, SlackProfileRow.user_id), update=columns
-    )
-
-
-@compiled
-def _applied(organisation_id: Param[str], user_id: Param[str]) -> Select:
-    return SlackProfileRow.select(SlackProfileRow.locale, SlackProfileRow.slack_updated_at).where(
-        SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
-    )
-
-
-@compiled
-def _delete(organisation_id: Param[str], user_id: Param[str]) -> Delete:
-    return SlackProfileRow.delete().where(
-        SlackProfileRow.organisation_id == organisation_id, SlackProfileRow.user_id == user_id
     )
 
 
