@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from bot.base.ids import COMMAND
 from bot.base.settings import SlackSettings
-from playground import guards, page, playground_http
+from playground import web
 from playground.playground import Playground, player
 from storage.cli import demo
 from storage.cli.demo import DemoOrganisation
@@ -86,8 +86,8 @@ def routes(playground: Playground) -> list[BaseRoute]:
     token = secrets.token_urlsafe(32)
     first = playground.first(_FIRST_PLAYERS)
     return [
-        *page.routes(first, COMMAND, token),
-        *guards.from_page_only(playground_http.routes(playground), token),
+        *web.page_routes(first, COMMAND, token),
+        *web.from_page_only(web.game_routes(playground), token),
     ]
 
 

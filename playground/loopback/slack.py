@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Self, Unpack
 
-import playground.loopback.message_methods
-import playground.loopback.web_methods  # noqa: F401  registers methods of the Web API
 from playground.loopback.blocks import Payload
-from playground.loopback.delivery import Delivery
-from playground.loopback.people import Channel, Person, PersonFields, Team
+from playground.loopback.records import (
+    Channel,
+    Person,
+    PersonFields,
+    Team,
+)
 from playground.loopback.sending import Sending
-from playground.loopback.server import SlackServer
-from playground.loopback.serving import LoopbackServer
+from playground.loopback.server import Delivery, LoopbackServer, SlackServer
 
 
 class Slack(Sending):

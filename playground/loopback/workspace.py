@@ -13,13 +13,15 @@ import time
 from dataclasses import dataclass
 
 from playground.loopback.blocks import Payload, carried_over, first_state, with_ids
-from playground.loopback.people import Channel, Person, Team
 from playground.loopback.records import (
     Call,
+    Channel,
     Impossible,
     Message,
+    Person,
     ResponsePost,
     SlackRefusal,
+    Team,
     View,
     Violation,
 )

@@ -6,8 +6,15 @@ import pytest
 
 from playground.loopback.records import Message
 from playground.loopback.workspace import Workspace
-from playground.playground import CHANNEL_ID, Player, Playground, Unseen, options_in
-from playground.screens import MAX_MESSAGES, screen
+from playground.playground import (
+    CHANNEL_ID,
+    MAX_MESSAGES,
+    Player,
+    Playground,
+    Unseen,
+    options_in,
+    screen,
+)
 
 TEAM = "T0PLAYGROUND"
 ADA, GRACE = "UADA", "UGRACE"

@@ -19,7 +19,7 @@ from typing import Self
 
 from aiohttp import web
 
-from playground.loopback.serving import LoopbackServer, reset_connection
+from playground.loopback.server import LoopbackServer, reset_connection
 
 _CHUNK = b"x" * 65_536
 

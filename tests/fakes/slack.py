@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from playground.loopback.blocks import Button, Payload, buttons, visible_text
-from playground.loopback.people import Team
-from playground.loopback.records import Answer, Impossible, Message, View
+from playground.loopback.records import Answer, Impossible, Message, Team, View
 from playground.loopback.slack import Slack
 from playground.loopback.web_api import WebApi
 from playground.loopback.workspace import Workspace

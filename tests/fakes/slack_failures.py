@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from playground.loopback.blocks import Payload
-from playground.loopback.server import Client, SlackServer
-from playground.loopback.serving import reset_connection
+from playground.loopback.server import Client, SlackServer, reset_connection
 from playground.loopback.web_api import WebApi
 from tests.fakes.slack_socket import Sockets
 

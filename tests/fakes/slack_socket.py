@@ -14,9 +14,8 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from playground.loopback.delivery import Delivery, How
 from playground.loopback.records import Answer
-from playground.loopback.serving import LoopbackServer, reset_connection
+from playground.loopback.server import Delivery, How, LoopbackServer, reset_connection
 
 Payload = dict[str, Any]
 

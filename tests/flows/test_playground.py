@@ -13,7 +13,7 @@ import httpx
 import pytest
 from starlette.routing import Router
 
-from playground import page as playground
+from playground import web
 from tests.fakes.slack import LoopbackSlack
 from tests.flows.running import Deployment, Server
 
@@ -229,7 +229,7 @@ def test_peers_on_this_machine_get_the_page(peer: str) -> None:
 
 
 async def status_of_the_page_for(peer: str) -> int:
-    routes = playground.routes([AMIR], "/timeoff", "token")
+    routes = web.page_routes([AMIR], "/timeoff", "token")
     transport = httpx.ASGITransport(Router(routes), client=(peer, 50_000))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
         return (await http.get("/playground")).status_code

@@ -1,21 +1,159 @@
-"""The requests of the playground's page: read the screens, and act as a person in Slack."""
+"""The page of the playground, its requests, and who may use them: local browsers alone."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+import html
+import re
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.base.client_address import client_address
+from api.website.pages import ICON, Asset, asset_response, asset_route, page
 from playground.loopback.blocks import Payload
 from playground.loopback.records import Answer, Impossible
 from playground.playground import Playground, Unseen, groups_in
+
+_TOKEN_HEADER: Final = "x-playground-token"
+# A proxy adds these. A request with any of them does not come from this machine.
+_PROXY_HEADERS: Final = (
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+)
+_LOOPBACK_HOST: Final = re.compile(
+    r"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
+)
+
+
+def from_page_only(routes: Sequence[Route], token: str) -> Sequence[Route]:
+    """The routes, which then serve only the page that has this token."""
+    for route in routes:
+        route.app = LocalOnly(_FromPageOnly(route.app, token))
+    return routes
+
+
+class LocalOnly:
+    """Serves only programs on this machine that use a loopback address or localhost.
+
+    ``Host`` reveals a website whose name resolves to 127.0.0.1 (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        address = client_address(scope)
+        is_local = (
+            not any(name in headers for name in _PROXY_HEADERS)
+            and address != ""
+            and ip_address(address).is_loopback
+            and _LOOPBACK_HOST.fullmatch(headers.get("host", "")) is not None
+        )
+        app = (
+            self._app
+            if is_local
+            else _not_local("Only a browser on this machine can use the playground.")
+        )
+        await app(scope, receive, send)
+
+
+class _FromPageOnly:
+    """Serves only requests with the page's token and of the same origin."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        # Browsers send Origin with every POST; older ones do not send Sec-Fetch-Site.
+        is_from_page = headers.get("sec-fetch-site", "same-origin") == "same-origin" and (
+            scope["method"] in ("GET", "HEAD") or headers.get("origin") == _origin(headers)
+        )
+        app = self._app
+        if not is_from_page:
+            app = _not_local("Only the playground's page can do this.")
+        elif not secrets.compare_digest(headers.get(_TOKEN_HEADER, "").encode(), self._token):
+            app = _not_local("The playground was restarted. Reload this page.")
+        await app(scope, receive, send)
+
+
+def _origin(headers: Headers) -> str:
+    return f"http://{headers['host']}"
+
+
+def _not_local(reason: str) -> Response:
+    return JSONResponse({"ok": False, "problem": reason}, 403, {"Cache-Control": "no-store"})
+
+
+_STATIC: Final = Path(__file__).parent / "static"
+_FILES: Final = (ICON, *sorted(_STATIC.iterdir()))
+_BODY: Final = """
+<header class="top">
+<h1>Hiatus playground</h1>
+<p>A simulated Slack. Choose who each panel belongs to, type <code>{command}</code> or press a
+button. Hiatus sends the same messages to the real Slack.</p>
+<a href="docs">API</a>
+<button type="button" class="button" id="start-tour" hidden>Tour</button>
+<button type="button" class="button" id="reset">Clear Slack</button>
+</header>
+<section class="tour" id="tour" aria-label="Tour" hidden></section>
+<nav class="jump" aria-label="People" hidden></nav>
+<p class="problems" id="problems" role="alert" hidden></p>
+<div class="heard" id="news" role="log" aria-label="New messages"></div>
+<main id="playground" data-people="{people}" data-command="{command}" data-token="{token}">
+<p class="empty">The playground needs JavaScript.</p>
+</main>"""
+
+
+def page_routes(people: Iterable[str], command: str, token: str) -> list[Route]:
+    """The page. ``people`` are the Slack ids that it shows first; ``token`` authenticates it."""
+    body = _BODY.format(
+        people=html.escape(",".join(people)), command=html.escape(command), token=html.escape(token)
+    )
+    rendered: list[Asset] = []
+
+    async def playground(request: Request) -> Response:
+        if not rendered:
+            rendered.append(
+                page(
+                    "Hiatus playground",
+                    address="playground/assets",
+                    files=_FILES,
+                    head='<script src="{playground.js}" type="module"></script>\n'
+                    '<link rel="stylesheet" href="{playground.css}">',
+                    body=body,
+                )
+            )
+        response = asset_response(request, rendered[0])
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    served = [
+        Route("/playground", playground),
+        asset_route("/playground/assets/{version}/{name}", _FILES),
+    ]
+    for route in served:
+        route.app = LocalOnly(route.app)
+    return served
+
 
 # How long a request for the next change waits. A stopping server waits for it, too.
 WAIT_SECONDS: Final = 3.0
@@ -58,7 +196,7 @@ class Act(BaseModel):
 Handler = Callable[[Playground, Act], Answer]
 
 
-def routes(playground: Playground) -> list[Route]:
+def game_routes(playground: Playground) -> list[Route]:
     """The routes, which the caller restricts to the playground's page."""
 
     async def state(request: Request) -> Response:
