@@ -413,18 +413,6 @@ def test_a_closed_feed_is_404_at_once_in_every_process(
             assert client.get(f"{path}.ics", headers=headers).status_code == 404
 
 
-def test_a_revoked_feed_is_404_and_the_others_stay(world: World) -> None:
-    by = caller_for(world.acme, world.ada)
-    phone = world.database.write_now(feeds.create, "Phone", by=by, now=NOW)
-    path, own = f"/cal/{phone.token}", world.path(world.ada)
-    tag = world.client.get(path).headers["ETag"]
-
-    world.database.write_now(feeds.revoke, phone.id, by=by, now=NOW)
-
-    assert world.client.get(path, headers={"If-None-Match": tag}).status_code == 404
-    assert world.client.get(own).status_code == 200
-
-
 def test_a_feed_has_its_given_name(world: World) -> None:
     by = caller_for(world.acme, world.ada)
     phone = world.database.write_now(feeds.create, "Phone; R&D", by=by, now=NOW)

@@ -462,40 +462,6 @@ def test_equal_values_give_equal_bytes() -> None:
     assert render_feed(replace(FEED), [b"x"]) == render_feed(FEED, [b"x"])
 
 
-@pytest.mark.parametrize(
-    ("hostile", "shown"),
-    [
-        ("Ada\r\nEND:VEVENT\r\nBEGIN:VEVENT", "Ada END:VEVENT BEGIN:VEVENT"),
-        ("Ada\rATTACH:file:///etc/passwd", "Ada ATTACH:file:///etc/passwd"),
-        ("Ada\x00\x07\x1b[31m", "Ada [31m"),
-        ("Ada\x85b\u2028c\u2029d", "Ada b c d"),
-        ("Ada \ud800 L", "Ada L"),
-        ("\u202eada\u202c \u2066L\u2069", "ada L"),
-        ('A,d;a\\n:"x"', 'A,d;a\\n:"x"'),
-        ("\U0001f469\u200d\U0001f4bb" * 60, "\U0001f469\u200d\U0001f4bb" * 60),
-        ("\u00e9" * 10_000, "\u00e9" * 10_000),
-    ],
-    ids=[
-        "CRLF",
-        "CR",
-        "controls",
-        "separators",
-        "surrogate",
-        "bidi",
-        "specials",
-        "4 bytes",
-        "long",
-    ],
-)
-def test_hostile_names_stay_text(hostile: str, shown: str) -> None:
-    absence = replace(OTHERS, person_name=hostile)
-
-    rendered = render_event(absence, HOURS)
-
-    assert read(rendered)["summary"] == f"{shown}: Annual leave"
-    assert max(len(line) for line in rendered.split(b"\r\n")) <= 75
-
-
 @given(st.text(st.characters(codec=None), max_size=200), st.text(max_size=60), st.text(max_size=60))
 def test_no_text_breaks_the_structure(person: str, type_name: str, holiday: str) -> None:
     absence = replace(OTHERS, person_name=person, summary_type=type_name)

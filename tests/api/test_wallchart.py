@@ -22,7 +22,6 @@ from api.service import app
 from api.wallchart import rasteriser
 from api.wallchart.chart import ink_on
 from storage.access import feeds, wallchart
-from storage.access.wallchart import MAX_PEOPLE
 from storage.admin import people, people_status
 from storage.base.monitoring.measurements import FAMILIES, Timings
 from storage.base.values import User
@@ -515,23 +514,6 @@ def test_the_limit_of_a_feed_counts(office: Office) -> None:
     client.close()
 
     assert statuses == [200, 200, 429]
-
-
-def test_two_hundred_people_are_a_page(office: Office) -> None:
-    for number in range(3):
-        a_person(office.database, office.acme, first_name=f"N{number}")
-    # A page of the domain's read has 200; the links of pages appear where there are more.
-    chart = office.database.read_now(
-        wallchart.load,
-        organisation_id=office.acme.id,
-        viewer_id=office.ada.id,
-        viewer_department_id=None,
-        scope="org",
-        first_day=date(2026, 8, 1),
-        day_count=31,
-    )
-    assert (chart.pages, MAX_PEOPLE) == (1, 200)
-    assert "Page 1 of" not in office.get("?scope=org").text
 
 
 def test_the_url_of_a_chart() -> None:

@@ -33,11 +33,10 @@ from tests.builders import (
     a_request,
     a_webhook,
     an_organisation,
-    approved_leave,
     audit_entries,
 )
 from tests.outcomes import DELIVERED, FAILED
-from tests.refusals import crossing, in_threads, overlapping
+from tests.refusals import crossing, overlapping
 
 UNSIGNED = replace(DELIVERED, verdict="unsigned", status_code=None, error="secret_unreadable")
 GONE = replace(DELIVERED, verdict="gone", status_code=410, error="bad_status")
@@ -205,34 +204,6 @@ def test_410_fails_the_delivery_and_disables_the_endpoint(database: Database) ->
     assert (webhook.is_active, webhook.disabled_reason) == (False, endpoint_health.GONE)
     assert failing_since(database, acme, webhook.id) is None
     assert claimed(database, NOW + timedelta(days=1), claim_id="two") == []
-
-
-def test_an_event_waits_for_the_first_attempt_of_the_requests_previous_event(
-    database: Database,
-) -> None:
-    acme = listening(database)
-    approved_leave(database, acme, a_person(database, acme))
-
-    (created,) = claimed(database)
-    assert b'"leave_request.created"' in created.body
-    recorded(database, created, FAILED)
-    (approved,) = claimed(database, claim_id="two")
-
-    assert b'"leave_request.approved"' in approved.body
-
-
-def test_concurrent_claims_never_share_a_delivery(database: Database) -> None:
-    acme = listening(database, *(f"https://example.com/{number}" for number in range(40)))
-    a_request(database, acme, a_person(database, acme))
-    claimed_ids: list[str] = []
-
-    def take(number: int) -> None:
-        while claims := claimed(database, limit=3, claim_id=f"{number}-{len(claimed_ids)}"):
-            claimed_ids.extend(delivery.id for delivery in claims)
-
-    in_threads(8, take)
-
-    assert len(claimed_ids) == len(set(claimed_ids)) == 40
 
 
 def test_a_410_from_the_old_url_does_not_disable_the_new_url(database: Database) -> None:

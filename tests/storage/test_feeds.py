@@ -11,9 +11,7 @@ import pytest
 
 from storage.access import feed_owners, feeds
 from storage.access.feeds import MAX_FEEDS, TooManyFeeds
-from storage.admin import people_status
 from storage.base.errors import Forbidden, NotFound
-from storage.base.values import UserStatus
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from tests.builders import (
@@ -81,18 +79,6 @@ def test_feeds_of_others_are_neither_seen_nor_revoked(database: Database) -> Non
     assert owner_of_feed(database, feed.token).user_id == ada.user_id
 
 
-def test_a_revoked_feed_is_gone(database: Database) -> None:
-    acme = an_organisation(database)
-    feed = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
-
-    database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
-
-    assert database.read_now(feeds.page, PageOf(), by=acme.caller).items == []
-    assert database.read_now(feed_owners.find_by_token, feed.token) is None
-    with pytest.raises(NotFound):
-        database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
-
-
 def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> None:
     acme = an_organisation(database)
     later = NOW + timedelta(hours=1)
@@ -104,23 +90,6 @@ def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> N
 
     assert entries[0].subject_type == "calendar_feed"
     assert owner_of_feed(database, token).user_id == acme.owner.id
-
-
-@pytest.mark.parametrize("token", ["", "nothing", "é", "a" * 5_000, "nul\0"])
-def test_unknown_tokens_are_not_found(database: Database, token: str) -> None:
-    assert database.read_now(feed_owners.find_by_token, token) is None
-
-
-@pytest.mark.parametrize("status", ["deactivated", "archived"])
-def test_tokens_of_people_who_left_are_not_found(database: Database, status: UserStatus) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    token = database.write_now(personal_token, by=caller_for(acme, ada), now=NOW)
-    stop = people_status.deactivate if status == "deactivated" else people_status.archive
-
-    database.write_now(stop, ada.id, by=acme.caller, now=NOW)
-
-    assert database.read_now(feed_owners.find_by_token, token) is None
 
 
 def test_the_personal_token_stays_the_same(database: Database) -> None:
@@ -223,8 +192,3 @@ def test_making_and_revoking_is_audited_without_the_token(database: Database) ->
         "calendar_feed.token_regenerated",
     }
     assert feed.token not in repr(entries)
-
-
-def test_an_unknown_token_opens_no_feed(database: Database) -> None:
-    assert database.read_now(feed_owners.find_by_token, "unknown") is None
-    assert database.read_now(feed_owners.find_by_token, "\u00e9") is None
