@@ -1,10 +1,11 @@
-"""One thing that a person did in Slack, and the ways to answer it."""
+"""One thing that a person did in Slack, the ways to answer it, and what every listener may use."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, TypedDict, Unpack
 
 import structlog
@@ -19,12 +20,53 @@ from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, Values
 from bot.blocks import text
 from bot.client import slack_web
-from bot.client.workspaces import Workspace, home_url
+from bot.client.modal_updates import ModalRefreshes
+from bot.client.workspaces import Workspace, Workspaces, home_url
 from bot.interaction import errors
-from bot.interaction.services import Services
 from bot.views import notice
 from storage.base.values import Caller
+from storage.db.database import Database
 from storage.slack.join_policy import NotAMember
+
+# Of the three seconds that Slack waits, this leaves 0.5 s for the network.
+ANSWER_SECONDS: Final = 2.5
+# Stopping the process waits this long for unfinished interactions.
+FINISH_SECONDS: Final = 10.0
+
+CheckUrl = Callable[[str], Awaitable[object]]
+
+
+@dataclass
+class Services:
+    """What every listener may use; ``interactions`` are the running ones.
+
+    ``slack`` has no token, but the session of all clients. ``base_url`` is the public URL, without
+    a trailing slash. ``check_webhook_url`` raises InvalidInput for forbidden addresses, as in REST.
+    After ``answer_seconds`` a slow interaction is acknowledged; ``open_seconds`` is the limit for
+    opening a modal. ``install_url`` is the page that installs the app, None with one bot token.
+    ``support_contact`` is an e-mail address or a URL, "" if there is none.
+    ``refresh_home`` takes the ids of an organisation and a person whose Home tab may be open.
+    """
+
+    database: Database
+    slack: AsyncWebClient
+    workspaces: Workspaces
+    clock: Callable[[], datetime]
+    base_url: str
+    check_webhook_url: CheckUrl
+    install_url: str | None = None
+    support_contact: str = ""
+    refresh_home: Callable[[str, str], None] = lambda organisation_id, user_id: None
+    interactions: set[asyncio.Task[object]] = field(default_factory=set)
+    refreshes: ModalRefreshes = field(default_factory=ModalRefreshes)
+    answer_seconds: float = ANSWER_SECONDS
+    open_seconds: float = ANSWER_SECONDS
+
+    async def finish(self) -> None:
+        """Wait for running interactions, which Slack believes to be handled."""
+        if self.interactions:
+            await asyncio.wait(self.interactions, timeout=FINISH_SECONDS)
+
 
 # The key in Bolt's context under which ``authorize`` stores ``Interaction.workspace``.
 WORKSPACE: Final = "hiatus_workspace"

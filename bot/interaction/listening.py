@@ -26,8 +26,7 @@ from bot.base.language import gettext
 from bot.base.payloads import UnexpectedPayload, inputs
 from bot.client import slack_web
 from bot.interaction import errors
-from bot.interaction.interaction import Interaction
-from bot.interaction.services import Services
+from bot.interaction.interaction import Interaction, Services
 from bot.views import notice
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
 from storage.slack import slack_events

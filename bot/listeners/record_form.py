@@ -17,7 +17,6 @@ from bot.blocks import words
 from bot.client import slack_web
 from bot.interaction import errors, identity, modals, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import form_refusals
 from bot.listeners import request_form as own_form
 from bot.parsing import typed_leave, typed_names
 from bot.parsing.typed_leave import ParsedLeave
@@ -284,7 +283,7 @@ async def submitted(interaction: Interaction) -> None:
         async def render() -> View:
             return await _rendered(interaction, entered, by=by, is_sent=True)
 
-        await form_refusals.show(interaction, refusal, render, is_own=False)
+        await own_form.show_refusal(interaction, refusal, render, is_own=False)
         return
     card = await interaction.services.database.read(
         approval_cards.card,

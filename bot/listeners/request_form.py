@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
@@ -14,7 +14,7 @@ from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.interaction import errors, identity, typed_context
 from bot.interaction.interaction import Interaction
-from bot.listeners import amendments, form_refusals
+from bot.listeners import amendments
 from bot.parsing import typed_leave
 from bot.parsing.typed_leave import ParsedLeave
 from bot.views import live_line, request_form, request_values, typed_problems
@@ -233,7 +233,29 @@ async def _refused(
         # The form was sent before it showed the box.
         await interaction.ack(response_action="update", view=await render())
         return
-    await form_refusals.show(interaction, refusal, render)
+    await show_refusal(interaction, refusal, render)
+
+
+async def show_refusal(
+    interaction: Interaction,
+    refusal: DomainError,
+    render: Callable[[], Awaitable[View]],
+    *,
+    is_own: bool = True,
+) -> None:
+    """Show the refusal at its field, or the form again if an alert in it says the same.
+
+    ``render`` makes that form, whose alerts are now errors.
+    """
+    view = interaction.body["view"]
+    inputs = payloads.inputs(view)
+    if interaction.is_answered or not inputs:
+        raise refusal  # Shown elsewhere: the form is acknowledged, or its fields are unknown.
+    unseen = errors.inline(refusal, inputs, shown=request_values.shown_alerts(view), is_own=is_own)
+    if unseen:
+        await interaction.ack(response_action="errors", errors=unseen)
+    else:
+        await interaction.ack(response_action="update", view=await render())
 
 
 async def _open_parsed(interaction: Interaction, by: Caller, leave: ParsedLeave) -> None:

@@ -13,8 +13,7 @@ from bot.base.language import using_locale
 from bot.client import slack_web
 from bot.client.workspaces import Workspace
 from bot.interaction import identity
-from bot.interaction.interaction import Interaction
-from bot.interaction.services import Services
+from bot.interaction.interaction import Interaction, Services
 from bot.views import home_tab
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller

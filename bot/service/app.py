@@ -31,8 +31,7 @@ from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.client.workspaces import InstalledWorkspaces, OneWorkspace, Workspaces
 from bot.interaction import listening
-from bot.interaction.interaction import WORKSPACE
-from bot.interaction.services import CheckUrl, Services
+from bot.interaction.interaction import WORKSPACE, CheckUrl, Services
 from bot.messages.home_tab import Homes
 from bot.messages.jobs import Digests, DirectorySync, Reminders
 from bot.messages.notifications import Notifier

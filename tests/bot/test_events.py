@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.interaction.interaction import Interaction
-from bot.interaction.services import ANSWER_SECONDS
+from bot.interaction.interaction import ANSWER_SECONDS, Interaction
 from storage.access import api_keys, authentication
 from storage.admin import people_status
 from storage.base.errors import DatabaseUnavailable, Unauthenticated

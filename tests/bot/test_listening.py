@@ -15,8 +15,7 @@ from structlog.testing import capture_logs
 
 from bot.base import ids
 from bot.interaction import errors
-from bot.interaction.interaction import Interaction
-from bot.interaction.services import ANSWER_SECONDS
+from bot.interaction.interaction import ANSWER_SECONDS, Interaction
 from storage.base.errors import DatabaseUnavailable
 from storage.base.secrets import Secrets
 from storage.db.database import Database
