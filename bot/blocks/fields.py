@@ -122,6 +122,16 @@ def external_select(
     return element | _placeholder(placeholder)
 
 
+def channel_select(channel: str | None) -> Block:
+    """A menu of the channels that may have a digest."""
+    menu: Block = {
+        "type": "conversations_select",
+        # No shared channels (Slack Connect): other organisations would see who is out.
+        "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
+    }
+    return menu if channel is None else menu | {"initial_conversation": channel}
+
+
 def translated(options: Sequence[Option]) -> list[Option]:
     """The options with translated labels."""
     return [Option(label=gettext(choice.label), value=choice.value) for choice in options]

@@ -121,6 +121,16 @@ def modal(
     return view
 
 
+def notice(title: str, sentence: str) -> View:
+    """A modal with one sentence in plain text."""
+    return {
+        "type": "modal",
+        "title": text.plain(title, text.MAX_TITLE),
+        "close": text.plain(gettext("Close")),
+        "blocks": [text.paragraph(sentence)],
+    }
+
+
 def show_more(action_id: str, cursor: str | None) -> list[Block]:
     """The button for the next page, if there is one."""
     return [actions(button(gettext("Show more"), action_id, cursor))] if cursor else []

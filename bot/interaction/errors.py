@@ -31,6 +31,9 @@ UNKNOWN_OUTCOME: Final = gettext_noop(
     "The connection broke while I was saving this, so I can't tell whether it was saved. "
     "Please check before you try again."
 )
+OUTDATED: Final = gettext_noop(
+    "This is from an older version of Hiatus, so nothing was changed. Please open it again."
+)
 NOT_INSTALLED: Final = gettext_noop(
     "Hiatus isn't installed in this Slack workspace. Please ask a Slack admin to install it: {url}"
 )

@@ -18,12 +18,11 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.base import language, payloads
 from bot.base.block_kit import Block, Message, View
 from bot.base.payloads import Body, Event, Values
-from bot.blocks import text
+from bot.blocks import layout, text
 from bot.client import slack_web
 from bot.client.modal_updates import ModalRefreshes
 from bot.client.workspaces import Workspace, Workspaces, home_url
 from bot.interaction import errors
-from bot.views import notice
 from storage.base.values import Caller
 from storage.db.database import Database
 from storage.slack.join_policy import NotAMember
@@ -240,7 +239,7 @@ class Interaction:
         new modal, or in a DM.
         """
         if self.is_submission and not self.is_answered:
-            await self.ack(response_action="update", view=notice.view("Hiatus", sentence))
+            await self.ack(response_action="update", view=layout.notice("Hiatus", sentence))
             return
         await self.ack()
         if self.body.get("response_url"):
@@ -251,7 +250,7 @@ class Interaction:
                 channel=self.slack_user_id, text=text.escaped(sentence)
             )
         elif self.body.get("trigger_id"):
-            await self.open(notice.view("Hiatus", sentence))
+            await self.open(layout.notice("Hiatus", sentence))
 
     async def _respond(self, **message: object) -> None:
         url = self.body.get("response_url")

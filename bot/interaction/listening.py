@@ -24,10 +24,10 @@ from slack_bolt.response import BoltResponse
 from bot.base import language
 from bot.base.language import gettext
 from bot.base.payloads import UnexpectedPayload, inputs
+from bot.blocks import layout
 from bot.client import slack_web
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction, Services
-from bot.views import notice
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
 from storage.slack import slack_events
 from storage.slack.join_policy import NotAMember
@@ -159,7 +159,7 @@ async def _sentence(interaction: Interaction, error: Exception) -> str:
         return errors.slack_failure(error, interaction.services.install_url)
     if isinstance(error, UnexpectedPayload):
         _log.warning("slack.payload_incomplete", listener=name, member=str(error))
-        return gettext(notice.OUTDATED)
+        return gettext(errors.OUTDATED)
     _log.error("slack.listener_failed", listener=name, exc_info=error)
     return gettext(errors.BROKEN)
 
@@ -243,7 +243,7 @@ async def _acknowledge_when_slow(interaction: Interaction) -> None:
     if interaction.is_submission:
         # The language was set in the listener's task, not in this one.
         with language.using_locale(interaction.locale):
-            view = notice.view("Hiatus", gettext(errors.SLOW))
+            view = layout.notice("Hiatus", gettext(errors.SLOW))
         await interaction.ack(response_action="update", view=view)
     else:
         await _acknowledge(interaction)

@@ -8,21 +8,10 @@ from __future__ import annotations
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.admin_listeners import (
-    departments,
-    digests,
-    display_links,
-    holidays,
-    leave_types,
-    organisation,
-    people,
-    webhooks,
-)
+from bot import screens
 from bot.listeners import (
     amendments,
-    api_keys,
     calendar,
-    calendar_feeds,
     commands,
     decisions,
     events,
@@ -44,15 +33,6 @@ def register(app: AsyncApp, command: str) -> None:
     amendments.register(app)
     home.register(app)
     calendar.register(app)
-    api_keys.register(app)
-    calendar_feeds.register(app)
-    people.register(app)
-    departments.register(app)
-    leave_types.register(app)
-    organisation.register(app)
-    digests.register(app)
-    display_links.register(app)
-    holidays.register(app)
-    webhooks.register(app)
+    screens.register(app)
     events.register(app)
     unknown.register(app)

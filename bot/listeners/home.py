@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.admin_listeners import digests, leave_types, organisation, people
 from bot.base import ids
 from bot.interaction import errors, identity, listening, modals
 from bot.interaction.interaction import Interaction
-from bot.listeners import calendar_feeds, request_form
+from bot.listeners import request_form
 from bot.listeners.decisions import card_to_decide, not_enough
 from bot.messages import home_tab
+from bot.screens import calendar_feeds, digests, leave_types, organisation, people, screen
 from bot.views import decline
 from bot.views import home_tab as views
 from storage.base.errors import DomainError, InsufficientAllowance, InvalidTransition, NotFound
@@ -56,16 +56,16 @@ async def open_step(interaction: Interaction) -> None:
     """Open the settings in which a step of the checklist is done."""
     match interaction.value:
         case "country":
-            await organisation.organisation(interaction)
+            await screen.show(interaction, organisation.read_form)
         case "digest":
-            await digests.new_digest(interaction)
+            await screen.show(interaction, digests.read_form)
         case "leave_types":
-            await leave_types.list_leave_types(interaction)
+            await screen.show(interaction, leave_types.read_list)
             await _check_off_leave_types(interaction)
         case "people" | "managers":
-            await people.search(interaction)
+            await screen.show(interaction, people.read_list)
         case "feed":
-            await calendar_feeds.calendar_feeds(interaction)
+            await calendar_feeds.open_list(interaction)
 
 
 async def _check_off_leave_types(interaction: Interaction) -> None:

@@ -8,13 +8,12 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.base import ids
 from bot.base.language import gettext
-from bot.blocks import words
+from bot.blocks import layout, words
 from bot.interaction import errors, identity, modals
 from bot.interaction.interaction import Interaction
 from bot.listeners import request_form
 from bot.message_views import answers, approver_messages, requester_messages
 from bot.message_views.answers import OwnLeave
-from bot.views import notice
 from bot.views.request_values import Filled
 from storage.base.clock import local_day
 from storage.base.errors import AlreadyObjected, DomainError, InvalidTransition
@@ -171,7 +170,7 @@ async def cancel_recorded(interaction: Interaction) -> None:
     card = await _card(interaction, by)
     if "view" in interaction.body:
         await modals.refresh(
-            interaction, notice.view(gettext("Record leave"), gettext("Cancelled."))
+            interaction, layout.notice(gettext("Record leave"), gettext("Cancelled."))
         )
     else:
         await interaction.refresh(approver_messages.objection(card, str(by.user_id)))

@@ -9,7 +9,6 @@ from typing import Final
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.admin_views import people as people_views
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
@@ -21,6 +20,7 @@ from bot.listeners import request_form as own_form
 from bot.parsing import typed_leave, typed_names
 from bot.parsing.typed_leave import ParsedLeave
 from bot.parsing.typed_names import Mention
+from bot.screens import searches
 from bot.views import live_line, record_form, request_form, request_values, typed_problems
 from bot.views.record_form import Entered
 from bot.views.request_values import Alerts, Filled
@@ -70,7 +70,7 @@ class _Form:
         return record_form.view(
             self.leave_types,
             self.entered,
-            None if self.person is None else people_views.person_option(self.person),
+            None if self.person is None else searches.person_option(self.person),
             live_line.blocks(
                 self.preview,
                 warnings,
@@ -218,7 +218,7 @@ async def offer_people(interaction: Interaction) -> None:
     users = await interaction.services.database.read(
         recorded_leave.find_recordable, typed, by=by, now=interaction.now
     )
-    await interaction.ack(options=people_views.person_options(users, with_no_one=False))
+    await interaction.ack(options=searches.person_options(users, with_no_one=False))
 
 
 async def offer_covers(interaction: Interaction) -> None:

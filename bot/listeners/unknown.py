@@ -11,10 +11,9 @@ from typing import Final
 from slack_bolt.async_app import AsyncApp
 
 from bot.base.language import gettext
-from bot.interaction import identity, listening
+from bot.interaction import errors, identity, listening
 from bot.interaction.interaction import Interaction
 from bot.message_views import answers
-from bot.views import notice
 
 _ANY: Final = re.compile("")
 
@@ -36,7 +35,7 @@ async def unknown_action(interaction: Interaction) -> None:
 
 async def outdated(interaction: Interaction) -> None:
     await identity.greet(interaction)
-    await interaction.tell(gettext(notice.OUTDATED))
+    await interaction.tell(gettext(errors.OUTDATED))
 
 
 async def ignored(interaction: Interaction) -> None:

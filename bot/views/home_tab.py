@@ -13,7 +13,7 @@ from bot.blocks import layout, text, words
 from bot.message_views import answers, cards
 from bot.views import calendar
 from storage.base.calendar_values import Absence
-from storage.base.values import Amendment, LeaveRequest, LeaveType, User
+from storage.base.values import Amendment, LeaveRequest, LeaveType
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.rules import holiday_calendar
@@ -24,7 +24,8 @@ from storage.slack.setup_checklist import MAX_COUNTED, Checklist, Step
 _MAX_NOTE: Final = 200
 
 
-def view(home: Home) -> View:
+def view(home: Home, settings: Sequence[Block]) -> View:
+    """``settings`` is the menu at the end."""
     return {
         "type": "home",
         "callback_id": ids.HOME,
@@ -37,7 +38,7 @@ def view(home: Home) -> View:
             *covering_list(home.covering),
             *whos_out(home),
             _quick_actions(home),
-            *settings_menu(home.user),
+            *settings,
         ],
     }
 
@@ -414,38 +415,3 @@ def page_buttons(
     if cursor is not None:
         buttons.append(layout.button(gettext("Show more"), ids.HOME_NEXT, following.packed()))
     return [layout.actions(*buttons)] if buttons else []
-
-
-def settings_menu(user: User) -> list[Block]:
-    yours = (
-        layout.button(gettext("Calendar feeds and wallchart"), ids.FEEDS),
-        layout.button(gettext("API keys"), ids.KEYS),
-    )
-    shown = [layout.header(gettext("Settings"))]
-    if user.role not in ("admin", "owner"):
-        return [*shown, layout.actions(*yours)]
-    return [
-        *shown,
-        *_group(gettext("Yours"), *yours),
-        *_group(
-            gettext("People"),
-            layout.button(gettext("People"), ids.PEOPLE),
-            layout.button(gettext("Departments"), ids.DEPARTMENTS),
-        ),
-        *_group(
-            gettext("Leave"),
-            layout.button(gettext("Leave types"), ids.LEAVE_TYPES),
-            layout.button(gettext("Public holidays"), ids.HOLIDAYS),
-        ),
-        *_group(
-            gettext("Organisation"),
-            layout.button(gettext("Organisation"), ids.ORGANISATION),
-            layout.button(gettext("Digests"), ids.DIGESTS),
-            layout.button(gettext("Display links"), ids.DISPLAY_LINKS),
-            layout.button(gettext("Webhooks"), ids.WEBHOOKS),
-        ),
-    ]
-
-
-def _group(title: str, *buttons: Block) -> list[Block]:
-    return [text.quiet(f"*{title}*"), layout.actions(*buttons)]

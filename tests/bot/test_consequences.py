@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bot.base import ids
 from bot.interaction import errors
 from storage.admin import people, people_status
 from storage.base.values import LeaveRequest
@@ -112,8 +111,8 @@ def test_a_persons_allowance_that_overdraws_is_confirmed_then_saved(world: World
 def test_a_departments_allowance_that_overdraws_is_confirmed(world: World) -> None:
     world.submit_over_rest(ADA)
     team_id = str(world.people[ADA].department_id)
-    listed = settings(world, ADMIN, ids.DEPARTMENTS)
-    form = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"edit {team_id}")
+    listed = settings(world, ADMIN, "settings.departments")
+    form = choose(world, ADMIN, listed, "settings.departments.menu", f"edit {team_id}")
 
     confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
 
@@ -122,7 +121,7 @@ def test_a_departments_allowance_that_overdraws_is_confirmed(world: World) -> No
 
 def test_an_organisations_allowance_that_overdraws_is_confirmed(world: World) -> None:
     world.submit_over_rest(ADA)
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
     confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
 
@@ -133,7 +132,7 @@ def test_an_organisations_allowance_that_overdraws_is_confirmed(world: World) ->
 def test_a_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
-    eve = search_result(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
+    eve = search_result(world, form, "settings.search.person", "eve", world.people[EVE].id)
 
     confirmation = confirmation_of(world, form, {"manager_id": eve})
 
@@ -171,10 +170,10 @@ def test_a_former_approvers_pending_requests_go_to_the_others(world: World) -> N
 
 def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
-    listed = settings(world, ADMIN, ids.DEPARTMENTS)
+    listed = settings(world, ADMIN, "settings.departments")
     team_id = world.people[ADA].department_id
-    form = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"edit {team_id}")
-    eve = search_result(world, form, ids.PERSON_SEARCH, "eve", world.people[EVE].id)
+    form = choose(world, ADMIN, listed, "settings.departments.menu", f"edit {team_id}")
+    eve = search_result(world, form, "settings.search.person", "eve", world.people[EVE].id)
 
     confirmation = confirmation_of(world, form, {"manager_id": eve, "name": "Engineers & <co>"})
 
@@ -186,8 +185,8 @@ def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> No
 
 def test_a_new_holiday_and_its_removal_are_confirmed_then_saved(world: World) -> None:
     request = world.submit_over_rest(ADA)
-    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
-    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
+    form = click(world, ADMIN, days, "settings.overrides.new")
     values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}
 
     confirmation = confirmation_of(world, form, values)
@@ -204,7 +203,7 @@ def test_a_new_holiday_and_its_removal_are_confirmed_then_saved(world: World) ->
     assert world.request(ADA).total_half_days == 5
 
     listed = world.slack.open_modal(ADMIN, "Founders' morning")
-    confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    confirmation = click(world, ADMIN, listed, "settings.overrides.remove")
     assert "Wed 5 August 2026: 2.5 days → 3 days" in confirmation.visible_text
     confirm(world, confirmation)
     assert (overrides_of(world), world.request(ADA).total_half_days) == ([], 6)
@@ -216,10 +215,10 @@ def test_other_days_off_are_chosen_with_their_consequences(world: World) -> None
     world.write(people.update, world.people[ADA].id, {"public_holiday_country_code": "SE"})
     eve = date(2026, 12, 24)
     world.submit_over_rest(ADA, start_date=eve - timedelta(days=1), end_date=eve)
-    sets = settings(world, ADMIN, ids.HOLIDAYS)
-    days = click(world, ADMIN, sets, ids.OVERRIDES, sweden.id)
+    sets = settings(world, ADMIN, "settings.holidays")
+    days = click(world, ADMIN, sets, "settings.overrides", sweden.id)
     assert "Also days off: Customary days off" in days.visible_text
-    form = click(world, ADMIN, days, ids.HOLIDAY_CATEGORIES)
+    form = click(world, ADMIN, days, "settings.holidays.categories")
     assert "Fri 19 June, Thu 24 December, Thu 31 December" in str(form.blocks)
 
     confirmation = confirmation_of(world, form, {"categories": []})
@@ -234,8 +233,8 @@ def test_other_days_off_are_chosen_with_their_consequences(world: World) -> None
 
 
 def test_a_day_is_changed_for_every_year(world: World) -> None:
-    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
-    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
+    form = click(world, ADMIN, days, "settings.overrides.new")
     values = {"date": "2026-12-24", "half": "pm", "name": "Christmas Eve"}
 
     world.slack.submit(ADMIN, form, values | {"every_year": ["every_year"]})
@@ -244,7 +243,7 @@ def test_a_day_is_changed_for_every_year(world: World) -> None:
     (override,) = overrides_of(world)
     assert (override.date, override.half, override.every_year) == (date(2026, 12, 24), "pm", True)
     listed = world.slack.open_modal(ADMIN, "Every 24 December: Christmas Eve")
-    confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    confirmation = click(world, ADMIN, listed, "settings.overrides.remove")
     shown = "Every 24 December (Christmas Eve) goes back to the country's standard."
     assert shown in confirmation.visible_text
 
@@ -252,7 +251,7 @@ def test_a_day_is_changed_for_every_year(world: World) -> None:
 def test_another_working_week_recalculates_all_leave(world: World) -> None:
     world.submit_over_rest(ADA)
     world.submit_over_rest(EVE)
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
     days_off = dict.fromkeys(
         ("working_days/wednesday", "working_days/thursday", "working_days/friday"), "none"
@@ -339,7 +338,7 @@ def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
     confirmation = confirmation_of(
         world,
         form,
-        {"manager_id": search_result(world, form, ids.PERSON_SEARCH, "bea", boss.id)},
+        {"manager_id": search_result(world, form, "settings.search.person", "bea", boss.id)},
     )
     world.write(people_status.archive, boss.id)
 
@@ -425,8 +424,8 @@ def test_a_slow_change_is_confirmed_and_saved(world: World) -> None:
 def test_a_type_that_stops_using_the_allowance_is_confirmed(world: World) -> None:
     world.submit_over_rest(ADA)
     annual = world.leave_type("annual")
-    listed = settings(world, ADMIN, ids.LEAVE_TYPES)
-    form = choose(world, ADMIN, listed, ids.LEAVE_TYPE_MENU, f"edit {annual}")
+    listed = settings(world, ADMIN, "settings.leave_types")
+    form = choose(world, ADMIN, listed, "settings.leave_types.menu", f"edit {annual}")
 
     confirmation = confirmation_of(world, form, {"flags": ["requires_approval"]})
 

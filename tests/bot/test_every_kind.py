@@ -8,7 +8,6 @@ import pytest
 
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction
-from bot.views import notice
 from storage.db.database import Database
 from tests.bot.anything import Subject, send_all
 from tests.bot.registrations import Kind, Listener
@@ -94,7 +93,7 @@ def test_a_button_of_an_older_version_is_reported_as_outdated(world: World) -> N
     send_all(world.slack, button, ADA, WHAT)
     world.settled()
 
-    assert world.slack.response_posts[-1].body["text"] == notice.OUTDATED
+    assert world.slack.response_posts[-1].body["text"] == errors.OUTDATED
 
 
 def test_links_and_fields_without_a_listener_post_no_message(world: World) -> None:

@@ -63,27 +63,34 @@ TYPED: Final = (
 )
 # Typed into searches, and filled into forms so that they concern a person's leave.
 SEARCHED: Final = {
-    ids.PEOPLE_PICK: "ada",
-    ids.PERSON_SEARCH: "eve",
+    "settings.people.pick": "ada",
+    "settings.search.person": "eve",
     ids.RECORD_PERSON: "hedy",
     ids.RECORD_COVER: "eve",
-    ids.COUNTRY_SEARCH: "DE",
-    ids.TIMEZONE_SEARCH: "berlin",
-    ids.DEPARTMENT_SEARCH: "eng",
+    "settings.search.country": "DE",
+    "settings.search.timezone": "berlin",
+    "settings.search.department": "eng",
     ids.COVER_SEARCH: "",
 }
 FILLED: Final[dict[str, dict[str, Any]]] = {
-    ids.PERSON_FORM: {"working_days/monday": "monday:am", "working_days/tuesday": "tuesday:am"},
-    ids.ORGANISATION_FORM: {
+    "settings.people.form": {
         "working_days/monday": "monday:am",
         "working_days/tuesday": "tuesday:am",
     },
-    ids.HOLIDAY_CATEGORIES_FORM: {"categories": []},
-    ids.OVERRIDE_FORM: {"date": "2026-09-07", "name": "Betriebsruhe"},
-    ids.LEAVE_TYPE_FORM: {"flags": ["requires_approval"]},
-    ids.PERSON_NEW_FORM: {"email": "neu@example.com", "first_name": "Nina", "last_name": "Neu"},
-    ids.WEBHOOK_FORM: {"url": URL},
-    ids.WEBHOOK_EDIT_FORM: {"url": URL + "/2"},
+    "settings.organisation.form": {
+        "working_days/monday": "monday:am",
+        "working_days/tuesday": "tuesday:am",
+    },
+    "settings.holidays.categories.form": {"categories": []},
+    "settings.overrides.form": {"date": "2026-09-07", "name": "Betriebsruhe"},
+    "settings.leave_types.form": {"flags": ["requires_approval"]},
+    "settings.people.new.form": {
+        "email": "neu@example.com",
+        "first_name": "Nina",
+        "last_name": "Neu",
+    },
+    "settings.webhooks.form": {"url": URL},
+    "settings.webhook.edit.form": {"url": URL + "/2"},
 }
 
 
@@ -236,7 +243,9 @@ class Visitor:
         if view.callback_id in (ids.REQUEST_FORM, ids.EDIT_FORM, ids.RECORD_FORM):
             self._next_day += timedelta(weeks=1)
             values |= dict.fromkeys((ids.FIRST_DAY, ids.LAST_DAY), self._next_day.isoformat())
-        if view.callback_id == ids.OVERRIDE_FORM and not is_empty(view.values["date"][ids.ANSWER]):
+        if view.callback_id == "settings.overrides.form" and not is_empty(
+            view.values["date"][ids.ANSWER]
+        ):
             # The form of a public holiday in the list proposes its day.
             del values["date"]
         for block, element in located(view.blocks):
@@ -245,8 +254,8 @@ class Visitor:
             state = view.values[block["block_id"]][element["action_id"]]
             if block["block_id"] not in values and is_empty(state):
                 values[block["block_id"]] = self._something(view, element)
-        if view.callback_id == ids.DEPARTMENT_FORM:
-            values["manager_id"] = self._option(view, ids.PERSON_SEARCH)
+        if view.callback_id == "settings.departments.form":
+            values["manager_id"] = self._option(view, "settings.search.person")
         response = self.slack.submit(ANNA, view, values)
         assert response.errors == {}, (view.callback_id, response.errors)
         self._heard("view", view.callback_id, response)
@@ -530,7 +539,7 @@ def test_every_screen_is_german_and_passes_slacks_types(german: World, tmp_path:
     anna.click(ids.ASK_AGAIN)
     anna.everything(takes_away=False)
     anna.everything(takes_away=True)
-    anna.settings_again(ids.LEAVE_TYPES)
+    anna.settings_again("settings.leave_types")
     german.slack.command(NORA, ids.COMMAND, "balance")
     german.settled()
     german.clock.advance(days=1)

@@ -106,14 +106,14 @@ def test_the_list_of_public_holidays_is_in_german(bavaria: World) -> None:
     # Without a name, the organisation's change keeps that of the country.
     override(bavaria, NewOverride(date=CORPUS_CHRISTI, name=None, is_holiday=False))
 
-    sets = settings(bavaria, ADMIN, ids.HOLIDAYS)
-    days = click(bavaria, ADMIN, sets, ids.OVERRIDES)
+    sets = settings(bavaria, ADMIN, "settings.holidays")
+    days = click(bavaria, ADMIN, sets, "settings.overrides")
 
     assert "So, 1. November 2026: Allerheiligen" in days.visible_text
     assert "Mo, 8. Juni 2026: Founders' Day\nGeändert" in days.visible_text
     assert "Do, 4. Juni 2026: Fronleichnam\nKein Feiertag" in days.visible_text
-    remove = next(each for each in days.buttons if each.action_id == ids.OVERRIDE_REMOVE)
-    removal = click(bavaria, ADMIN, days, ids.OVERRIDE_REMOVE, remove.value)
+    remove = next(each for each in days.buttons if each.action_id == "settings.overrides.remove")
+    removal = click(bavaria, ADMIN, days, "settings.overrides.remove", remove.value)
     assert "Do, 4. Juni 2026 (Fronleichnam)" in removal.visible_text
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot import screens
 from bot.views import home_tab
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.base.calendar_values import Absence
@@ -133,7 +134,7 @@ def homes(draw: st.DrawFn) -> Home:
 
 @given(homes())
 def test_home_keeps_to_slacks_limits(home: Home) -> None:
-    view = home_tab.view(home)
+    view = home_tab.view(home, screens.menu(is_admin=True))
 
     assert problems_of_view(view) == []
     assert not is_too_large(view)

@@ -111,19 +111,19 @@ def quick(response: Answer) -> Answer:
 
 
 def form_of(world: World, who: str) -> View:
-    search = settings(world, ADMIN, ids.PEOPLE)
+    search = settings(world, ADMIN, "settings.people")
     user = world.people[who]
-    picked = search_result(world, search, ids.PEOPLE_PICK, user.email, user.id)
-    quick(world.slack.pick(ADMIN, search, None, ids.PEOPLE_PICK, picked))
+    picked = search_result(world, search, "settings.people.pick", user.email, user.id)
+    quick(world.slack.pick(ADMIN, search, None, "settings.people.pick", picked))
     world.settled()
-    return world.slack.open_modal(ADMIN, ids.PERSON_FORM)
+    return world.slack.open_modal(ADMIN, "settings.people.form")
 
 
 @pytest.mark.parametrize(("typed", "number"), [("", 99), ("person", 99), ("Person4999", 1)])
 def test_people_are_searched(world: World, typed: str, number: int) -> None:
-    search = settings(world, ADMIN, ids.PEOPLE)
+    search = settings(world, ADMIN, "settings.people")
 
-    response = quick(world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, typed))
+    response = quick(world.slack.suggest(ADMIN, search, "settings.people.pick", typed))
 
     assert len(response.body["options"]) == number
 
@@ -131,9 +131,9 @@ def test_people_are_searched(world: World, typed: str, number: int) -> None:
 def test_a_manager_and_a_department_are_searched_in_a_persons_form(world: World) -> None:
     form = form_of(world, BOSS)
 
-    managers = quick(world.slack.suggest(ADMIN, form, ids.PERSON_SEARCH, "person"))
-    rooms = quick(world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "department"))
-    chosen = quick(world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "DEPARTMENT 149"))
+    managers = quick(world.slack.suggest(ADMIN, form, "settings.search.person", "person"))
+    rooms = quick(world.slack.suggest(ADMIN, form, "settings.search.department", "department"))
+    chosen = quick(world.slack.suggest(ADMIN, form, "settings.search.department", "DEPARTMENT 149"))
 
     assert len(managers.body["options"]) == len(rooms.body["options"]) == 100
     assert managers.body["options"][0]["value"] == ids.NOTHING
@@ -148,8 +148,8 @@ def test_a_manager_and_a_department_are_searched_in_a_persons_form(world: World)
 
 
 def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
-    offered = world.slack.suggest(ADMIN, form, ids.DEPARTMENT_SEARCH, "department 007")
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.people"), "settings.people.new")
+    offered = world.slack.suggest(ADMIN, form, "settings.search.department", "department 007")
     values = {"email": "new@example.com", "first_name": "New", "last_name": "One"}
 
     room = offered.body["options"][1]
@@ -161,12 +161,12 @@ def test_a_person_is_added_to_one_of_many_departments(world: World) -> None:
 
 
 def test_departments_are_paginated(world: World) -> None:
-    shown, names = settings(world, ADMIN, ids.DEPARTMENTS), 0
+    shown, names = settings(world, ADMIN, "settings.departments"), 0
     while True:
         names += sum("accessory" in block for block in shown.blocks)
-        if ids.DEPARTMENTS_MORE not in {button.action_id for button in shown.buttons}:
+        if "settings.departments.more" not in {button.action_id for button in shown.buttons}:
             break
-        shown = click(world, ADMIN, shown, ids.DEPARTMENTS_MORE)
+        shown = click(world, ADMIN, shown, "settings.departments.more")
 
     config = world.database.read_now(organisation_config.of_organisation, world.acme.id)
     assert names == len(config.departments) == DEPARTMENTS + 1
@@ -175,7 +175,7 @@ def test_departments_are_paginated(world: World) -> None:
 def test_the_effects_of_archiving_a_manager_fit_in_a_confirmation(world: World) -> None:
     requests(world, 200)
 
-    confirmation = click(world, ADMIN, form_of(world, BOSS), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, BOSS), "settings.people.archive")
 
     assert "• 4999 people lose their manager: Person" in confirmation.visible_text
     assert "200 requests move to other approvers." in confirmation.visible_text
@@ -188,7 +188,7 @@ def test_the_effects_of_archiving_a_manager_fit_in_a_confirmation(world: World) 
 
 def test_a_new_working_week_shows_its_effects_before_it_is_saved(world: World) -> None:
     requests(world, 1_000)
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
     days_off = dict.fromkeys(
         ("working_days/wednesday", "working_days/thursday", "working_days/friday"), "none"

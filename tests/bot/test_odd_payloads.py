@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.base import ids
-from bot.views import notice
+from bot.interaction import errors
 from storage.db.database import Database
 from tests.bot.anything import Subject, payloads
 from tests.bot.conftest import Logged
@@ -204,7 +204,7 @@ def test_a_refusal_is_shown_although_the_form_has_no_blocks_with_ids(
     world.settled()
 
     assert response.status == 200
-    assert notice.OUTDATED not in str(response.body)
+    assert errors.OUTDATED not in str(response.body)
     assert "last day" in str(response.body)
 
 
@@ -239,7 +239,7 @@ def test_a_form_without_a_member_that_is_read_says_that_it_is_outdated(world: Wo
     world.settled()
 
     assert response.status == 200
-    assert notice.OUTDATED in str(response.body)
+    assert errors.OUTDATED in str(response.body)
 
 
 def test_a_click_without_a_needed_member_shows_an_error(world: World, logged: Logged) -> None:
@@ -251,7 +251,7 @@ def test_a_click_without_a_needed_member_shows_an_error(world: World, logged: Lo
     world.settled()
 
     assert response.status == 200
-    assert world.ephemerals(GRACE) == [notice.OUTDATED]
+    assert world.ephemerals(GRACE) == [errors.OUTDATED]
     assert world.request().status == "pending"
     assert lines_with(logged, "Traceback") == []
 

@@ -94,19 +94,19 @@ def test_the_checklist_leads_from_the_installation_to_a_configured_organisation(
     ]
 
     form = do(world, "Choose a region")
-    offered = world.slack.suggest(INA, form, ids.COUNTRY_SEARCH, "Bayern", team_id=UMBRELLA)
+    offered = world.slack.suggest(INA, form, "settings.search.country", "Bayern", team_id=UMBRELLA)
     send(world, form, {"country_code": offered.body["options"][0]})
     do(world, "Check the leave types")
     close(world)
     assert "Colleagues join when they first use Hiatus" in home(world).visible_text
-    adding = press(world, do(world, "Add people"), ids.PERSON_NEW)
+    adding = press(world, do(world, "Add people"), "settings.people.new")
     send(world, adding, {"slack_user_id": PIA})
     assert "1 person has no manager, so admins get their requests." in home(world).visible_text
     people = do(world, "Assign managers")
     pia = next(block for block in people.blocks if "Pia Payroll" in str(block))
     edit = pia["accessory"]["options"][0]["value"]
-    person = press(world, people, ids.PERSON_MENU, edit, block_id=pia["block_id"])
-    manager = world.slack.suggest(INA, person, ids.PERSON_SEARCH, "Ina", team_id=UMBRELLA)
+    person = press(world, people, "settings.people.menu", edit, block_id=pia["block_id"])
+    manager = world.slack.suggest(INA, person, "settings.search.person", "Ina", team_id=UMBRELLA)
     send(world, person, {"manager_id": manager.body["options"][1]})
     send(world, do(world, "Choose a channel"), {"channel": CHANNEL})
     do(world, "Add your calendar")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.base import ids
 from playground.loopback.blocks import located
 from storage.access import api_keys, authentication, feed_owners, feeds
 from storage.admin import people_status
@@ -62,7 +61,7 @@ def keys_of(world: World, who: str) -> list[ApiKey]:
 
 def a_key(world: World, who: str = ADA, **filled: Any) -> View:
     """The modal that shows a new key."""
-    form = click(world, who, settings(world, who, ids.KEYS), ids.KEY_NEW)
+    form = click(world, who, settings(world, who, "settings.keys"), "settings.keys.new")
     values = {"name": "payroll", "scopes": ["leave:read", "users:read"]} | filled
     assert world.slack.submit(who, form, values).errors == {}
     world.settled()
@@ -104,7 +103,7 @@ def test_the_list_shows_the_time_of_a_keys_last_use(world: World) -> None:
     world.database.write_now(authentication.record_use, world.acme.id, key.id, now=world.clock())
     world.slack.close(ADA, world.slack.open_modal(ADA), is_cleared=True)
 
-    assert "Last used 1 June 2026, 10:00" in settings(world, ADA, ids.KEYS).visible_text
+    assert "Last used 1 June 2026, 10:00" in settings(world, ADA, "settings.keys").visible_text
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_the_list_shows_the_time_of_a_keys_last_use(world: World) -> None:
 def test_an_error_of_a_new_key_is_shown_at_its_field(
     world: World, filled: dict[str, str], field: str
 ) -> None:
-    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    form = click(world, ADA, settings(world, ADA, "settings.keys"), "settings.keys.new")
 
     response = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"], **filled})
 
@@ -126,7 +125,7 @@ def test_an_error_of_a_new_key_is_shown_at_its_field(
 
 
 def test_a_refused_form_can_be_sent_again(world: World) -> None:
-    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    form = click(world, ADA, settings(world, ADA, "settings.keys"), "settings.keys.new")
     world.slack.submit(ADA, form, {"name": " ", "scopes": ["leave:read"]})
 
     assert world.slack.submit(ADA, form, {"name": "ci"}).errors == {}
@@ -136,7 +135,7 @@ def test_a_refused_form_can_be_sent_again(world: World) -> None:
 
 @pytest.mark.both_engines
 def test_a_form_that_is_sent_twice_creates_one_key(world: World) -> None:
-    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    form = click(world, ADA, settings(world, ADA, "settings.keys"), "settings.keys.new")
     values = {"name": "ci", "scopes": ["leave:read"]}
     first = world.slack.submit(ADA, form, values)
 
@@ -152,10 +151,10 @@ def test_revoking_asks_for_confirmation_and_ends_the_key(world: World) -> None:
     (secret,) = KEY.findall(modal.visible_text)
     world.slack.close(ADA, modal)
     listed = world.slack.open_modal(ADA)
-    (button,) = [button for button in listed.buttons if button.action_id == ids.KEY_REVOKE]
+    (button,) = [button for button in listed.buttons if button.action_id == "settings.keys.revoke"]
     assert "confirm" in button.element
 
-    after = click(world, ADA, listed, ids.KEY_REVOKE)
+    after = click(world, ADA, listed, "settings.keys.revoke")
 
     assert "You have no API keys." in after.visible_text
     with pytest.raises(Unauthenticated):
@@ -165,10 +164,10 @@ def test_revoking_asks_for_confirmation_and_ends_the_key(world: World) -> None:
 def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
     a_key(world, ADA)
     (key,) = keys_of(world, ADA)
-    listed = settings(world, EVE, ids.KEYS)
-    forged = {"actions": [{"action_id": ids.KEY_REVOKE, "value": key.id, "type": "button"}]}
+    listed = settings(world, EVE, "settings.keys")
+    forged = {"actions": [{"action_id": "settings.keys.revoke", "value": key.id, "type": "button"}]}
 
-    world.slack.click_in_view(EVE, listed, ids.KEY_NEW, overrides=forged)
+    world.slack.click_in_view(EVE, listed, "settings.keys.new", overrides=forged)
     world.settled()
 
     assert len(keys_of(world, ADA)) == 1
@@ -176,7 +175,7 @@ def test_users_cannot_revoke_a_colleagues_key(world: World) -> None:
 
 
 def test_a_deactivated_user_cannot_create_a_key(world: World) -> None:
-    form = click(world, ADA, settings(world, ADA, ids.KEYS), ids.KEY_NEW)
+    form = click(world, ADA, settings(world, ADA, "settings.keys"), "settings.keys.new")
     world.write(people_status.deactivate, world.people[ADA].id)
 
     response = world.slack.submit(ADA, form, {"name": "ci", "scopes": ["leave:read"]})
@@ -195,11 +194,11 @@ def test_many_keys_are_paginated(world: World) -> None:
             expires_at=None,
             by=ADA,
         )
-    first = settings(world, ADA, ids.KEYS)
+    first = settings(world, ADA, "settings.keys")
     assert "key 24 " in first.visible_text
     assert "key 4 " not in first.visible_text
 
-    second = click(world, ADA, first, ids.KEYS_MORE)
+    second = click(world, ADA, first, "settings.keys.more")
 
     assert "key 4 " in second.visible_text
     assert "Show more" not in [button.text for button in second.buttons]
@@ -214,7 +213,7 @@ def links(view: View) -> list[str]:
 
 
 def test_the_shown_links_belong_to_the_users_feed(world: World) -> None:
-    modal = settings(world, ADA, ids.FEEDS)
+    modal = settings(world, ADA, "settings.feeds")
 
     own, team, organisation = links(modal)
     token = own.rsplit("/", 1)[1]
@@ -225,27 +224,29 @@ def test_the_shown_links_belong_to_the_users_feed(world: World) -> None:
 
 
 def test_regenerating_asks_for_confirmation_and_ends_the_old_links(world: World) -> None:
-    modal = settings(world, ADA, ids.FEEDS)
+    modal = settings(world, ADA, "settings.feeds")
     old = links(modal)[0].rsplit("/", 1)[1]
-    (button,) = [button for button in modal.buttons if button.action_id == ids.FEEDS_REGENERATE]
+    (button,) = [
+        button for button in modal.buttons if button.action_id == "settings.feeds.regenerate"
+    ]
     assert "confirm" in button.element
 
-    after = click(world, ADA, modal, ids.FEEDS_REGENERATE)
+    after = click(world, ADA, modal, "settings.feeds.regenerate")
 
     assert links(after)[0].rsplit("/", 1)[1] != old
     assert world.database.read_now(feed_owners.find_by_token, old) is None
 
 
 def test_a_named_feed_is_added_once_and_removed(world: World) -> None:
-    modal = settings(world, ADA, ids.FEEDS)
-    form = click(world, ADA, modal, ids.FEED_NEW)
+    modal = settings(world, ADA, "settings.feeds")
+    form = click(world, ADA, modal, "settings.feeds.new")
     first = world.slack.submit(ADA, form, {"name": "Kitchen *display*"})
     world.slack.send_raw(*as_sent(first.payload))
     world.settled()
     listed = world.slack.open_modal(ADA, "Kitchen")
     assert len(links(listed)) == 4
 
-    after = click(world, ADA, listed, ids.FEED_REMOVE)
+    after = click(world, ADA, listed, "settings.feeds.remove")
 
     assert "Kitchen" not in after.visible_text
     assert len(links(after)) == 3
@@ -258,7 +259,7 @@ def test_each_feed_shows_the_time_and_the_program_of_its_last_fetch(world: World
         feed_owners.record_fetch, world.acme.id, feed.id, "Thunderbird", now=world.clock()
     )
 
-    text = settings(world, ADA, ids.FEEDS).visible_text
+    text = settings(world, ADA, "settings.feeds").visible_text
     assert "by Thunderbird." in text
     assert text.count("No calendar has used it yet.") == 1
     assert f"Leave: {world.people[ADA].name}" in text
@@ -271,23 +272,25 @@ def test_links_whose_secret_key_was_lost_can_be_replaced(world: World, database_
     lost_token = Secrets.generate().encrypt("encrypted with a key that is gone")
     outside.run(database_url, f"UPDATE calendar_feeds SET token_encrypted = '{lost_token}'")
 
-    modal = settings(world, ADA, ids.FEEDS)
+    modal = settings(world, ADA, "settings.feeds")
     assert links(modal) == []
     assert "Your links can no longer be shown" in modal.visible_text
     assert "Phone" in modal.visible_text
 
-    after = click(world, ADA, modal, ids.FEEDS_REGENERATE)
+    after = click(world, ADA, modal, "settings.feeds.regenerate")
     assert len(links(after)) == 3
-    after = click(world, ADA, after, ids.FEED_REMOVE)
+    after = click(world, ADA, after, "settings.feeds.remove")
     assert "Phone" not in after.visible_text
 
 
 def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
     feed = world.write(feeds.create, "mine", by=ADA)
-    modal = settings(world, EVE, ids.FEEDS)
-    forged = {"actions": [{"action_id": ids.FEED_REMOVE, "value": feed.id, "type": "button"}]}
+    modal = settings(world, EVE, "settings.feeds")
+    forged = {
+        "actions": [{"action_id": "settings.feeds.remove", "value": feed.id, "type": "button"}]
+    }
 
-    world.slack.click_in_view(EVE, modal, ids.FEED_NEW, overrides=forged)
+    world.slack.click_in_view(EVE, modal, "settings.feeds.new", overrides=forged)
     world.settled()
 
     owner_of_feed(world.database, feed.token)
@@ -295,10 +298,10 @@ def test_users_cannot_remove_a_colleagues_feed(world: World) -> None:
 
 
 def test_a_click_in_a_closed_list_does_nothing(world: World) -> None:
-    modal = settings(world, ADA, ids.FEEDS)
+    modal = settings(world, ADA, "settings.feeds")
     world.slack.close(ADA, modal)
 
-    response = world.slack.click_in_view(ADA, modal, ids.FEEDS_REGENERATE, force=True)
+    response = world.slack.click_in_view(ADA, modal, "settings.feeds.regenerate", force=True)
     world.settled()
 
     assert response.ok

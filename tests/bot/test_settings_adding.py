@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bot.base import ids
 from storage.access import api_keys
 from storage.admin import people
 from storage.base.values import User
@@ -37,8 +36,8 @@ def newest(world: World) -> User:
 def adding(world: World) -> View:
     """The form that adds a person; Emmy Noether is in Slack and not yet in Hiatus."""
     world.slack.add_person(NEW, "emmy@example.com", "Emmy Noether", tz="Europe/Berlin")
-    form = click(world, ADMIN, settings(world, ADMIN, ids.PEOPLE), ids.PERSON_NEW)
-    assert form.callback_id == ids.PERSON_NEW_FORM
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.people"), "settings.people.new")
+    assert form.callback_id == "settings.people.new.form"
     return form
 
 
@@ -49,7 +48,7 @@ def demote_the_admin(world: World) -> None:
 def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     form = adding(world)
     sales = a_department(world.database, world.acme, name="Sales")
-    grace = search_result(world, form, ids.PERSON_SEARCH, "grace", world.people[GRACE].id)
+    grace = search_result(world, form, "settings.search.person", "grace", world.people[GRACE].id)
 
     first = world.slack.submit(
         ADMIN, form, {"slack_user_id": NEW, "role": "approver", "manager_id": grace}
@@ -214,7 +213,7 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     )
     database.write_now(personal_token, by=world.caller(GRACE), now=now)
 
-    confirmation = click(world, ADMIN, form_of(world, GRACE), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, GRACE), "settings.people.archive")
 
     assert "Grace Hopper will be removed from Hiatus" in confirmation.visible_text
     assert "1 request will change.\n• Grace Hopper, Mon 3 August 2026: cancelled (1 day)" in (
@@ -241,22 +240,22 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
 
 
 def test_a_search_omits_archived_people(world: World) -> None:
-    confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, EVE), "settings.people.archive")
     world.slack.submit(ADMIN, confirmation)
 
     assert world.database.read_now(people_lists.find, "Eve", by=world.acme.caller) == []
 
 
 def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
-    confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, EVE), "settings.people.archive")
 
     world.slack.close(ADMIN, confirmation)
 
     assert person(world, EVE).status == "active"
-    assert world.slack.open_modal(ADMIN).callback_id == ids.PERSON_FORM
+    assert world.slack.open_modal(ADMIN).callback_id == "settings.people.form"
 
 
-@pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
+@pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])
 def test_an_admin_demoted_meanwhile_cannot_deactivate_people(world: World, question: str) -> None:
     confirmation = click(world, ADMIN, form_of(world, EVE), question)
     demote_the_admin(world)
@@ -267,7 +266,7 @@ def test_an_admin_demoted_meanwhile_cannot_deactivate_people(world: World, quest
     assert person(world, EVE).status == "active"
 
 
-@pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
+@pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])
 def test_admins_cannot_deactivate_themselves(world: World, question: str) -> None:
     refusal = click(world, ADMIN, form_of(world, ADMIN), question)
 
@@ -275,7 +274,7 @@ def test_admins_cannot_deactivate_themselves(world: World, question: str) -> Non
     assert person(world, ADMIN).status == "active"
 
 
-@pytest.mark.parametrize("question", [ids.PERSON_ARCHIVE, ids.PERSON_DEACTIVATE])
+@pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])
 def test_admins_cannot_deactivate_an_owner(world: World, question: str) -> None:
     world.people["UOLIVE"] = world.acme.owner
 
@@ -287,7 +286,7 @@ def test_admins_cannot_deactivate_an_owner(world: World, question: str) -> None:
 
 def test_an_action_that_is_no_longer_possible_shows_an_error_in_its_place(world: World) -> None:
     """Eve becomes an owner between the confirmation and its submission."""
-    confirmation = click(world, ADMIN, form_of(world, EVE), ids.PERSON_ARCHIVE)
+    confirmation = click(world, ADMIN, form_of(world, EVE), "settings.people.archive")
     world.write(people.update, world.people[EVE].id, {"role": "owner"})
 
     response = world.slack.submit(ADMIN, confirmation)

@@ -60,12 +60,12 @@ def week_of(days: Sequence[str]) -> dict[str, str]:
 
 def form_of(world: World, who: str = ADA) -> Any:
     """Search a person; returns their form."""
-    search = settings(world, ADMIN, ids.PEOPLE)
+    search = settings(world, ADMIN, "settings.people")
     user = world.people[who]
-    picked = search_result(world, search, ids.PEOPLE_PICK, user.first_name, user.id)
-    world.slack.pick(ADMIN, search, None, ids.PEOPLE_PICK, picked)
+    picked = search_result(world, search, "settings.people.pick", user.first_name, user.id)
+    world.slack.pick(ADMIN, search, None, "settings.people.pick", picked)
     world.settled()
-    return world.slack.open_modal(ADMIN, ids.PERSON_FORM)
+    return world.slack.open_modal(ADMIN, "settings.people.form")
 
 
 def test_members_are_offered_no_administration(world: World) -> None:
@@ -73,30 +73,35 @@ def test_members_are_offered_no_administration(world: World) -> None:
     world.slack.open_home(ADMIN)
     world.settled()
 
-    administration = {ids.PEOPLE, ids.DEPARTMENTS, ids.LEAVE_TYPES, ids.ORGANISATION}
+    administration = {
+        "settings.people",
+        "settings.departments",
+        "settings.leave_types",
+        "settings.organisation",
+    }
     offered = {button.action_id for button in world.slack.home(ADA).buttons}
     assert not offered & administration
     assert administration <= {button.action_id for button in world.slack.home(ADMIN).buttons}
 
 
 ADMINS_ONLY = [
-    ids.PEOPLE,
-    ids.PEOPLE_PICK,
-    ids.PERSON_DEACTIVATE,
-    ids.PERSON_REACTIVATE,
-    ids.PERSON_UNLINK,
-    ids.DEPARTMENTS,
-    ids.DEPARTMENTS_MORE,
-    ids.DEPARTMENT_NEW,
-    ids.LEAVE_TYPES,
-    ids.LEAVE_TYPES_MORE,
-    ids.LEAVE_TYPE_NEW,
-    ids.ORGANISATION,
+    "settings.people",
+    "settings.people.pick",
+    "settings.people.deactivate",
+    "settings.people.reactivate",
+    "settings.people.unlink",
+    "settings.departments",
+    "settings.departments.more",
+    "settings.departments.new",
+    "settings.leave_types",
+    "settings.leave_types.more",
+    "settings.leave_types.new",
+    "settings.organisation",
 ]
 CHOICES_OF_ADMINS = [
-    *((ids.PERSON_MENU, choice) for choice in ("edit", "balance", "deactivate", "archive")),
-    *((ids.DEPARTMENT_MENU, choice) for choice in ("edit", "delete")),
-    *((ids.LEAVE_TYPE_MENU, choice) for choice in ("edit", "archive", "restore")),
+    *(("settings.people.menu", choice) for choice in ("edit", "balance", "deactivate", "archive")),
+    *(("settings.departments.menu", choice) for choice in ("edit", "delete")),
+    *(("settings.leave_types.menu", choice) for choice in ("edit", "archive", "restore")),
 ]
 
 
@@ -146,12 +151,12 @@ def test_everything_of_a_person_is_saved(world: World) -> None:
         {
             "role": "approver",
             "department_id": sales.id,
-            "manager_id": search_result(world, form, ids.PERSON_SEARCH, "grace", grace),
+            "manager_id": search_result(world, form, "settings.search.person", "grace", grace),
             **week_of(["monday", "friday:am"]),
             "leave_allowance": "12.5",
             "start_date": "2026-02-01",
             "public_holiday_country_code": search_result(
-                world, form, ids.COUNTRY_SEARCH, "scotland", "GB-SCT"
+                world, form, "settings.search.country", "scotland", "GB-SCT"
             ),
         },
     )
@@ -221,7 +226,7 @@ def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> Non
     )
     form = form_of(world)
 
-    confirmation = click(world, ADMIN, form, ids.PERSON_DEACTIVATE)
+    confirmation = click(world, ADMIN, form, "settings.people.deactivate")
     assert "Ada Lovelace can't use Hiatus" in confirmation.visible_text
     assert "1 API key stops working." in confirmation.visible_text
     assert person(world, ADA).status == "active"
@@ -230,21 +235,21 @@ def test_deactivating_shows_its_effects_and_can_be_reversed(world: World) -> Non
     assert person(world, ADA).status == "deactivated"
 
     modal = world.slack.open_modal(ADMIN, "Deactivated")
-    click(world, ADMIN, modal, ids.PERSON_REACTIVATE)
+    click(world, ADMIN, modal, "settings.people.reactivate")
     assert person(world, ADA).status == "active"
 
 
 def test_a_person_is_unlinked_from_the_wrong_slack_account(world: World) -> None:
     world.open_form(ADA)
     form = form_of(world)
-    (button,) = [button for button in form.buttons if button.action_id == ids.PERSON_UNLINK]
+    (button,) = [button for button in form.buttons if button.action_id == "settings.people.unlink"]
     assert "confirm" in button.element
     assert f"Slack account: <@{ADA}>" in form.visible_text
 
-    modal = click(world, ADMIN, form, ids.PERSON_UNLINK)
+    modal = click(world, ADMIN, form, "settings.people.unlink")
 
     assert person(world, ADA).slack_user_id is None
-    assert ids.PERSON_UNLINK not in {button.action_id for button in modal.buttons}
+    assert "settings.people.unlink" not in {button.action_id for button in modal.buttons}
     assert "Slack account" not in modal.visible_text
 
 
@@ -255,7 +260,7 @@ def test_an_admin_does_not_unlink_an_owner(world: World) -> None:
     world.open_form("UOLIVE")
     form = form_of(world, "UOLIVE")
 
-    world.slack.click_in_view(ADMIN, form, ids.PERSON_UNLINK)
+    world.slack.click_in_view(ADMIN, form, "settings.people.unlink")
     world.settled()
 
     assert "the role Owner" in world.slack.open_modal(ADMIN).visible_text
@@ -265,7 +270,7 @@ def test_an_admin_does_not_unlink_an_owner(world: World) -> None:
 def test_admins_cannot_deactivate_their_own_account(world: World) -> None:
     form = form_of(world, ADMIN)
 
-    world.slack.click_in_view(ADMIN, form, ids.PERSON_DEACTIVATE)
+    world.slack.click_in_view(ADMIN, form, "settings.people.deactivate")
     world.settled()
 
     assert "Ask another admin or owner" in world.slack.open_modal(ADMIN).visible_text
@@ -276,31 +281,35 @@ def test_admins_cannot_deactivate_their_own_account(world: World) -> None:
 def test_people_are_searched_with_a_bounded_number_of_options(world: World) -> None:
     for number in range(120):
         a_person(world.database, world.acme, first_name="Zoë", last_name=f"Number {number:03}")
-    search = settings(world, ADMIN, ids.PEOPLE)
+    search = settings(world, ADMIN, "settings.people")
 
-    many = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ZO").body["options"]
-    single = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "number 117").body["options"]
-    accented = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "Zoë Number 003").body["options"]
-    none = world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "%_*").body["options"]
+    many = world.slack.suggest(ADMIN, search, "settings.people.pick", "ZO").body["options"]
+    single = world.slack.suggest(ADMIN, search, "settings.people.pick", "number 117").body[
+        "options"
+    ]
+    accented = world.slack.suggest(ADMIN, search, "settings.people.pick", "Zoë Number 003").body[
+        "options"
+    ]
+    none = world.slack.suggest(ADMIN, search, "settings.people.pick", "%_*").body["options"]
 
     assert len(many) == 99
     assert (len(single), len(accented), none) == (1, 1, [])
 
 
 def test_members_find_no_people_in_settings(world: World) -> None:
-    search = settings(world, ADMIN, ids.PEOPLE)
-    assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"]
+    search = settings(world, ADMIN, "settings.people")
+    assert world.slack.suggest(ADMIN, search, "settings.people.pick", "ada").body["options"]
     world.write(people.update, world.people[ADMIN].id, {"role": "member"})
 
-    assert world.slack.suggest(ADMIN, search, ids.PEOPLE_PICK, "ada").body["options"] == []
+    assert world.slack.suggest(ADMIN, search, "settings.people.pick", "ada").body["options"] == []
 
 
 # Departments
 
 
 def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
-    listed = settings(world, ADMIN, ids.DEPARTMENTS)
-    form = click(world, ADMIN, listed, ids.DEPARTMENT_NEW)
+    listed = settings(world, ADMIN, "settings.departments")
+    form = click(world, ADMIN, listed, "settings.departments.new")
     values = {"name": "Sales & *more*", "default_leave_allowance": "27"}
     first = world.slack.submit(ADMIN, form, values)
     world.slack.send_raw(*as_sent(first.payload))
@@ -311,12 +320,12 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
     assert sales.default_leave_allowance_half_days == 54
 
     listed = world.slack.open_modal(ADMIN, "Sales &amp; *more*")
-    form = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"edit {sales.id}")
+    form = choose(world, ADMIN, listed, "settings.departments.menu", f"edit {sales.id}")
     world.slack.submit(ADMIN, form, {"name": "Selling"})
     world.settled()
     listed = world.slack.open_modal(ADMIN, "Selling")
 
-    question = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, f"delete {sales.id}")
+    question = choose(world, ADMIN, listed, "settings.departments.menu", f"delete {sales.id}")
     assert "Selling will be deleted." in question.visible_text
     assert len(departments_of(world)) == 2
     assert world.slack.submit(ADMIN, question).ok
@@ -326,10 +335,10 @@ def test_departments_are_added_once_changed_and_deleted(world: World) -> None:
 
 
 def test_a_department_with_people_stays(world: World) -> None:
-    listed = settings(world, ADMIN, ids.DEPARTMENTS)
+    listed = settings(world, ADMIN, "settings.departments")
     (engineering,) = departments_of(world)
     value = f"delete {engineering.id}"
-    question = choose(world, ADMIN, listed, ids.DEPARTMENT_MENU, value)
+    question = choose(world, ADMIN, listed, "settings.departments.menu", value)
 
     world.slack.submit(ADMIN, question)
 
@@ -339,7 +348,9 @@ def test_a_department_with_people_stays(world: World) -> None:
 
 
 def test_a_department_needs_a_name(world: World) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.DEPARTMENTS), ids.DEPARTMENT_NEW)
+    form = click(
+        world, ADMIN, settings(world, ADMIN, "settings.departments"), "settings.departments.new"
+    )
 
     response = world.slack.submit(ADMIN, form, {"name": " "})
 
@@ -350,7 +361,9 @@ def test_a_department_needs_a_name(world: World) -> None:
 
 
 def test_leave_types_are_added_archived_and_restored(world: World) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
+    form = click(
+        world, ADMIN, settings(world, ADMIN, "settings.leave_types"), "settings.leave_types.new"
+    )
     world.slack.submit(
         ADMIN,
         form,
@@ -372,7 +385,7 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
 
     world.submit_over_rest(ADA, leave_type_id=study.id)
     listed = world.slack.open_modal(ADMIN, "`study`")
-    question = choose(world, ADMIN, listed, ids.LEAVE_TYPE_MENU, f"archive {study.id}")
+    question = choose(world, ADMIN, listed, "settings.leave_types.menu", f"archive {study.id}")
     assert "People can no longer request Study." in question.visible_text
     assert not leave_types_of(world)[-1].is_archived
     assert world.slack.submit(ADMIN, question).ok
@@ -380,7 +393,7 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
     assert leave_types_of(world)[-1].is_archived
 
     listed = world.slack.open_modal(ADMIN, "Archived")
-    listed = choose(world, ADMIN, listed, ids.LEAVE_TYPE_MENU, f"restore {study.id}")
+    listed = choose(world, ADMIN, listed, "settings.leave_types.menu", f"restore {study.id}")
     assert "Archived" not in listed.visible_text
     assert not leave_types_of(world)[-1].is_archived
 
@@ -398,7 +411,9 @@ def test_leave_types_are_added_archived_and_restored(world: World) -> None:
 def test_an_invalid_leave_type_is_reported_at_its_field(
     world: World, filled: dict[str, str], field: str
 ) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.LEAVE_TYPES), ids.LEAVE_TYPE_NEW)
+    form = click(
+        world, ADMIN, settings(world, ADMIN, "settings.leave_types"), "settings.leave_types.new"
+    )
 
     response = world.slack.submit(ADMIN, form, {"name": "Study"} | filled)
 
@@ -412,7 +427,7 @@ def test_an_invalid_leave_type_is_reported_at_its_field(
 def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
     world: World,
 ) -> None:
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
     (field,) = [block for block in form.blocks if block["block_id"] == "digest_channel"]
     assert field["element"]["type"] == "conversations_select"
@@ -424,15 +439,17 @@ def test_private_channels_are_offered_for_the_digest_and_shared_ones_are_not(
 
 def test_the_form_changes_the_organisation(world: World) -> None:
     world.slack.add_channel("C0DIGEST01", "who-is-out")
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
     response = world.slack.submit(
         ADMIN,
         form,
         {
             "name": "Acme GmbH",
-            "country_code": search_result(world, form, ids.COUNTRY_SEARCH, "DE-BY", "DE-BY"),
-            "timezone": search_result(world, form, ids.TIMEZONE_SEARCH, "berlin", "Europe/Berlin"),
+            "country_code": search_result(world, form, "settings.search.country", "DE-BY", "DE-BY"),
+            "timezone": search_result(
+                world, form, "settings.search.timezone", "berlin", "Europe/Berlin"
+            ),
             "leave_year_type": "fiscal",
             "leave_year_start_month": "4",
             "default_leave_allowance": "30",
@@ -462,15 +479,17 @@ def test_the_form_changes_the_organisation(world: World) -> None:
 def test_saving_an_unchanged_form_changes_nothing(world: World) -> None:
     before = organisation(world)
 
-    assert world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION)).errors == {}
+    assert world.slack.submit(ADMIN, settings(world, ADMIN, "settings.organisation")).errors == {}
 
     assert organisation(world) == before
 
 
 def test_a_country_with_regions_is_labelled_as_national(world: World) -> None:
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
-    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "united kingdom").body["options"]
+    offered = world.slack.suggest(ADMIN, form, "settings.search.country", "united kingdom").body[
+        "options"
+    ]
 
     labels = {option["value"]: option["text"]["text"] for option in offered}
     assert labels["GB"] == "United Kingdom (GB), national holidays only"
@@ -480,7 +499,7 @@ def test_a_country_with_regions_is_labelled_as_national(world: World) -> None:
 def test_the_chosen_country_is_shown_by_name(world: World) -> None:
     world.slack.change_person(ADMIN, locale="de-DE")
 
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
     (country,) = (block for block in form.body["blocks"] if block.get("block_id") == "country_code")
     option = country["element"]["initial_option"]
@@ -492,9 +511,11 @@ def test_the_chosen_country_is_shown_by_name(world: World) -> None:
 
 def test_countries_are_offered_in_the_readers_language(world: World) -> None:
     world.slack.change_person(ADMIN, locale="de-DE")
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
-    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "frankreich").body["options"]
+    offered = world.slack.suggest(ADMIN, form, "settings.search.country", "frankreich").body[
+        "options"
+    ]
 
     assert offered[0]["text"]["text"].startswith("Frankreich (FR)")
 
@@ -522,9 +543,9 @@ def test_countries_and_regions_are_found_by_english_and_own_names(
     world: World, locale: str, typed: str, code: str
 ) -> None:
     world.slack.change_person(ADMIN, locale=locale)
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
 
-    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, typed).body["options"]
+    offered = world.slack.suggest(ADMIN, form, "settings.search.country", typed).body["options"]
 
     assert code in [option["value"] for option in offered]
     assert len(offered) < 20
@@ -544,14 +565,14 @@ def test_an_invalid_setting_of_the_organisation_is_reported_at_its_field(
 ) -> None:
     before = organisation(world)
 
-    response = world.slack.submit(ADMIN, settings(world, ADMIN, ids.ORGANISATION), filled)
+    response = world.slack.submit(ADMIN, settings(world, ADMIN, "settings.organisation"), filled)
 
     assert list(response.errors) == [field]
     assert organisation(world) == before
 
 
 def test_eve_cannot_submit_an_admins_form(world: World) -> None:
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
     filled = world.slack.submit(ADMIN, form, {"name": " "})
     payload = json.loads(json.dumps(filled.payload))
     payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}

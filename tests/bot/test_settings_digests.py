@@ -30,7 +30,7 @@ def digests_of(world: World) -> list[ChannelDigest]:
 
 def test_a_digest_is_added_once_changed_and_deleted(world: World) -> None:
     engineering = world.people[ADA].department_id
-    form = click(world, ADMIN, settings(world, ADMIN, ids.DIGESTS), ids.DIGEST_NEW)
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.digests"), "settings.digests.new")
     values = {"channel": CHANNEL, "department_id": engineering, "frequency": "weekly"}
     first = world.slack.submit(ADMIN, form, values)
     world.slack.send_raw(*as_sent(first.payload))
@@ -38,13 +38,13 @@ def test_a_digest_is_added_once_changed_and_deleted(world: World) -> None:
     (digest,) = digests_of(world)
 
     listed = world.slack.open_modal(ADMIN, "Digests")
-    changed = click(world, ADMIN, listed, ids.DIGEST_EDIT, digest.id)
+    changed = click(world, ADMIN, listed, "settings.digests.edit", digest.id)
     world.slack.submit(ADMIN, changed, {"department_id": "none", "locale": "de"})
     world.settled()
     (after,) = digests_of(world)
     listed_after = world.slack.open_modal(ADMIN, "Digests")
-    form = click(world, ADMIN, listed_after, ids.DIGEST_EDIT, digest.id)
-    done = click(world, ADMIN, form, ids.DIGEST_DELETE)
+    form = click(world, ADMIN, listed_after, "settings.digests.edit", digest.id)
+    done = click(world, ADMIN, form, "settings.digests.delete")
 
     assert (digest.channel, digest.department_id) == (CHANNEL, engineering)
     assert (digest.frequency, digest.locale) == ("weekly", "en")
@@ -66,18 +66,18 @@ def test_the_list_shows_the_organisations_digest_and_why_slack_refuses_a_channel
     off(world, ADA, TODAY, TODAY)
     run_jobs(world, NINE)
 
-    listed = settings(world, ADMIN, ids.DIGESTS)
-    organisation = click(world, ADMIN, listed, ids.ORGANISATION)
+    listed = settings(world, ADMIN, "settings.digests")
+    organisation = click(world, ADMIN, listed, "settings.organisation")
 
     assert "Set in the organisation settings" in listed.visible_text
     assert "The channel doesn't exist, or it's private" in listed.visible_text
-    assert organisation.callback_id == ids.ORGANISATION_FORM
+    assert organisation.callback_id == "settings.organisation.form"
 
 
 def test_the_same_digest_is_refused_in_the_form(world: World) -> None:
     by, now = world.acme.caller, world.clock()
     world.database.write_now(channel_digests.create, {"channel": CHANNEL}, by=by, now=now)
-    form = click(world, ADMIN, settings(world, ADMIN, ids.DIGESTS), ids.DIGEST_NEW)
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.digests"), "settings.digests.new")
 
     refused = world.slack.submit(ADMIN, form, {"channel": CHANNEL})
 
@@ -88,10 +88,10 @@ def test_only_admins_are_offered_digests(world: World) -> None:
     world.slack.open_home(ADA)
     world.settled()
     home = world.slack.home(ADA)
-    forged = {"actions": [{"action_id": ids.DIGESTS, "value": "", "type": "button"}]}
+    forged = {"actions": [{"action_id": "settings.digests", "value": "", "type": "button"}]}
 
     world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
     world.settled()
 
-    assert ids.DIGESTS not in {button.action_id for button in home.buttons}
+    assert "settings.digests" not in {button.action_id for button in home.buttons}
     assert "the role Admin or higher" in world.slack.open_modal(ADA).visible_text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.base import ids
 from storage.access import display_links
 from storage.access.display_links import DisplayLink
 from storage.base.values import User
@@ -26,14 +25,16 @@ def links_of(world: World) -> list[DisplayLink]:
 
 def test_a_display_link_is_added_once_shown_and_removed(world: World) -> None:
     engineering = world.people[ADA].department_id
-    form = click(world, ADMIN, settings(world, ADMIN, ids.DISPLAY_LINKS), ids.DISPLAY_LINK_NEW)
+    form = click(
+        world, ADMIN, settings(world, ADMIN, "settings.display_links"), "settings.display_links.new"
+    )
     added = world.slack.submit(ADMIN, form, {"name": "Kitchen", "department_id": engineering})
     world.slack.send_raw(*as_sent(added.payload))
     world.settled()
     (link,) = links_of(world)
 
     listed = world.slack.open_modal(ADMIN, "Display links")
-    after = click(world, ADMIN, listed, ids.DISPLAY_LINK_REMOVE, link.id)
+    after = click(world, ADMIN, listed, "settings.display_links.remove", link.id)
 
     assert (link.name, link.department_id) == ("Kitchen", engineering)
     assert "*Kitchen* · Engineering" in listed.visible_text
@@ -43,7 +44,9 @@ def test_a_display_link_is_added_once_shown_and_removed(world: World) -> None:
 
 
 def test_a_link_without_a_name_is_refused_in_the_form(world: World) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.DISPLAY_LINKS), ids.DISPLAY_LINK_NEW)
+    form = click(
+        world, ADMIN, settings(world, ADMIN, "settings.display_links"), "settings.display_links.new"
+    )
 
     refused = world.slack.submit(ADMIN, form, {"name": " "})
 

@@ -26,7 +26,7 @@ def admin(world: World) -> User:
 def choose(world: World, view: View, who: str, choice: str) -> View:
     """Choose in the menu of a person in the list; returns the modal that opens."""
     value = f"{choice} {world.people[who].id}"
-    return test_settings_access.choose(world, ADMIN, view, ids.PERSON_MENU, value)
+    return test_settings_access.choose(world, ADMIN, view, "settings.people.menu", value)
 
 
 def days_left(world: World, who: str) -> float:
@@ -47,7 +47,7 @@ def test_leave_types_show_their_rules(world: World) -> None:
         is_private=True,
     )
 
-    shown = settings(world, ADMIN, ids.LEAVE_TYPES).visible_text
+    shown = settings(world, ADMIN, "settings.leave_types").visible_text
 
     assert "Annual leave*\nNeeds approval · Uses the allowance" in shown
     assert "Care &amp; &lt;more&gt;*\nNo approval · Doesn't use the allowance · Private" in shown
@@ -60,7 +60,7 @@ def test_departments_show_their_manager_and_how_many_people_belong_to_them(world
     world.database.write_now(departments.update, engineering, head, by=by, now=now)
     world.database.write_now(departments.create, {"name": "Empty"}, by=by, now=now)
 
-    shown = settings(world, ADMIN, ids.DEPARTMENTS).visible_text
+    shown = settings(world, ADMIN, "settings.departments").visible_text
 
     assert "Engineering*\nManager: Grace Hopper · " in shown
     assert "Empty*\nNo manager · 0 people" in shown
@@ -79,7 +79,7 @@ def test_people_are_listed_with_role_manager_and_balance(world: World) -> None:
         now=now,
     )
 
-    shown = settings(world, ADMIN, ids.PEOPLE).visible_text
+    shown = settings(world, ADMIN, "settings.people").visible_text
 
     left = f"{days_left(world, ADA):g} days left in 2026"
     assert f"Ada Lovelace*\nMember · Engineering · Manager: Grace Hopper · {left}" in shown
@@ -89,29 +89,29 @@ def test_people_are_listed_with_role_manager_and_balance(world: World) -> None:
 def test_the_menu_of_a_person_opens_what_was_chosen(world: World) -> None:
     titles = []
     for choice in (ids.MENU_EDIT, ids.MENU_BALANCE, ids.MENU_DEACTIVATE, ids.MENU_ARCHIVE):
-        opened = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, choice)
+        opened = choose(world, settings(world, ADMIN, "settings.people"), ADA, choice)
         assert "Ada" in opened.visible_text
         titles.append(opened.callback_id)
         world.slack.close(ADMIN, opened, is_cleared=True)
 
     assert titles == [
-        ids.PERSON_FORM,
-        ids.ADJUSTMENT_FORM,
-        ids.PERSON_DEACTIVATE_FORM,
-        ids.PERSON_ARCHIVE_FORM,
+        "settings.people.form",
+        "settings.people.adjustment.form",
+        "settings.people.deactivate.form",
+        "settings.people.archive.form",
     ]
 
 
 def test_a_balance_is_adjusted_once_with_a_reason(world: World) -> None:
     before = days_left(world, ADA)
-    form = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, ids.MENU_BALANCE)
+    form = choose(world, settings(world, ADMIN, "settings.people"), ADA, ids.MENU_BALANCE)
 
     zero = world.slack.submit(ADMIN, form, {"days": "0", "reason": "Moved"})
     sent = world.slack.submit(ADMIN, form, {"days": "-1.5", "reason": "Moved & <house>"})
     world.settled()
     done = world.slack.open_modal(ADMIN)
     world.slack.close(ADMIN, done, is_cleared=True)
-    again = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, ids.MENU_BALANCE)
+    again = choose(world, settings(world, ADMIN, "settings.people"), ADA, ids.MENU_BALANCE)
 
     assert list(zero.errors) == ["days"]
     assert sent.errors == {}
@@ -121,23 +121,23 @@ def test_a_balance_is_adjusted_once_with_a_reason(world: World) -> None:
 
 
 def test_the_form_of_a_person_leads_to_their_balance(world: World) -> None:
-    form = choose(world, settings(world, ADMIN, ids.PEOPLE), ADA, ids.MENU_EDIT)
+    form = choose(world, settings(world, ADMIN, "settings.people"), ADA, ids.MENU_EDIT)
 
-    balance = click(world, ADMIN, form, ids.PERSON_BALANCE)
+    balance = click(world, ADMIN, form, "settings.people.balance")
 
-    assert balance.callback_id == ids.ADJUSTMENT_FORM
+    assert balance.callback_id == "settings.people.adjustment.form"
 
 
 def test_public_holidays_are_listed_by_date_and_changed_one_by_one(world: World) -> None:
-    sets = settings(world, ADMIN, ids.HOLIDAYS)
-    days = click(world, ADMIN, sets, ids.OVERRIDES)
+    sets = settings(world, ADMIN, "settings.holidays")
+    days = click(world, ADMIN, sets, "settings.overrides")
     change = next(
         button
         for button in days.buttons
         if button.element.get("accessibility_label") == "Change Fri 25 December 2026"
     )
 
-    form = click(world, ADMIN, days, ids.OVERRIDE_OF_DAY, change.value)
+    form = click(world, ADMIN, days, "settings.overrides.day", change.value)
     assert world.slack.submit(ADMIN, form, {}).errors == {}
     world.settled()
     after = world.slack.open_modal(ADMIN, "Changed: see below")
@@ -150,7 +150,7 @@ def test_public_holidays_are_listed_by_date_and_changed_one_by_one(world: World)
 def test_a_feed_is_added_to_a_calendar_with_one_click(world: World) -> None:
     token = world.write(personal_token, by=ADA)
 
-    text = settings(world, ADA, ids.FEEDS).visible_text
+    text = settings(world, ADA, "settings.feeds").visible_text
 
     link = f"{world.slack.app_url}/cal/{token}"
     google = quote(link.replace("https://", "webcal://"), safe="")
@@ -161,7 +161,7 @@ def test_a_feed_is_added_to_a_calendar_with_one_click(world: World) -> None:
 
 
 def test_the_working_week_of_the_organisation_has_a_row_for_each_day(world: World) -> None:
-    form = settings(world, ADMIN, ids.ORGANISATION)
+    form = settings(world, ADMIN, "settings.organisation")
     week = [block["block_id"] for block in form.blocks if "working_days" in block["block_id"]]
     every_day_off = dict.fromkeys(week, ids.NOTHING)
 

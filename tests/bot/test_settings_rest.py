@@ -74,8 +74,8 @@ def test_members_cannot_open_admin_settings(world: World) -> None:
 
 
 def test_a_country_is_added_once_and_removed(world: World) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.HOLIDAYS_NEW)
-    offered = world.slack.suggest(ADMIN, form, ids.COUNTRY_SEARCH, "DE-BY").body["options"]
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.holidays.new")
+    offered = world.slack.suggest(ADMIN, form, "settings.search.country", "DE-BY").body["options"]
     first = world.slack.submit(ADMIN, form, {"country_code": offered[0]})
     world.slack.send_raw(*as_sent(first.payload))
     world.settled()
@@ -87,23 +87,23 @@ def test_a_country_is_added_once_and_removed(world: World) -> None:
         for button in listed.buttons
         if "DE-BY" in button.element.get("accessibility_label", "")
     ]
-    days = click(world, ADMIN, listed, ids.OVERRIDES, button.value)
-    done = click(world, ADMIN, days, ids.HOLIDAYS_REMOVE)
+    days = click(world, ADMIN, listed, "settings.overrides", button.value)
+    done = click(world, ADMIN, days, "settings.holidays.remove")
     assert "removed" in done.visible_text
     assert codes(world) == ["GB"]
 
 
 def test_the_organisations_own_country_stays(world: World) -> None:
-    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
+    days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
 
-    click(world, ADMIN, days, ids.HOLIDAYS_REMOVE)
+    click(world, ADMIN, days, "settings.holidays.remove")
 
     assert codes(world) == ["GB"]
 
 
 def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None:
-    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
-    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
+    form = click(world, ADMIN, days, "settings.overrides.new")
     values = {"date": "2026-08-04", "half": "am", "name": "Founders' morning"}
 
     assert world.slack.submit(ADMIN, form, values).errors == {}
@@ -112,7 +112,7 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
     (override,) = overrides_of(world)
     assert (override.date, override.half, override.is_holiday) == (date(2026, 8, 4), "am", True)
     listed = world.slack.open_modal(ADMIN, "Founders' morning")
-    confirmation = click(world, ADMIN, listed, ids.OVERRIDE_REMOVE)
+    confirmation = click(world, ADMIN, listed, "settings.overrides.remove")
     assert (
         "goes back to the country's standard. No one's leave changes." in confirmation.visible_text
     )
@@ -130,8 +130,8 @@ def test_a_holiday_without_effects_is_changed_and_restored(world: World) -> None
 def test_an_invalid_day_is_reported_at_its_field(
     world: World, filled: dict[str, str], field: str
 ) -> None:
-    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
-    form = click(world, ADMIN, days, ids.OVERRIDE_NEW)
+    days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
+    form = click(world, ADMIN, days, "settings.overrides.new")
 
     assert list(world.slack.submit(ADMIN, form, filled).errors) == [field]
 
@@ -139,12 +139,14 @@ def test_an_invalid_day_is_reported_at_its_field(
 def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: World) -> None:
     world.slack.change_person(ADMIN, locale="de-DE")
     values = {"date": "2026-08-04", "name": "Founders' day"}
-    days = click(world, ADMIN, settings(world, ADMIN, ids.HOLIDAYS), ids.OVERRIDES)
-    world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
+    days = click(world, ADMIN, settings(world, ADMIN, "settings.holidays"), "settings.overrides")
+    world.slack.submit(ADMIN, click(world, ADMIN, days, "settings.overrides.new"), values)
     world.settled()
     days = world.slack.open_modal(ADMIN, "Founders")
 
-    response = world.slack.submit(ADMIN, click(world, ADMIN, days, ids.OVERRIDE_NEW), values)
+    response = world.slack.submit(
+        ADMIN, click(world, ADMIN, days, "settings.overrides.new"), values
+    )
 
     assert response.errors == {
         "date": "Für Di, 4. August 2026 gibt es schon eine Änderung. Entferne sie zuerst."
@@ -156,7 +158,7 @@ def test_a_duplicate_day_is_reported_at_the_day_in_the_persons_language(world: W
 
 def a_webhook(world: World) -> View:
     """The modal that shows the secret of a new webhook."""
-    form = click(world, ADMIN, settings(world, ADMIN, ids.WEBHOOKS), ids.WEBHOOK_NEW)
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.webhooks"), "settings.webhooks.new")
     assert world.slack.submit(ADMIN, form, {"url": URL}).errors == {}
     world.settled()
     return world.slack.open_modal(ADMIN)
@@ -179,7 +181,7 @@ def test_a_webhook_is_created_and_its_secret_shown_once(world: World) -> None:
     "url", ["http://93.184.215.14/", "https://10.0.0.1/hook", "https://[::1]/", "nonsense"]
 )
 def test_a_url_that_rest_refuses_is_refused_in_slack(world: World, url: str) -> None:
-    form = click(world, ADMIN, settings(world, ADMIN, ids.WEBHOOKS), ids.WEBHOOK_NEW)
+    form = click(world, ADMIN, settings(world, ADMIN, "settings.webhooks"), "settings.webhooks.new")
 
     response = world.slack.submit(ADMIN, form, {"url": url})
 
@@ -198,7 +200,7 @@ def test_a_webhooks_state_is_shown_and_a_test_is_sent(world: World) -> None:
     modal = opened(world)
     assert "Active\nNothing sent yet." in modal.visible_text
 
-    tested = click(world, ADMIN, modal, ids.WEBHOOK_TEST)
+    tested = click(world, ADMIN, modal, "settings.webhook.test")
 
     assert "Sending a test." in tested.visible_text
     assert "The last event (ping) is waiting to be sent." in tested.visible_text
@@ -218,7 +220,7 @@ def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> N
 
     world.click(ADMIN, ids.WEBHOOK, message)
     modal = world.slack.open_modal(ADMIN, "It answered 410.")
-    on = click(world, ADMIN, modal, ids.WEBHOOK_ON)
+    on = click(world, ADMIN, modal, "settings.webhook.on")
 
     assert "PATCH" not in message.visible_text
     assert "Active" in on.visible_text
@@ -236,18 +238,18 @@ def test_a_disabled_webhook_shows_the_reason_and_can_be_enabled(world: World) ->
     modal = click(world, ADMIN, listed, ids.WEBHOOK)
     assert "Switched off: It answered 410." in modal.visible_text
 
-    on = click(world, ADMIN, modal, ids.WEBHOOK_ON)
+    on = click(world, ADMIN, modal, "settings.webhook.on")
     assert "Active" in on.visible_text
     assert webhooks_of(world)[0].is_active
-    off = click(world, ADMIN, on, ids.WEBHOOK_OFF)
+    off = click(world, ADMIN, on, "settings.webhook.off")
     assert "Switched off" in off.visible_text
     assert not webhooks_of(world)[0].is_active
 
 
 def form_of(world: World) -> View:
     """The form that changes the only webhook."""
-    form = click(world, ADMIN, opened(world), ids.WEBHOOK_EDIT)
-    assert form.callback_id == ids.WEBHOOK_EDIT_FORM
+    form = click(world, ADMIN, opened(world), "settings.webhook.edit")
+    assert form.callback_id == "settings.webhook.edit.form"
     return form
 
 
@@ -328,7 +330,7 @@ def test_a_former_admin_cannot_change_a_webhooks_url(world: World) -> None:
 
 
 def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:
-    rotated = click(world, ADMIN, opened(world), ids.WEBHOOK_ROTATE)
+    rotated = click(world, ADMIN, opened(world), "settings.webhook.rotate")
 
     (secret,) = SECRET.findall(rotated.visible_text)
     (webhook,) = webhooks_of(world)
@@ -340,7 +342,7 @@ def test_a_new_secret_is_shown_once_and_both_sign(world: World) -> None:
 
 
 def test_a_webhook_is_deleted(world: World) -> None:
-    done = click(world, ADMIN, opened(world), ids.WEBHOOK_DELETE)
+    done = click(world, ADMIN, opened(world), "settings.webhook.delete")
 
     assert "deleted" in done.visible_text
     assert webhooks_of(world) == []
@@ -351,6 +353,6 @@ def test_a_disabled_webhook_cannot_be_tested(world: World) -> None:
     (webhook,) = webhooks_of(world)
     world.database.write_now(webhooks.disable, world.acme.id, webhook.id, "off", now=world.clock())
 
-    refusal = click(world, ADMIN, modal, ids.WEBHOOK_TEST)
+    refusal = click(world, ADMIN, modal, "settings.webhook.test")
 
     assert "Switch the webhook on first" in refusal.visible_text

@@ -10,22 +10,21 @@ from zoneinfo import available_timezones
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.admin_views import (
+from bot.blocks import fields
+from bot.screens import (
+    api_keys,
+    calendar_feeds,
     consequences,
     departments,
     holidays,
     leave_types,
     people,
-    person_balance,
+    person_form,
+    searches,
     webhooks,
 )
-from bot.admin_views import countries as countries_views
-from bot.admin_views import (
-    organisation as organisation_views,
-)
-from bot.admin_views.consequences import NamedEffects
-from bot.blocks import fields
-from bot.views import api_keys, calendar_feeds
+from bot.screens import organisation as organisation_screen
+from bot.screens.consequences import NamedEffects
 from playground.loopback.limits import is_too_large, problems_of_view
 from storage.admin.effects import Effects
 from storage.base.calendar_values import CalendarFeed, HolidayOnDate, HolidayOverride, HolidaySet
@@ -87,7 +86,7 @@ FEEDS = st.builds(
 
 @given(st.lists(KEYS, max_size=20), CURSORS)
 def test_lists_of_keys_are_within_limits(keys: list[ApiKey], cursor: str | None) -> None:
-    view = api_keys.keys(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
+    view = api_keys.list_view(Page(items=keys, next_cursor=cursor), "Europe/London", NOW)
 
     assert problems_of_view(view) == []
     assert not is_too_large(view)
@@ -98,7 +97,7 @@ def test_lists_of_feeds_are_within_limits(
     own: CalendarFeed, feeds: list[CalendarFeed], cursor: str | None
 ) -> None:
     base_url = "https://" + "h" * 200 + ".example.com"
-    view = calendar_feeds.feeds(
+    view = calendar_feeds.list_view(
         base_url, own, Page(items=feeds, next_cursor=cursor), "Europe/London"
     )
 
@@ -108,7 +107,7 @@ def test_lists_of_feeds_are_within_limits(
 def test_the_feeds_lead_to_the_wallchart() -> None:
     own = CalendarFeed(id=REQUEST_ID, name="", token="secret", created_at=NOW)
 
-    view = calendar_feeds.feeds(
+    view = calendar_feeds.list_view(
         "https://hiatus.example", own, Page(items=[], next_cursor=None), "Europe/London"
     )
 
@@ -118,8 +117,8 @@ def test_the_feeds_lead_to_the_wallchart() -> None:
 @given(text(200))
 def test_forms_and_new_keys_are_within_limits(name: str) -> None:
     for view in (
-        api_keys.key_form(),
-        calendar_feeds.feed_form(),
+        api_keys.form_view(),
+        calendar_feeds.form_view(),
         api_keys.new_key(name, "hiatus_sk_live_" + "x" * 49),
     ):
         assert problems_of_view(view) == []
@@ -181,11 +180,11 @@ def test_forms_of_people_and_departments_are_within_limits(
     listed = People(people=(facts,) * MAX_LISTED, has_more=True)
     balance = a_balance(count, reason=name)
     for view in (
-        people.people(listed),
-        person_balance.balance(employee, balance),
-        person_balance.adjusted(employee, balance),
-        people.new_person(many),
-        people.person(
+        people.list_view(listed),
+        people.balance_view(employee, balance),
+        people.adjusted_view(employee, balance),
+        person_form.new_view(many),
+        person_form.form_view(
             employee,
             employee,
             many,
@@ -193,15 +192,15 @@ def test_forms_of_people_and_departments_are_within_limits(
             date(2026, 6, 1),
             WEEKDAYS,
         ),
-        departments.departments(Page(items=many[:40], next_cursor=CURSOR), {}, {}),
-        departments.department(None, None),
-        *(departments.department(department, employee) for department in many[:1]),
-        *(departments.deletion(department) for department in many[:1]),
+        departments.list_view(Page(items=many[:40], next_cursor=CURSOR), {}, {}),
+        departments.form_view(None, None),
+        *(departments.form_view(department, employee) for department in many[:1]),
+        *(departments.deletion_view(department) for department in many[:1]),
     ):
         assert problems_of_view(view) == []
         assert not is_too_large(view)
-    assert len(people.department_options(many, "")) <= 100
-    offered: Any = people.person_options([employee] * 99, with_no_one=True)
+    assert len(searches.department_options(many, "")) <= 100
+    offered: Any = searches.person_options([employee] * 99, with_no_one=True)
     assert len(offered) <= 100
     assert all(1 <= len(option["text"]["text"]) <= 75 for option in offered)
 
@@ -252,9 +251,9 @@ def test_confirmations_of_effects_are_within_limits(
         id=REQUEST_ID, country_code="GB-SCT", categories=("public",), created_at=NOW
     )
     for view in (
-        people.deactivation(employee, named_effects),
-        people.archiving(employee, named_effects),
-        holidays.removal(holiday_set, changed, named_effects),
+        people.deactivation_view(employee, named_effects),
+        people.archiving_view(employee, named_effects),
+        holidays.removal_view(holiday_set, changed, named_effects),
         consequences.before_saving(named_effects, "settings.people.form.confirmed", "k" * 2_999),
     ):
         assert problems_of_view(view) == []
@@ -289,11 +288,11 @@ def test_forms_of_the_organisation_and_its_types_are_within_limits(name: str, em
         max_consecutive_days=366,
     )
     for view in (
-        organisation_views.organisation(organisation, "United Kingdom (Scotland)"),
-        leave_types.leave_type(None),
-        leave_types.leave_type(study),
-        leave_types.archiving(study),
-        leave_types.leave_types(Page(items=[study] * 40, next_cursor=CURSOR)),
+        organisation_screen.form_view(organisation, "United Kingdom (Scotland)"),
+        leave_types.form_view(None),
+        leave_types.form_view(study),
+        leave_types.archiving_view(study),
+        leave_types.list_view(Page(items=[study] * 40, next_cursor=CURSOR)),
     ):
         assert problems_of_view(view) == []
 
@@ -304,8 +303,8 @@ def test_at_most_a_hundred_countries_and_zones_are_offered(typed: str) -> None:
     countries = holiday_calendar.all_countries()
     offered: Any
     for offered in (
-        countries_views.country_options(countries, typed),
-        organisation_views.timezone_options(available_timezones(), typed),
+        searches.country_options(countries, typed),
+        searches.timezone_options(available_timezones(), typed),
     ):
         assert len(offered) <= 100
         assert all(1 <= len(option["text"]["text"]) <= 75 for option in offered)
@@ -360,25 +359,25 @@ def test_forms_of_public_holidays_are_within_limits(
         override_id=REQUEST_ID if is_holiday else None,
     )
     for view in (
-        holidays.sets(
+        holidays.list_view(
             Page(items=[holiday_set] * 40, next_cursor=CURSOR),
             {"GB-SCT": country},
             {"GB-SCT": ahead},
         ),
-        holidays.set_form(),
-        holidays.overrides(
+        holidays.form_view(),
+        holidays.overrides_view(
             replace(holiday_set, categories=("public", *MACEDONIAN)),
             country,
             [ahead] * 99,
             Page(items=[changed] * 30, next_cursor=CURSOR),
             has_categories=True,
         ),
-        holidays.categories_form(
+        holidays.categories_view(
             holiday_set,
             dict.fromkeys(MACEDONIAN, [NOW.date() + timedelta(each) for each in range(99)]),
         ),
-        holidays.override_form(REQUEST_ID),
-        holidays.override_form(REQUEST_ID, NOW.date()),
+        holidays.override_form_view(REQUEST_ID),
+        holidays.override_form_view(REQUEST_ID, NOW.date()),
     ):
         assert problems_of_view(view) == []
         assert not is_too_large(view)
@@ -424,13 +423,13 @@ def test_forms_of_webhooks_are_within_limits(
         attempts=[tried] * attempts,
     )
     for view in (
-        webhooks.webhooks(Page(items=[webhook] * 40, next_cursor=CURSOR)),
-        webhooks.webhooks(Page(items=[], next_cursor=None)),
-        webhooks.form(),
-        webhooks.form(webhook),
-        webhooks.secret("whsec_" + "x" * 44),
-        webhooks.webhook(webhook, HEALTHY, None, "Europe/London", "Told."),
-        webhooks.webhook(webhook, FAILING, last, "Europe/London"),
+        webhooks.list_view(Page(items=[webhook] * 40, next_cursor=CURSOR)),
+        webhooks.list_view(Page(items=[], next_cursor=None)),
+        webhooks.form_view(),
+        webhooks.form_view(webhook),
+        webhooks.secret_view("whsec_" + "x" * 44),
+        webhooks.webhook_view(webhook, HEALTHY, None, "Europe/London", "Told."),
+        webhooks.webhook_view(webhook, FAILING, last, "Europe/London"),
     ):
         assert problems_of_view(view) == []
         assert not is_too_large(view)

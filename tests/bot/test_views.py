@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.blocks import words
+from bot.blocks import layout, words
 from bot.message_views import answers, approver_messages, cards, requester_messages
 from bot.message_views.answers import Away, OwnLeave
 from bot.parsing import typed_phrases
 from bot.parsing.typed_terms import Problem, ProblemKind
-from bot.views import decline, live_line, notice, request_form, typed_problems
+from bot.views import decline, live_line, request_form, typed_problems
 from bot.views.request_values import WHOLE, WITH_ALERT, Alerts, Filled
 from playground.loopback.blocks import buttons
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
@@ -462,7 +462,7 @@ def test_typed_words_are_repeated_without_markup(typed: str) -> None:
     ):
         assert is_harmless(message)
         assert problems_of_message(message["text"], message.get("blocks") or []) == []
-    assert problems_of_view(notice.view("A title that is far too long for Slack", typed)) == []
+    assert problems_of_view(layout.notice("A title that is far too long for Slack", typed)) == []
 
 
 @pytest.mark.parametrize(

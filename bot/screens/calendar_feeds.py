@@ -1,21 +1,58 @@
-"""The user's own calendar feeds. Their links are secrets and appear only in modals."""
+"""Settings: the caller's own calendar feeds. Their links are secrets, only in modals."""
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import quote, urlencode
 
-from bot.base import ids
+from slack_bolt.async_app import AsyncApp
+
 from bot.base.block_kit import Block, View
-from bot.base.language import gettext
+from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text, words
-from storage.access import wallchart
+from bot.interaction import identity, modals
+from bot.interaction.interaction import Interaction
+from bot.screens import screen
+from bot.screens.forms import Form
+from bot.screens.screen import Screen
+from storage.access import feeds, wallchart
 from storage.base.calendar_values import CalendarFeed
+from storage.base.errors import NotFound
+from storage.base.values import Caller
+from storage.db.database import Transaction
 from storage.db.pages import Page
+from storage.events import organisation_config
+
+NAME: Final = "settings.feeds"
 
 
-def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str) -> View:
+async def open_list(interaction: Interaction) -> None:
+    """Open the links, which are created on first use."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.services.database.write(
+        feeds.get_or_create_personal, by=by, now=interaction.now
+    )
+    await interaction.open(await screen.view(interaction, _read_list, by))
+    if by.is_admin:
+        # The first feed was created, which is a step of the checklist.
+        modals.refresh_home(interaction)
+
+
+def _read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: str) -> View:
+    page = feeds.page(tx, screen.page_of(cursor, 20), by=by)
+    organisation = organisation_config.of_organisation(tx, by.organisation_id).organisation
+    personal = feeds.find_personal(tx, by=by)
+    if personal is None:
+        raise NotFound("calendar feed")
+    return list_view(interaction.services.base_url, personal, page, organisation.timezone)
+
+
+def list_view(
+    base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timezone: str
+) -> View:
     """The three links of the user's own token, and their further feeds."""
-    regenerate = layout.button(gettext("Regenerate links"), ids.FEEDS_REGENERATE, style="danger")
+    regenerate = layout.button(gettext("Regenerate links"), f"{NAME}.regenerate", style="danger")
     regenerate["confirm"] = layout.confirm(
         gettext("Regenerate links?"),
         gettext(
@@ -43,13 +80,10 @@ def feeds(base_url: str, personal: CalendarFeed, page: Page[CalendarFeed], timez
                 "`?scope=team` or `?scope=org` to see more people."
             )
         ),
-        layout.actions(layout.button(gettext("Add a feed"), ids.FEED_NEW)),
+        layout.actions(layout.button(gettext("Add a feed"), f"{NAME}.new")),
     ]
-    for feed in page.items:
-        blocks.append(_feed(base_url, feed, timezone))
-    return layout.modal(
-        gettext("Calendar feeds"), blocks + layout.show_more(ids.FEEDS_MORE, page.next_cursor)
-    )
+    blocks += [_feed(base_url, feed, timezone) for feed in page.items]
+    return screen.list_view(NAME, gettext("Calendar feeds"), blocks, page.next_cursor)
 
 
 def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
@@ -70,14 +104,6 @@ def _own_links(base_url: str, personal: CalendarFeed) -> list[Block]:
         _link(gettext("Organisation"), f"{own}?scope=org"),
         text.section(f"<{wallchart.url(base_url, personal.token)}|{chart}>"),
     ]
-
-
-def feed_form() -> View:
-    name = fields.text_input(placeholder=gettext("For example, phone"))
-    blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]
-    return layout.modal(
-        gettext("Add a feed"), blocks, ids.FEED_FORM, gettext("Add"), gettext("Back")
-    )
 
 
 def _link(title: str, url: str) -> Block:
@@ -116,7 +142,7 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
     name = feed.name
     remove = layout.button(
         gettext("Remove"),
-        ids.FEED_REMOVE,
+        f"{NAME}.remove",
         feed.id,
         "danger",
         spoken=gettext("Remove {name}", name=name),
@@ -137,3 +163,38 @@ def _feed(base_url: str, feed: CalendarFeed, timezone: str) -> Block:
     )
     fetched = text.escaped(_last_fetch(feed, timezone))
     return {**text.section(f"*{text.name(name)}*\n{link}\n{fetched}"), "accessory": remove}
+
+
+def form_view() -> View:
+    name = fields.text_input(placeholder=gettext("For example, phone"))
+    blocks = [fields.field("name", gettext("Name"), name, is_optional=True)]
+    return screen.form_view(f"{NAME}.form", gettext("Add a feed"), blocks)
+
+
+def _read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
+    return form_view()
+
+
+def _add(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
+    return feeds.create(tx, form.text("name"), by=by, now=interaction.now)
+
+
+async def _regenerate(interaction: Interaction) -> None:
+    """Slack has asked for confirmation."""
+    await interaction.ack()
+    by = await identity.caller(interaction)
+    await interaction.services.database.write(feeds.regenerate_personal, by=by, now=interaction.now)
+    await modals.refresh(interaction, await screen.view(interaction, _read_list, by))
+
+
+def register(app: AsyncApp) -> None:
+    own = identity.caller
+    app.action(NAME)(open_list)
+    app.action(f"{NAME}.more")(screen.shows_more(_read_list, who=own))
+    app.action(f"{NAME}.new")(screen.opens(_read_form, who=own))
+    app.view(f"{NAME}.form")(screen.saves(_add, _read_list, who=own))
+    app.action(f"{NAME}.remove")(screen.deletes(feeds.revoke, _read_list, who=own))
+    app.action(f"{NAME}.regenerate")(_regenerate)
+
+
+SCREEN: Final = Screen(gettext_noop("Calendar feeds and wallchart"), NAME, register)

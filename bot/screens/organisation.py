@@ -1,19 +1,30 @@
-"""Admin settings: the organisation."""
+"""Settings: the organisation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
-from bot.admin_views.countries import country_option
-from bot.admin_views.digests import channel_select
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids
-from bot.base.block_kit import Block, View
-from bot.base.language import gettext, gettext_noop
+from bot.base.block_kit import View
+from bot.base.language import gettext, gettext_noop, locale
 from bot.blocks import fields, layout, words
 from bot.blocks.fields import Option
-from storage.base.values import Organisation
+from bot.interaction.interaction import Interaction
+from bot.screens import forms, screen, searches
+from bot.screens.forms import Form
+from bot.screens.screen import Screen
+from storage.admin import organisation_settings, organisations
+from storage.admin.effects import EffectsRecorder
+from storage.base.errors import InvalidInput
+from storage.base.values import Caller, Organisation
+from storage.db.database import Transaction
+from storage.rules import holiday_calendar
+from storage.slack import setup_checklist
 
+NAME: Final = "settings.organisation"
+FORM: Final = f"{NAME}.form"
 _YEAR_TYPES: Final = (
     Option(label=gettext_noop("Calendar year"), value="calendar"),
     Option(label=gettext_noop("From the day and month below"), value="fiscal"),
@@ -23,7 +34,12 @@ JOIN: Final = "slack_members_join"
 DIGEST: Final = "digest"
 
 
-def organisation(settings: Organisation, country_name: str) -> View:
+def read_form(tx: Transaction, interaction: Interaction, by: Caller, _: str) -> View:
+    settings = organisations.get(tx, by=by)
+    return form_view(settings, holiday_calendar.country_name(settings.country_code, locale()))
+
+
+def form_view(settings: Organisation, country_name: str) -> View:
     """The form; ``country_name`` is that of the organisation's public holidays."""
     months = [Option(label=words.month(number), value=str(number)) for number in range(1, 13)]
     ticked = [JOIN] * settings.slack_members_join + [DIGEST] * (settings.digest_channel is not None)
@@ -33,9 +49,7 @@ def organisation(settings: Organisation, country_name: str) -> View:
         fields.field(
             "country_code",
             gettext("Country for public holidays"),
-            fields.external_select(
-                ids.COUNTRY_SEARCH, country_option(settings.country_code, country_name)
-            ),
+            searches.country_select((settings.country_code, country_name)),
             hint=(
                 gettext(
                     "Without a region, only national holidays apply. Choose one for regional "
@@ -46,11 +60,7 @@ def organisation(settings: Organisation, country_name: str) -> View:
         fields.field(
             "timezone",
             gettext("Time zone"),
-            fields.external_select(
-                ids.TIMEZONE_SEARCH,
-                Option(label=settings.timezone, value=settings.timezone),
-                least=2,
-            ),
+            searches.timezone_select(settings.timezone),
         ),
         *fields.week_fields(settings.working_days),
         fields.field(
@@ -100,21 +110,56 @@ def organisation(settings: Organisation, country_name: str) -> View:
         fields.field(
             "digest_channel",
             gettext("Channel for who's out"),
-            channel_select(settings.digest_channel),
+            fields.channel_select(settings.digest_channel),
             hint=gettext("Invite Hiatus first: type /invite @Hiatus in the channel."),
             is_optional=True,
         ),
     ]
-    return layout.modal(
-        gettext("Organisation"), blocks, ids.ORGANISATION_FORM, gettext("Save"), gettext("Cancel")
+    return layout.modal(gettext("Organisation"), blocks, FORM, gettext("Save"), gettext("Cancel"))
+
+
+def _save(
+    tx: Transaction,
+    interaction: Interaction,
+    by: Caller,
+    form: Form,
+    recorder: EffectsRecorder | None,
+) -> object:
+    saved = organisation_settings.update(
+        tx, _values(form), by=by, now=interaction.now, recorder=recorder
     )
+    # A country that an admin saves without a region is right as it is.
+    setup_checklist.check_off(tx, "country", by=by, now=interaction.now)
+    return saved
 
 
-def timezone_options(timezones: Iterable[str], typed: str) -> list[Block]:
-    """Time zones that contain the typed text; at most 100."""
-    query = typed.casefold().strip().replace(" ", "_")
-    matching = [timezone for timezone in timezones if query in timezone.casefold()]
-    return [
-        fields.option(Option(label=timezone, value=timezone))
-        for timezone in sorted(matching)[: fields.MAX_OPTIONS]
-    ]
+def _values(form: Form) -> dict[str, object]:
+    """Raises InvalidInput."""
+    ticked = form.several("slack")
+    channel = form.chosen("digest_channel")
+    if DIGEST in ticked and channel is None:
+        raise InvalidInput.of(
+            "digest_channel", "required", gettext_noop("Choose the channel to post in.")
+        )
+    return {
+        "name": form.text("name") or "",
+        "country_code": form.chosen("country_code") or "",
+        "timezone": form.chosen("timezone") or "",
+        "working_days": form.working_days(),
+        "leave_year_type": form.chosen("leave_year_type"),
+        "leave_year_start_month": form.whole("leave_year_start_month"),
+        "leave_year_start_day": form.whole("leave_year_start_day"),
+        "default_leave_allowance_half_days": form.half_days("default_leave_allowance"),
+        "carry_over_half_days": form.half_days("carry_over"),
+        "carry_over_expiry_month": form.whole("carry_over_expiry_month"),
+        "slack_members_join": JOIN in ticked,
+        "digest_channel": channel if DIGEST in ticked else None,
+    }
+
+
+def register(app: AsyncApp) -> None:
+    app.action(NAME)(screen.opens(read_form))
+    forms.register(app, FORM, screen.confirms(_save))
+
+
+SCREEN: Final = Screen(gettext_noop("Organisation"), NAME, register)

@@ -1,18 +1,30 @@
-"""Admin settings: leave types."""
+"""Settings: leave types."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from slack_bolt.async_app import AsyncApp
+
 from bot.base import ids
 from bot.base.block_kit import Block, View
 from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, layout, text
 from bot.blocks.fields import Option
-from storage.base.values import LeaveType
+from bot.interaction import modals
+from bot.interaction.interaction import Interaction
+from bot.screens import forms, screen
+from bot.screens.forms import Form
+from bot.screens.screen import Screen
+from storage.admin import leave_type_changes
+from storage.admin.effects import EffectsRecorder
+from storage.base.values import Caller, LeaveType
+from storage.db.database import Transaction
 from storage.db.pages import Page
+from storage.leave import leave_types
 
+NAME: Final = "settings.leave_types"
 # The default for a new leave type.
 _COLOUR: Final = "#4a7fb5"
 _ARCHIVED: Final = gettext_noop("Archived")
@@ -41,9 +53,13 @@ _SHOWN_TO_OTHERS: Final = (
 FLAGS: Final = tuple(flag.value for flag in (*_FLAGS, *_SHOWN_TO_OTHERS))
 
 
-def leave_types(page: Page[LeaveType]) -> View:
+def read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: str) -> View:
+    return list_view(leave_types.page(tx, screen.page_of(cursor), by=by))
+
+
+def list_view(page: Page[LeaveType]) -> View:
     """All types, including archived ones, oldest first."""
-    blocks = [layout.actions(layout.button(gettext("Add a leave type"), ids.LEAVE_TYPE_NEW))]
+    blocks = [layout.actions(layout.button(gettext("Add a leave type"), f"{NAME}.new"))]
     for leave_type in page.items:
         removal = (
             (gettext("Restore"), ids.MENU_RESTORE)
@@ -51,11 +67,9 @@ def leave_types(page: Page[LeaveType]) -> View:
             else (gettext("Archive…"), ids.MENU_ARCHIVE)
         )
         options = [(gettext("Edit"), ids.MENU_EDIT), removal]
-        menu = layout.menu(ids.LEAVE_TYPE_MENU, options, leave_type.id)
+        menu = layout.menu(f"{NAME}.menu", options, leave_type.id)
         blocks.append({**layout.row(leave_type.name, _facts(leave_type)), "accessory": menu})
-    return layout.modal(
-        gettext("Leave types"), blocks + layout.show_more(ids.LEAVE_TYPES_MORE, page.next_cursor)
-    )
+    return screen.list_view(NAME, gettext("Leave types"), blocks, page.next_cursor)
 
 
 def _facts(leave_type: LeaveType) -> list[str]:
@@ -77,7 +91,11 @@ def _checkboxes(flags: Sequence[Option], ticked: Collection[str]) -> Block:
     return fields.checkboxes(fields.translated(flags), chosen)
 
 
-def leave_type(leave_type: LeaveType | None) -> View:
+def _read_form(tx: Transaction, interaction: Interaction, by: Caller, leave_type_id: str) -> View:
+    return form_view(leave_types.get(tx, leave_type_id, by=by) if leave_type_id else None)
+
+
+def form_view(leave_type: LeaveType | None) -> View:
     """The form of a leave type; ``leave_type`` is None for a new one."""
     ticked = (
         ["requires_approval", "deducts_allowance", "is_paid", "tells_approvers"]
@@ -139,26 +157,42 @@ def leave_type(leave_type: LeaveType | None) -> View:
             is_optional=True,
         ),
     ]
-    if leave_type is None:
-        return layout.modal(
-            gettext("Add a leave type"),
-            blocks,
-            ids.LEAVE_TYPE_FORM,
-            gettext("Add"),
-            gettext("Back"),
-        )
-    return layout.modal(
-        gettext("Leave type"),
-        blocks,
-        ids.LEAVE_TYPE_FORM,
-        gettext("Save"),
-        gettext("Back"),
-        leave_type.id,
+    title = gettext("Leave type") if leave_type else gettext("Add a leave type")
+    return screen.form_view(f"{NAME}.form", title, blocks, leave_type.id if leave_type else "")
+
+
+def _save(
+    tx: Transaction,
+    interaction: Interaction,
+    by: Caller,
+    form: Form,
+    recorder: EffectsRecorder | None,
+) -> object:
+    ticked = {*form.several("flags"), *form.several("shown_to_others")}
+    code = form.text("code")
+    values: dict[str, object] = {
+        "name": form.text("name") or "",
+        **({"code": code} if code else {}),
+        "colour": form.text("colour") or "",
+        "emoji": form.text("emoji"),
+        "min_notice_days": form.whole("min_notice_days"),
+        "max_consecutive_days": form.whole("max_consecutive_days"),
+        **{flag: flag in ticked for flag in FLAGS},
+    }
+    if not form.about:
+        return leave_types.create(tx, values, by=by, now=interaction.now)
+    return leave_type_changes.update(
+        tx, form.about, values, by=by, now=interaction.now, recorder=recorder
     )
 
 
-def archiving(leave_type: LeaveType) -> View:
-    """Asks to confirm that a type is archived."""
+def _ask_archiving(
+    tx: Transaction, interaction: Interaction, by: Caller, leave_type_id: str
+) -> View:
+    return archiving_view(leave_types.get(tx, leave_type_id, by=by))
+
+
+def archiving_view(leave_type: LeaveType) -> View:
     sentence = gettext(
         "People can no longer request {name}. Existing requests stay. A type that was never used "
         "is deleted.",
@@ -167,8 +201,43 @@ def archiving(leave_type: LeaveType) -> View:
     return layout.modal(
         gettext("Archive a leave type"),
         [text.paragraph(sentence)],
-        ids.LEAVE_TYPE_ARCHIVE_FORM,
+        f"{NAME}.archive.form",
         gettext("Archive"),
         gettext("Keep it"),
         leave_type.id,
     )
+
+
+def _archive(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
+    """Archive the leave type, or delete it if it was never used."""
+    return leave_types.delete(tx, form.about, by=by, now=interaction.now)
+
+
+async def _restore(interaction: Interaction) -> None:
+    await interaction.ack()
+    by = await modals.admin(interaction)
+    changes = {"is_archived": False}
+    await interaction.services.database.write(
+        leave_types.update, interaction.value, changes, by=by, now=interaction.now
+    )
+    await modals.refresh(interaction, await screen.view(interaction, read_list, by))
+
+
+def register(app: AsyncApp) -> None:
+    app.action(NAME)(screen.opens(read_list))
+    app.action(f"{NAME}.more")(screen.shows_more(read_list))
+    app.action(f"{NAME}.new")(screen.opens(_read_form))
+    app.action(f"{NAME}.menu")(
+        screen.chooses(
+            {
+                ids.MENU_EDIT: screen.opens(_read_form),
+                ids.MENU_ARCHIVE: screen.opens(_ask_archiving),
+                ids.MENU_RESTORE: _restore,
+            }
+        )
+    )
+    forms.register(app, f"{NAME}.form", screen.confirms(_save, read_list))
+    app.view(f"{NAME}.archive.form")(screen.saves(_archive, read_list))
+
+
+SCREEN: Final = Screen(gettext_noop("Leave types"), NAME, register)

@@ -1,20 +1,28 @@
-"""Admin settings: digests, the messages about who is out."""
+"""Settings: digests, the messages about who is out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from bot.admin_views.people import department_select
-from bot.base import ids
+from slack_bolt.async_app import AsyncApp
+
 from bot.base.block_kit import Block, View
-from bot.base.language import gettext, gettext_noop
+from bot.base.language import gettext, gettext_noop, locale
 from bot.blocks import fields, layout, text
 from bot.blocks.fields import Option
+from bot.interaction.interaction import Interaction
 from bot.message_views import admin_messages
-from storage.base.values import ChannelDigest, Department, Organisation
+from bot.screens import organisation, screen, searches
+from bot.screens.forms import Form
+from bot.screens.screen import Screen
+from storage.admin import channel_digests
+from storage.base.values import Caller, ChannelDigest, Department, Organisation
+from storage.db.database import Transaction
 from storage.db.pages import Page
+from storage.events import organisation_config
 
+NAME: Final = "settings.digests"
 _FREQUENCIES: Final = (
     Option(label=gettext_noop("Every working day: who's out today"), value="daily"),
     Option(label=gettext_noop("Mondays: who's out this week"), value="weekly"),
@@ -27,53 +35,55 @@ _LANGUAGES: Final = (
 )
 
 
-def digests(
-    organisation: Organisation,
+def _read_list(tx: Transaction, interaction: Interaction, by: Caller, cursor: str) -> View:
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    page = channel_digests.page(tx, screen.page_of(cursor), by=by)
+    return list_view(config.organisation, page, config.departments)
+
+
+def list_view(
+    settings: Organisation,
     page: Page[ChannelDigest],
     departments: Mapping[str, Department],
 ) -> View:
     """The digests of channels, after the organisation's own."""
     blocks: list[Block] = [
         text.section(gettext("At 9:00 I post who's out, and I keep the message up to date.")),
-        layout.actions(layout.button(gettext("Add a digest"), ids.DIGEST_NEW)),
+        layout.actions(layout.button(gettext("Add a digest"), f"{NAME}.new")),
     ]
-    if organisation.digest_channel is not None:
+    if settings.digest_channel is not None:
         change = layout.button(
-            gettext("Change"), ids.ORGANISATION, spoken=gettext("Change the organisation's digest")
+            gettext("Change"), organisation.NAME, spoken=gettext("Change the organisation's digest")
         )
         facts = (gettext("Daily"), gettext("Everyone"), gettext("Set in the organisation settings"))
-        blocks.append(_row(organisation.digest_channel, facts, change))
+        blocks.append(_row(settings.digest_channel, facts, change))
     for digest in page.items:
         blocks.append(_digest(digest, departments))
-    return layout.modal(
-        gettext("Digests"), blocks + layout.show_more(ids.DIGESTS_MORE, page.next_cursor)
-    )
+    return screen.list_view(NAME, gettext("Digests"), blocks, page.next_cursor)
 
 
-def channel_select(channel: str | None) -> Block:
-    """A menu of the channels that may have a digest."""
-    menu: Block = {
-        "type": "conversations_select",
-        # No shared channels (Slack Connect): other organisations would see who is out.
-        "filter": {"include": ["public", "private"], "exclude_external_shared_channels": True},
-    }
-    return menu if channel is None else menu | {"initial_conversation": channel}
+def read_form(tx: Transaction, interaction: Interaction, by: Caller, digest_id: str) -> View:
+    digest = channel_digests.get(tx, digest_id, by=by) if digest_id else None
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    return form_view(digest, config.departments.values(), locale().language)
 
 
-def digest(digest: ChannelDigest | None, departments: Iterable[Department], language: str) -> View:
+def form_view(
+    digest: ChannelDigest | None, departments: Iterable[Department], language: str
+) -> View:
     """The form of a digest; None for a new one, in the admin's ``language``."""
     blocks = [
         fields.field(
             "channel",
             gettext("Channel"),
-            channel_select(digest.channel if digest else None),
+            fields.channel_select(digest.channel if digest else None),
             hint=gettext("Invite Hiatus first: type /invite @Hiatus in the channel."),
         ),
         fields.field(
             "department_id",
             gettext("Who"),
-            department_select(
-                list(departments), digest.department_id if digest else None, gettext("Everyone")
+            searches.department_select(
+                departments, digest.department_id if digest else None, gettext("Everyone")
             ),
         ),
         fields.field(
@@ -88,10 +98,8 @@ def digest(digest: ChannelDigest | None, departments: Iterable[Department], lang
         ),
     ]
     if digest is None:
-        return layout.modal(
-            gettext("Add a digest"), blocks, ids.DIGEST_FORM, gettext("Add"), gettext("Back")
-        )
-    delete = layout.button(gettext("Delete"), ids.DIGEST_DELETE, digest.id, "danger")
+        return screen.form_view(f"{NAME}.form", gettext("Add a digest"), blocks)
+    delete = layout.button(gettext("Delete"), f"{NAME}.delete", digest.id, "danger")
     delete["confirm"] = layout.confirm(
         gettext("Delete this digest?"),
         gettext("Nothing more is posted. Messages in the channel stay."),
@@ -99,9 +107,7 @@ def digest(digest: ChannelDigest | None, departments: Iterable[Department], lang
         gettext("Keep it"),
     )
     blocks.append(layout.actions(delete))
-    return layout.modal(
-        gettext("Digest"), blocks, ids.DIGEST_FORM, gettext("Save"), gettext("Back"), digest.id
-    )
+    return screen.form_view(f"{NAME}.form", gettext("Digest"), blocks, digest.id)
 
 
 def _digest(digest: ChannelDigest, departments: Mapping[str, Department]) -> Block:
@@ -111,7 +117,7 @@ def _digest(digest: ChannelDigest, departments: Mapping[str, Department]) -> Blo
     facts = [gettext(_SHORT[digest.frequency]), who, language]
     edit = layout.button(
         gettext("Edit"),
-        ids.DIGEST_EDIT,
+        f"{NAME}.edit",
         digest.id,
         spoken=gettext("Edit the digest of {department}", department=who),
     )
@@ -122,3 +128,24 @@ def _digest(digest: ChannelDigest, departments: Mapping[str, Department]) -> Blo
 def _row(channel: str, facts: Iterable[str], accessory: Block, problem: str | None = None) -> Block:
     lines = [f"<#{channel}>", " · ".join(facts), *([f":warning: {problem}"] if problem else [])]
     return {**text.section("\n".join(lines)), "accessory": accessory}
+
+
+def _save(tx: Transaction, interaction: Interaction, by: Caller, form: Form) -> object:
+    fields_of_form = ("channel", "department_id", "frequency", "locale")
+    values = {name: form.chosen(name) for name in fields_of_form}
+    if form.about:
+        return channel_digests.update(tx, form.about, values, by=by, now=interaction.now)
+    return channel_digests.create(tx, values, by=by, now=interaction.now)
+
+
+def register(app: AsyncApp) -> None:
+    app.action(NAME)(screen.opens(_read_list))
+    app.action(f"{NAME}.more")(screen.shows_more(_read_list))
+    app.action(f"{NAME}.new")(screen.opens(read_form))
+    app.action(f"{NAME}.edit")(screen.opens(read_form))
+    app.view(f"{NAME}.form")(screen.saves(_save, _read_list))
+    deleted = (gettext_noop("Digest"), gettext_noop("The digest was deleted."))
+    app.action(f"{NAME}.delete")(screen.deletes(channel_digests.delete, _read_list, done=deleted))
+
+
+SCREEN: Final = Screen(gettext_noop("Digests"), NAME, register)

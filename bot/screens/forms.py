@@ -9,14 +9,14 @@ from typing import Final, Literal, TypeVar
 import orjson
 from slack_bolt.async_app import AsyncApp
 
-from bot.admin_views import consequences
-from bot.admin_views.consequences import NamedEffects
 from bot.base import ids
 from bot.base.payloads import Answer, UnexpectedPayload, Values
 from bot.blocks import fields
 from bot.interaction import modals
 from bot.interaction.interaction import Interaction
 from bot.interaction.listening import Act
+from bot.screens import consequences
+from bot.screens.consequences import NamedEffects
 from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import half_days_of
 from storage.base.errors import DomainError, NotFound

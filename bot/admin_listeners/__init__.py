@@ -1,1 +1,0 @@
-"""The listeners of the modals in which admins change settings: a module for each."""

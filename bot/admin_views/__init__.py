@@ -1,1 +1,0 @@
-"""The modals in which admins change settings, as Block Kit."""
