@@ -68,6 +68,8 @@ class Things:
         """The id that belongs at ``{name}`` of the path."""
         if path.endswith("/amendment"):
             return self.ids["amended"]
+        if path.endswith("/decline"):
+            return self.ids["declined"]
         if path.endswith("/interruptions"):
             return self.ids["interrupted"]
         return self.ids[path.partition("/{" + name)[0].rpartition("/")[2]]
@@ -82,9 +84,9 @@ def things(client: Client, database: Database) -> Things:
     ada = a_person(database, acme, manager_id=grace.id, department_id=department.id)
     requests = [
         a_request(database, acme, ada, start_date=date(2026, 9, 7) + timedelta(days=7 * week))
-        for week in range(5)
+        for week in range(6)
     ]
-    amended, interrupted = requests[3:]
+    amended, interrupted = requests[3:5]
     for approved in (amended, interrupted):
         database.write_now(decisions.approve, approved.id, by=acme.caller, now=NOW)
     longer = {"end_date": amended.end_date + timedelta(days=1)}
@@ -111,6 +113,7 @@ def things(client: Client, database: Database) -> Things:
         "leave-requests": requests[0].id,
         "leave": requests[1].id,
         "approvals": requests[2].id,
+        "declined": requests[5].id,
         "amended": amended.id,
         "interrupted": interrupted.id,
         "public-holiday-sets": holidays,

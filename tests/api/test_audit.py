@@ -172,7 +172,7 @@ def test_the_trail_is_filtered(client: Client, database: Database) -> None:
         "user.updated",
         "api_key.created",
         "leave_request.amendment_requested",
-        *["leave_request.created"] * 5,
+        *["leave_request.created"] * 6,
     ]
     assert updated == of_ada[:1]
     assert updated[0]["changes"] == {"job_title": {"before": None, "after": "Analyst"}}

@@ -215,14 +215,6 @@ def test_a_screen_over_its_limit_reloads_itself_later(office: Office) -> None:
     assert answers[1].headers["Refresh"] == answers[1].headers["Retry-After"]
 
 
-def test_members_may_not_list_display_links(office: Office) -> None:
-    key = a_key(office.database, office.acme, office.ada)
-
-    refused = office.client.get("/api/v1/display-links", key)
-
-    assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_role")
-
-
 def test_a_repeated_creation_makes_one_link_and_its_url_can_be_read_again(office: Office) -> None:
     again = {"Idempotency-Key": "kitchen-1"}
     first, second = (

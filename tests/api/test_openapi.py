@@ -14,9 +14,7 @@ from api.documentation.examples import Examples, NoExample
 from api.http.operations import Operation
 from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.base.event_values import EVENT_TYPES
-from storage.db.database import Database
-from tests.api.conftest import SETTINGS, Client, a_key
-from tests.builders import an_organisation
+from tests.api.conftest import SETTINGS, Client
 from tests.documented import resolved
 
 pytestmark = pytest.mark.shared_database
@@ -292,32 +290,3 @@ def test_model_names_are_unique(document: Document) -> None:
 def test_every_schema_is_a_json_schema(document: Document) -> None:
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema({**schema, "components": document["components"]})
-
-
-@pytest.mark.both_engines
-def test_responses_have_the_documented_shape(
-    client: Client, database: Database, document: Document
-) -> None:
-    acme = an_organisation(database)
-    key = a_key(database, acme)
-    client.post(
-        "/api/v1/leave",
-        key,
-        json={
-            "leave_type": "annual",
-            "start_date": "2026-08-03",
-            "end_date": "2026-08-03",
-        },
-    )
-    checked = 0
-    for method, path, operation in every_operation(document):
-        if method == "GET" and path.startswith("/api/v1/"):
-            response = client.get(path.replace("{id}", acme.owner.id), key)
-            if response.status_code == 200:
-                content = operation["responses"]["200"]["content"]["application/json"]
-                schema = {**content["schema"], "components": document["components"]}
-                Draft202012Validator(
-                    schema, format_checker=Draft202012Validator.FORMAT_CHECKER
-                ).validate(response.json())
-                checked += 1
-    assert checked >= 12

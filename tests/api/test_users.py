@@ -40,31 +40,6 @@ def test_a_new_user_is_pending_and_served_at_location(client: Client, database: 
     assert client.get(response.headers["Location"], key).json() == user
 
 
-def test_a_user_has_every_documented_field(client: Client, database: Database) -> None:
-    acme = an_organisation(database)
-    user = client.get(f"{USERS}/{acme.owner.id}", a_key(database, acme)).json()
-
-    documented = {
-        "id",
-        "email",
-        "first_name",
-        "last_name",
-        "role",
-        "status",
-        "department_id",
-        "manager_id",
-        "job_title",
-        "start_date",
-        "working_days",
-        "public_holiday_country_code",
-        "avatar_url",
-        "is_active",
-        "created_at",
-        "updated_at",
-    }
-    assert documented <= user.keys()
-
-
 def test_the_first_variant_is_an_array_of_full_users_of_every_status(
     client: Client, database: Database
 ) -> None:
@@ -208,15 +183,6 @@ def test_an_admin_unlinks_a_user_from_their_slack_account(
     stored = database.read_now(people_rows.get, ada.id, by=acme.caller)
     assert (response.status_code, response.json()["id"]) == (200, ada.id)
     assert (stored.slack_user_id, stored.status) == (None, "active")
-
-
-def test_a_member_cannot_unlink_users(client: Client, database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
-    response = client.post(f"{USERS}/{ada.id}/unlink-slack", a_key(database, acme, ada))
-
-    assert (response.status_code, response.json()["code"]) == (403, "insufficient_role")
 
 
 def test_an_archived_user_is_restored_unless_the_address_is_taken(

@@ -1,0 +1,219 @@
+"""What every resource has in common, from the operations themselves: a new one is tested by being
+registered. Permissions are in ``test_route_walk``, the audit trail in ``test_audit``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from api.http.operations import Operation
+from api.service.app import OPERATIONS
+from storage.db.database import Database
+from tests.api.conftest import Client
+from tests.api.exercising import Things, body_of, call, path_of, things
+from tests.documented import resolved
+
+pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
+
+TAG = re.compile(r'"[0-9a-f]{32}"')
+RESOURCES = [operation for operation in OPERATIONS if operation.is_resource]
+CREATIONS = [
+    operation
+    for operation in OPERATIONS
+    if operation.method == "POST" and operation.status == 201 and operation.resource
+]
+ACTIONS = [
+    operation
+    for operation in OPERATIONS
+    if operation.method == "POST" and operation.status == 200 and operation.resource
+]
+# Records are deleted before the people to whom they belong.
+CONDITIONAL = sorted(
+    (operation for operation in OPERATIONS if operation.changes_resource),
+    key=lambda operation: (operation.method, operation.path.count("/")),
+    reverse=True,
+)
+CHANGES = [operation for operation in CONDITIONAL if operation.method == "PATCH"]
+# Deletions come last, and those of a part before the whole's.
+IN_ORDER = [
+    *(operation for operation in OPERATIONS if operation.method != "DELETE"),
+    *sorted(
+        (operation for operation in OPERATIONS if operation.method == "DELETE"),
+        key=lambda operation: -operation.path.count("/"),
+    ),
+]
+
+
+@pytest.fixture
+def there(client: Client, database: Database) -> Things:
+    return things(client, database)
+
+
+def test_every_response_has_its_documented_shape(client: Client, there: Things) -> None:
+    document = client.get("/openapi.json").json()
+
+    for operation in IN_ORDER:
+        response = call(client, operation, there)
+        assert response.status_code == operation.status, (operation.operation_id, response.text)
+        if operation.result is None:
+            continue
+        described = document["paths"][f"/api/v1{operation.path}"][operation.method.lower()]
+        content = resolved(described["responses"][str(operation.status)], document)["content"]
+        schema = {**content["application/json"]["schema"], "components": document["components"]}
+        Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(
+            response.json()
+        )
+
+
+@pytest.mark.parametrize("operation", RESOURCES, ids=lambda item: item.operation_id)
+def test_an_unchanged_resource_is_not_sent_again(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    path = path_of(operation, there)
+
+    first = client.get(path, there.key)
+    tag = first.headers["ETag"]
+    unchanged = client.get(path, there.key, headers={"If-None-Match": f'"other", W/{tag}'})
+    other = client.get(path, there.key, headers={"If-None-Match": '"other"'})
+
+    assert first.status_code == 200
+    assert TAG.fullmatch(tag)
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    assert unchanged.headers["ETag"] == tag
+    assert unchanged.headers["Cache-Control"] == first.headers["Cache-Control"]
+    assert "Content-Type" not in unchanged.headers
+    assert (other.status_code, other.headers["ETag"]) == (200, tag)
+
+
+@pytest.mark.parametrize("operation", CREATIONS, ids=lambda item: item.operation_id)
+def test_a_new_resource_is_at_its_location_and_in_its_list(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    created = call(client, operation, there)
+    read = client.get(created.headers["Location"], there.key)
+
+    assert (created.status_code, read.status_code) == (201, 200)
+    assert created.headers["ETag"] == read.headers["ETag"]
+    # A secret is shown once.
+    assert created.json().items() >= read.json().items()
+    assert (created.content == read.content) is (operation.result is operation.resource.result)  # type: ignore[union-attr]
+    listed = client.get(path_of(operation, there), there.key, params={"limit": "100"})
+    if listed.status_code == 422:
+        listed = client.get(path_of(operation, there), there.key)
+    assert created.json()["id"] in listed.text
+
+
+@pytest.mark.parametrize("operation", ACTIONS, ids=lambda item: item.operation_id)
+def test_an_action_shows_the_resource_as_it_is_now(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    assert operation.resource is not None
+    path = operation.resource.path.replace("{id}", there.id_before(operation.path, "id"))
+
+    done = call(client, operation, there)
+    read = client.get(f"/api/v1{path}", there.key)
+
+    assert (done.status_code, done.content) == (200, read.content)
+    assert done.headers["ETag"] == read.headers["ETag"]
+
+
+@pytest.mark.parametrize("operation", CONDITIONAL, ids=lambda item: item.operation_id)
+def test_a_conditional_change_needs_the_current_tag(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    path = path_of(operation, there)
+    # The key's last use, which is shown too, is recorded now, and then not for a minute.
+    client.get("/api/v1/leave-types", there.key)
+    before = client.get(path, there.key)
+
+    def change(tag: str) -> Any:
+        body = {"json": body_of(operation, there)} if operation.body is not None else {}
+        headers = {"If-Match": tag}
+        return client.request(operation.method, path, key=there.key, headers=headers, **body)
+
+    stale = change('"00000000000000000000000000000000"')
+    weak = change(f"W/{before.headers['ETag']}")
+
+    assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed")
+    assert weak.status_code == 412
+    assert client.get(path, there.key).content == before.content
+    changed = change(before.headers["ETag"])
+    assert changed.is_success, changed.text
+    if operation.is_tagged:
+        assert changed.headers["ETag"] == client.get(path, there.key).headers["ETag"]
+
+
+@pytest.mark.parametrize("operation", CHANGES, ids=lambda item: item.operation_id)
+def test_a_whole_object_is_read_changed_and_sent_back(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    path, change = path_of(operation, there), body_of(operation, there)
+    read = client.get(path, there.key)
+    whole: dict[str, Any] = read.json()
+
+    changed = client.patch(
+        path, there.key, json=whole | change, headers={"If-Match": read.headers["ETag"]}
+    )
+
+    assert changed.status_code == 200, changed.text
+    shown = changed.json()
+    assert change.items() <= shown.items()
+    assert shown.keys() == whole.keys()
+    current = client.get(path, there.key).json()
+    assert client.patch(path, there.key, json=current).json() == current
+
+
+@pytest.mark.parametrize("operation", CHANGES, ids=lambda item: item.operation_id)
+def test_a_read_only_member_that_differs_is_refused_by_name(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    path = path_of(operation, there)
+    before = client.get(path, there.key)
+    whole: dict[str, Any] = before.json()
+    other = dict.fromkeys(operation.read_only_members, "another")
+
+    refused = client.patch(path, there.key, json=whole | body_of(operation, there) | other)
+    unknown = client.patch(path, there.key, json=whole | {"colourr": 1})
+
+    errors = {(error["pointer"], error["code"]) for error in refused.json()["errors"]}
+    assert errors == {(f"/{name}", "read_only") for name in other}
+    assert [error["code"] for error in unknown.json()["errors"]] == ["unknown_field"]
+    assert client.get(path, there.key).content == before.content
+
+
+def test_every_post_is_carried_out_once_for_its_idempotency_key(
+    client: Client, there: Things
+) -> None:
+    for operation in OPERATIONS:
+        if operation.method != "POST":
+            continue
+        key = {"Idempotency-Key": operation.operation_id, "X-Request-Id": "the-same"}
+        body = {"json": body_of(operation, there)} if operation.body is not None else {}
+        path = path_of(operation, there)
+
+        first = client.post(path, there.key, headers=key, **body)
+        again = client.post(path, there.key, headers=key, **body)
+
+        assert first.status_code == operation.status, (operation.operation_id, first.text)
+        assert (again.status_code, again.content) == (first.status_code, first.content)
+        assert "Idempotent-Replayed" not in first.headers
+        assert again.headers["Idempotent-Replayed"] == "true"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [operation for operation in CONDITIONAL if operation.dry_run],
+    ids=lambda item: item.operation_id,
+)
+def test_a_dry_run_changes_nothing(client: Client, there: Things, operation: Operation) -> None:
+    path = path_of(operation, there)
+    before = client.get(path, there.key).content
+
+    response = call(client, operation, there, params={"dry_run": "true"})
+
+    assert (response.status_code, response.json()["dry_run"]) == (200, True)
+    assert client.get(path, there.key).content == before
