@@ -45,8 +45,12 @@ class _Recorder:
 
 def registered(command: str = "/timeoff") -> list[Listener]:
     """Every listener except the fallbacks."""
+    return registered_by(lambda app: listeners.register(app, command))
+
+
+def registered_by(register: Callable[[AsyncApp], None]) -> list[Listener]:
     recorder: Any = _Recorder()
-    listeners.register(recorder, command)
+    register(recorder)
     found: list[Listener] = recorder.listeners
     return found
 

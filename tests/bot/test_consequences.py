@@ -11,12 +11,10 @@ import pytest
 
 from bot.interaction import errors
 from storage.admin import people, people_status
-from storage.base.values import LeaveRequest
 from storage.db.database import Database
 from storage.directory import holiday_sets
 from storage.events import organisation_config
 from tests.bot.test_settings_access import as_sent, choose, click, settings
-from tests.bot.test_settings_adding import demote_the_admin
 from tests.bot.test_settings_admin import (
     admin,
     form_of,
@@ -318,18 +316,6 @@ def test_a_single_day_left_is_in_the_singular(world: World, locale: str, shown: 
     assert shown in world.slack.open_modal(ADMIN).visible_text
 
 
-@pytest.mark.both_engines
-def test_an_admin_demoted_before_confirming_saves_nothing(world: World) -> None:
-    world.submit_over_rest(ADA)
-    confirmation = confirmation_of(world, form_of(world), week_of(MORNING))
-    demote_the_admin(world)
-
-    world.slack.submit(ADMIN, confirmation)
-
-    assert "Admin" in world.slack.open_modal(ADMIN).visible_text
-    assert person(world, ADA).working_days is None
-
-
 def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
     """The chosen manager is archived between the confirmation and its submission."""
     world.submit_over_rest(ADA)
@@ -358,20 +344,6 @@ def test_an_error_is_shown_in_the_form_before_any_confirmation(
     response = world.slack.submit(ADMIN, form_of(world), filled)
 
     assert list(response.errors) == list(filled)
-
-
-def test_other_users_cannot_submit_an_admins_confirmation(world: World) -> None:
-    request: LeaveRequest = world.submit_over_rest(ADA)
-    confirmation = confirmation_of(world, form_of(world), week_of(MORNING))
-    refused = world.slack.submit(ADMIN, confirmation, timestamp=1)
-    assert not refused.ok
-    payload = refused.payload
-    payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
-
-    response = world.slack.send_raw(*as_sent(payload))
-
-    assert "Admin" in str(response.body["view"]["blocks"])
-    assert world.request(ADA) == request
 
 
 class Slow:

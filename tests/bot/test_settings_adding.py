@@ -41,10 +41,6 @@ def adding(world: World) -> View:
     return form
 
 
-def demote_the_admin(world: World) -> None:
-    world.write(people.update, world.people[ADMIN].id, {"role": "member"})
-
-
 def test_a_workspace_member_is_added_once_and_is_pending(world: World) -> None:
     form = adding(world)
     sales = a_department(world.database, world.acme, name="Sales")
@@ -183,16 +179,6 @@ def test_a_timeout_of_slack_is_shown_in_the_form(world: World) -> None:
     assert all_users(world) == before
 
 
-def test_a_former_admin_cannot_add_people(world: World) -> None:
-    form, before = adding(world), all_users(world)
-    demote_the_admin(world)
-
-    response = world.slack.submit(ADMIN, form, {"slack_user_id": NEW})
-
-    assert "Admin" in response.errors["slack_user_id"]
-    assert [user.id for user in all_users(world)] == [user.id for user in before]
-
-
 # Archiving
 
 
@@ -253,17 +239,6 @@ def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
 
     assert person(world, EVE).status == "active"
     assert world.slack.open_modal(ADMIN).callback_id == "settings.people.form"
-
-
-@pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])
-def test_an_admin_demoted_meanwhile_cannot_deactivate_people(world: World, question: str) -> None:
-    confirmation = click(world, ADMIN, form_of(world, EVE), question)
-    demote_the_admin(world)
-
-    world.slack.submit(ADMIN, confirmation)
-
-    assert "Admin" in world.slack.open_modal(ADMIN).visible_text
-    assert person(world, EVE).status == "active"
 
 
 @pytest.mark.parametrize("question", ["settings.people.archive", "settings.people.deactivate"])

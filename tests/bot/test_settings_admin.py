@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from storage.directory import department_rows, people_rows, public_holidays
 from storage.events import organisation_config
 from storage.leave import leave_types
 from tests.bot.test_settings_access import as_sent, choose, click, settings
-from tests.bot.world import ADA, ADMIN, EVE, GRACE, World
+from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_department, a_person
 from tests.fakes.slack import View
 
@@ -66,78 +65,6 @@ def form_of(world: World, who: str = ADA) -> Any:
     world.slack.pick(ADMIN, search, None, "settings.people.pick", picked)
     world.settled()
     return world.slack.open_modal(ADMIN, "settings.people.form")
-
-
-def test_members_are_offered_no_administration(world: World) -> None:
-    world.slack.open_home(ADA)
-    world.slack.open_home(ADMIN)
-    world.settled()
-
-    administration = {
-        "settings.people",
-        "settings.departments",
-        "settings.leave_types",
-        "settings.organisation",
-    }
-    offered = {button.action_id for button in world.slack.home(ADA).buttons}
-    assert not offered & administration
-    assert administration <= {button.action_id for button in world.slack.home(ADMIN).buttons}
-
-
-ADMINS_ONLY = [
-    "settings.people",
-    "settings.people.pick",
-    "settings.people.deactivate",
-    "settings.people.reactivate",
-    "settings.people.unlink",
-    "settings.departments",
-    "settings.departments.more",
-    "settings.departments.new",
-    "settings.leave_types",
-    "settings.leave_types.more",
-    "settings.leave_types.new",
-    "settings.organisation",
-]
-CHOICES_OF_ADMINS = [
-    *(("settings.people.menu", choice) for choice in ("edit", "balance", "deactivate", "archive")),
-    *(("settings.departments.menu", choice) for choice in ("edit", "delete")),
-    *(("settings.leave_types.menu", choice) for choice in ("edit", "archive", "restore")),
-]
-
-
-def test_a_forged_button_opens_no_settings(world: World) -> None:
-    world.slack.open_home(ADA)
-    world.settled()
-    home = world.slack.home(ADA)
-    before = world.audited("user.deactivated")
-
-    grace = person(world, GRACE).id
-    actions: list[dict[str, Any]] = [
-        {"action_id": action_id, "value": grace, "type": "button"} for action_id in ADMINS_ONLY
-    ]
-    for action_id, choice in CHOICES_OF_ADMINS:
-        chosen = {"value": f"{choice} {grace}"}
-        actions.append({"action_id": action_id, "selected_option": chosen, "type": "overflow"})
-
-    for action in actions:
-        forged = {"actions": [action]}
-        world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
-        world.settled()
-        shown = world.slack.open_modal(ADA)
-        assert "the role Admin or higher" in shown.visible_text, action
-        assert shown.callback_id == ""
-        world.slack.close(ADA, shown)
-    assert world.audited("user.deactivated") == before
-
-
-def test_an_admin_demoted_meanwhile_saves_nothing(world: World) -> None:
-    form = form_of(world)
-    world.write(people.update, world.people[ADMIN].id, {"role": "member"})
-
-    response = world.slack.submit(ADMIN, form, {"role": "approver"})
-
-    assert "the role Admin or higher" in response.errors["role"]
-    assert person(world, ADA).role == "member"
 
 
 def test_everything_of_a_person_is_saved(world: World) -> None:
@@ -569,16 +496,3 @@ def test_an_invalid_setting_of_the_organisation_is_reported_at_its_field(
 
     assert list(response.errors) == [field]
     assert organisation(world) == before
-
-
-def test_eve_cannot_submit_an_admins_form(world: World) -> None:
-    form = settings(world, ADMIN, "settings.organisation")
-    filled = world.slack.submit(ADMIN, form, {"name": " "})
-    payload = json.loads(json.dumps(filled.payload))
-    payload["user"] |= {"id": EVE, "username": "eve", "name": "eve"}
-    payload["view"]["state"]["values"]["name"]["answer"]["value"] = "Eve's"
-
-    response = world.slack.send_raw(*as_sent(payload))
-
-    assert "the role Admin or higher" in response.body["errors"]["name"]
-    assert organisation(world).name == "Acme"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.base import ids
 from storage.admin import channel_digests, organisation_settings
 from storage.base.values import ChannelDigest, User
 from storage.db.pages import PageOf
@@ -82,16 +81,3 @@ def test_the_same_digest_is_refused_in_the_form(world: World) -> None:
     refused = world.slack.submit(ADMIN, form, {"channel": CHANNEL})
 
     assert refused.errors == {"channel": "This channel already gets this digest."}
-
-
-def test_only_admins_are_offered_digests(world: World) -> None:
-    world.slack.open_home(ADA)
-    world.settled()
-    home = world.slack.home(ADA)
-    forged = {"actions": [{"action_id": "settings.digests", "value": "", "type": "button"}]}
-
-    world.slack.click_in_view(ADA, home, ids.HOME_REQUEST, overrides=forged)
-    world.settled()
-
-    assert "settings.digests" not in {button.action_id for button in home.buttons}
-    assert "the role Admin or higher" in world.slack.open_modal(ADA).visible_text

@@ -52,10 +52,3 @@ def test_a_link_without_a_name_is_refused_in_the_form(world: World) -> None:
 
     assert list(refused.errors) == ["name"]
     assert links_of(world) == []
-
-
-def test_only_admins_are_offered_display_links(world: World) -> None:
-    world.slack.open_home(ADA)
-    world.settled()
-
-    assert "Display links" not in world.slack.home(ADA).visible_text

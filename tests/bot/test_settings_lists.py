@@ -120,14 +120,6 @@ def test_a_balance_is_adjusted_once_with_a_reason(world: World) -> None:
     assert "• -1.5: Moved & <house>" in again.visible_text
 
 
-def test_the_form_of_a_person_leads_to_their_balance(world: World) -> None:
-    form = choose(world, settings(world, ADMIN, "settings.people"), ADA, ids.MENU_EDIT)
-
-    balance = click(world, ADMIN, form, "settings.people.balance")
-
-    assert balance.callback_id == "settings.people.adjustment.form"
-
-
 def test_public_holidays_are_listed_by_date_and_changed_one_by_one(world: World) -> None:
     sets = settings(world, ADMIN, "settings.holidays")
     days = click(world, ADMIN, sets, "settings.overrides")
