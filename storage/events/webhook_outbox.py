@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import orjson
 from typing_extensions import TypedDict
 
-from storage.base import records
+from storage.base import records, shapes
 from storage.base.event_values import EVENT_TYPES, EventType
 from storage.base.ids import new_id
 from storage.base.records import LeaveRequestRecord, UserSummaryRecord
@@ -227,13 +227,14 @@ def event_body(
     now: datetime,
     amendment: CountedAmendment | None,
 ) -> EventBody:
-    leave_type = config.leave_types[request.leave_type_id]
+    leave_type = shapes.record(config.leave_types[request.leave_type_id])
     data: EventData = {
         **records.leave_request(request, amendment),
         "organisation_id": config.organisation.id,
         "sequence": request.version,
         "user": records.user_summary(requester),
-        "leave_type": leave_type,
+        # As clients see it: the value itself has hidden fields.
+        "leave_type": leave_type,  # type: ignore[typeddict-item]
     }
     return {"type": event_type, "timestamp": now, "data": data}
 
