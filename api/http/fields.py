@@ -7,8 +7,9 @@ The messages of errors begin with ``{field}``, which ``field_errors`` fills in.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -21,9 +22,10 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
 from storage.base.amounts import half_days_of
-from storage.db.pages import PageOf
+from storage.db.pages import Page, PageOf
 
 MAX_PAGE: Final = 100
 DEFAULT_PAGE: Final = 25
@@ -239,3 +241,41 @@ Flag = Literal["true", "false"]
 def is_true(flag: Flag | None) -> bool | None:
     """The value of a flag; None if it was not sent."""
     return None if flag is None else flag == "true"
+
+
+T = TypeVar("T")
+
+R = TypeVar("R")
+
+
+class PaginationRecord(TypedDict):
+    """The cursor of the next page."""
+
+    next_cursor: Annotated[str | None, Field(description="Null on the last page.")]
+    has_more: bool
+
+
+class Listing(TypedDict, Generic[T]):
+    """One page of a list."""
+
+    data: list[T]
+    pagination: PaginationRecord
+
+
+def pagination(page: Page[T]) -> PaginationRecord:
+    return {"next_cursor": page.next_cursor, "has_more": page.next_cursor is not None}
+
+
+def listing(page: Page[T]) -> Listing[T]:
+    """A page in the wrapper that all lists share."""
+    return {"data": page.items, "pagination": pagination(page)}
+
+
+def listing_of(page: Page[T], record: Callable[[T], R]) -> Listing[R]:
+    """As ``listing``, of what ``record`` makes of each item."""
+    return {"data": [record(item) for item in page.items], "pagination": pagination(page)}
+
+
+def whole(items: list[T]) -> Listing[T]:
+    """A list that is bounded by its subject, so it has no pages."""
+    return {"data": items, "pagination": {"next_cursor": None, "has_more": False}}

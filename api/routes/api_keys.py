@@ -13,12 +13,13 @@ from api.http.fields import (
     Body,
     Flag,
     Instant,
+    Listing,
     Paged,
     Uuid,
     Word,
     is_true,
+    listing,
 )
-from api.http.lists import Listing, listing
 from api.http.operations import Tag, operation
 from storage.access import api_keys
 from storage.base import errors

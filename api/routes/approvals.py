@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.http.context import RequestContext
-from api.http.fields import Body, LongText, Paged
-from api.http.lists import Listing, listing_of
+from api.http.fields import Body, Listing, LongText, Paged, listing_of
 from api.http.operations import Tag, operation
 from api.routes import leave_requests
 from storage.base import errors, records

@@ -9,8 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext
-from api.http.fields import Day, LastDay, Paged, Uuid
-from api.http.lists import Listing, listing_of
+from api.http.fields import Day, LastDay, Listing, Paged, Uuid, listing_of
 from api.http.operations import Tag, operation
 from storage.base.event_values import AuditAction, AuditEntry
 from storage.base.shapes import About, Id

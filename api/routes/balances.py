@@ -9,14 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import (
-    NO_NUL,
-    Body,
-    Day,
-    Paged,
-    Query,
-)
-from api.http.lists import Listing, listing
+from api.http.fields import NO_NUL, Body, Day, Listing, Paged, Query, listing
 from api.http.operations import Tag, operation
 from storage.base import errors
 from storage.base.amounts import adjustment_half_days_of

@@ -9,8 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import Body, Name, Paged
-from api.http.lists import Listing, listing_of
+from api.http.fields import Body, Listing, Name, Paged, listing_of
 from api.http.operations import Tag, operation
 from storage.access import feeds
 from storage.base.calendar_values import CalendarFeed

@@ -7,16 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import (
-    ABSENT,
-    Body,
-    Days,
-    Name,
-    Paged,
-    Uuid,
-    in_half_days,
-)
-from api.http.lists import Listing, listing
+from api.http.fields import ABSENT, Body, Days, Listing, Name, Paged, Uuid, in_half_days, listing
 from api.http.operations import Tag, operation
 from api.routes import effects
 from storage.admin import departments

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import ABSENT, Body, Paged, Uuid, Word
-from api.http.lists import Listing, listing
+from api.http.fields import ABSENT, Body, Listing, Paged, Uuid, Word, listing
 from api.http.operations import operation
 from api.routes.organisation import ORGANISATION
 from storage.admin import channel_digests

@@ -12,8 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import ABSENT, Body, Name, Paged, Uuid
-from api.http.lists import Listing, listing_of
+from api.http.fields import ABSENT, Body, Listing, Name, Paged, Uuid, listing_of
 from api.http.operations import operation
 from api.routes.calendar_feeds import CALENDAR_FEEDS, Url
 from storage.access import display_links, wallchart

@@ -9,8 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import ABSENT, Day
-from api.http.lists import Listing, whole
+from api.http.fields import ABSENT, Day, Listing, whole
 from api.http.operations import lock_organisation, operation
 from api.routes import effects
 from api.routes.users import USERS, DatedFields

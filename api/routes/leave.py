@@ -14,10 +14,11 @@ from api.http.fields import (
     Day,
     LongText,
     PagedOnRequest,
+    PaginationRecord,
     Uuid,
     Word,
+    pagination,
 )
-from api.http.lists import PaginationRecord, pagination
 from api.http.operations import Tag, operation
 from api.routes.leave_requests import DRAFT_RULES, Cover
 from storage.base import errors

@@ -7,16 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import (
-    ABSENT,
-    Body,
-    Day,
-    LastDay,
-    LongText,
-    Paged,
-    Uuid,
-)
-from api.http.lists import Listing, pagination
+from api.http.fields import ABSENT, Body, Day, LastDay, Listing, LongText, Paged, Uuid, pagination
 from api.http.operations import Tag, operation
 from api.routes import preview_records
 from api.routes.preview_records import DaysRecord, PreviewRecord

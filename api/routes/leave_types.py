@@ -7,17 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import (
-    ABSENT,
-    NO_NUL,
-    Body,
-    Flag,
-    Name,
-    Paged,
-    Word,
-    is_true,
-)
-from api.http.lists import Listing, listing
+from api.http.fields import ABSENT, NO_NUL, Body, Flag, Listing, Name, Paged, Word, is_true, listing
 from api.http.operations import Tag, operation
 from api.routes import effects
 from storage.admin import leave_type_changes

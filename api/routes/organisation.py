@@ -16,13 +16,14 @@ from api.http.fields import (
     Body,
     CountryCode,
     Days,
+    Listing,
     Name,
     Paged,
     Word,
     WorkingDays,
     in_half_days,
+    listing_of,
 )
-from api.http.lists import Listing, listing_of
 from api.http.operations import Tag, operation
 from api.routes import effects
 from storage.admin import holiday_set_changes, organisation_settings, organisations

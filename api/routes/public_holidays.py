@@ -8,14 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import (
-    Body,
-    Day,
-    Name,
-    Paged,
-    Query,
-)
-from api.http.lists import Listing, listing, whole
+from api.http.fields import Body, Day, Listing, Name, Paged, Query, listing, whole
 from api.http.operations import operation
 from api.routes import effects, organisation
 from api.routes.organisation import HOLIDAY_SETS

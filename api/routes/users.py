@@ -21,12 +21,13 @@ from api.http.fields import (
     Days,
     Name,
     PagedOnRequest,
+    PaginationRecord,
     Uuid,
     Word,
     WorkingDays,
     in_half_days,
+    pagination,
 )
-from api.http.lists import PaginationRecord, pagination
 from api.http.operations import Tag, lock_organisation, operation
 from api.routes import effects
 from storage.admin import employment_records, people, people_status

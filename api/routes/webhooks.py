@@ -15,11 +15,12 @@ from api.http.fields import (
     Body,
     Flag,
     Instant,
+    Listing,
     Paged,
     Word,
     is_true,
+    listing_of,
 )
-from api.http.lists import Listing, listing_of
 from api.http.operations import Tag, operation
 from api.webhooks import webhook_urls
 from storage.base.event_values import (
