@@ -116,6 +116,9 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
         "type /timeoff to request leave. Open Hiatus in Slack"
     )
     assert 'href="https://slack.com/app_redirect?app=A1&amp;team=T2"' in response.text
+    # The state works once, and no cache keeps the page with its address.
+    assert response.headers["cache-control"] == "no-store"
+    assert "slack-app-oauth-state=deleted" in response.headers["set-cookie"]
 
 
 def test_the_first_installer_owns_the_organisation_with_any_address(

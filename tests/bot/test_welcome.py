@@ -9,6 +9,8 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.db.database import Database
+from storage.directory import people_lists
+from storage.slack import slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, World
 from tests.builders import a_person
@@ -56,6 +58,19 @@ def test_people_who_join_get_one_line_once(world: World) -> None:
         world.deliver()
 
     assert texts(world, "UNEW") == [ONE_LINE]
+
+
+def test_people_whose_account_is_unlinked_meanwhile_get_no_welcome(world: World) -> None:
+    world.slack.add_person("UNEW", "nora@example.com", "Nora New")
+    world.slack.command("UNEW", "/timeoff", "balance")
+    world.settled()
+    everyone = world.database.read_now(people_lists.list_all, by=world.acme.caller)
+    (nora,) = [person for person in everyone if person.slack_user_id == "UNEW"]
+    world.write(slack_profiles.unlink, nora.id)
+
+    world.deliver()
+
+    assert texts(world, "UNEW") == []
 
 
 def test_people_whom_an_admin_added_get_it_when_they_first_use_slack(world: World) -> None:
