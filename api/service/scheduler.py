@@ -11,13 +11,12 @@ from typing import Final, Protocol
 import structlog
 
 from api.http.context import Clock
-from storage.admin import due_employment
+from storage.admin import daily_changes
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.monitoring.job_runs import expect, job_run
 from storage.cli import pruning
 from storage.db.database import Database
-from storage.leave import lapsing
 
 _log = structlog.stdlib.get_logger("hiatus.scheduler")
 
@@ -65,10 +64,10 @@ async def running(
         await pruning.prune(database, now=clock())
 
     async def change_employment() -> None:
-        await due_employment.run(database, now=clock())
+        await daily_changes.change_employment(database, now=clock())
 
     async def lapse() -> None:
-        await lapsing.run(database, now=clock())
+        await daily_changes.lapse_requests(database, now=clock())
 
     scheduler = AsyncIOScheduler(
         # A stalled event loop may delay a run but must not skip it.

@@ -9,20 +9,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 import orjson
 from peewee import Delete, Select, Tuple, fn
 
+from storage.base import retention
 from storage.base.errors import Conflict, DomainError
 from storage.base.ids import new_id
 from storage.base.secrets import InvalidToken
 from storage.db.compiled import Param, compiled, milliseconds
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import IdempotencyKeyRow
-
-STORED_FOR: Final = timedelta(hours=24)
 
 
 class IdempotencyKeyReused(DomainError):
@@ -103,7 +101,7 @@ def find(tx: Transaction, claim: Claim, *, now: datetime) -> StoredResponse | No
     row = tx.find(IdempotencyKeyRow, **_key(claim))
     if row is None:
         return None
-    if row.created_at <= milliseconds(now - STORED_FOR):
+    if row.created_at <= milliseconds(now - retention.STORED_RESPONSES):
         return None
     if row.request_sha256 != claim.sha256:
         raise IdempotencyKeyReused
@@ -164,7 +162,7 @@ def store_error(
 
 def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
     """Delete up to ``limit`` expired responses; returns how many there were."""
-    return tx.change(_prune, before=now - STORED_FOR, limit=limit)
+    return tx.change(_prune, before=now - retention.STORED_RESPONSES, limit=limit)
 
 
 def _key(claim: Claim) -> dict[str, str]:

@@ -14,14 +14,13 @@ from typing import Final
 from itsdangerous import BadData, Signer
 from peewee import Delete, Insert, Select
 
+from storage.base import retention
 from storage.base.secrets import Secrets, fingerprint
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackStateRow
 
 LIFE: Final = timedelta(minutes=10)
-# Used states are kept longer: the clock of another process may be behind.
-_KEPT_AFTER_EXPIRY: Final = timedelta(minutes=10)
 # Each use deletes more expired states than it adds, which bounds the table.
 _PRUNED_AT_ONCE: Final = 100
 
@@ -51,7 +50,7 @@ def consume(tx: Transaction, state: str, *, now: datetime) -> bool:
             _use,
             # Not of the state: an older version would take the row for one that it issued.
             state_sha256=fingerprint(f"used {signed}"),
-            expires_at=expires_at + _KEPT_AFTER_EXPIRY,
+            expires_at=expires_at + retention.USED_OAUTH_STATES,
         )
     )
 

@@ -1,9 +1,11 @@
-"""Deletes rows that are no longer needed, in batches, so that other writers wait briefly."""
+"""Deletes rows that are no longer needed, in batches, so that other writers wait briefly.
+
+``storage.base.retention`` has how long each kind is kept.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import datetime
 from typing import Final
 
 import structlog
@@ -15,8 +17,6 @@ from storage.notifications import notification_queue
 from storage.slack import slack_events
 from storage.webhooks import delivery_log
 
-# As long as webhook deliveries.
-NOTIFICATIONS_KEPT: Final = timedelta(days=30)
 # How many rows one transaction deletes.
 BATCH: Final = 1_000
 
@@ -25,16 +25,15 @@ _log = structlog.stdlib.get_logger("hiatus.database")
 
 async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
     """Delete expired rows of each kind. Raises DatabaseUnavailable."""
-    before = now - NOTIFICATIONS_KEPT
     for name, delete in (
-        ("notifications", partial(notification_queue.prune, before=before, limit=batch)),
-        ("idempotency_keys", partial(idempotency.prune, now=now, limit=batch)),
-        ("slack_events", partial(slack_events.prune, now=now, limit=batch)),
-        ("slack_states", partial(oauth_states.prune, now=now, limit=batch)),
-        ("deliveries", partial(_prune_deliveries, now=now, limit=batch)),
+        ("notifications", notification_queue.prune),
+        ("idempotency_keys", idempotency.prune),
+        ("slack_events", slack_events.prune),
+        ("slack_states", oauth_states.prune),
+        ("deliveries", _prune_deliveries),
     ):
         try:
-            while await database.write(delete) == batch:
+            while await database.write(delete, now=now, limit=batch) == batch:
                 pass
         except DatabaseUnavailable:
             raise

@@ -12,6 +12,7 @@ from typing import Final, Literal
 import orjson
 from peewee import Delete, Select, Tuple, Update, fn
 
+from storage.base import retention
 from storage.base.event_values import NotificationEvent
 from storage.db import rows
 from storage.db.compiled import (
@@ -265,9 +266,9 @@ def retry_delay_seconds(attempts: int, outcome: Outcome) -> int:
     return wait_after(attempts, RETRY_AFTER_SECONDS)
 
 
-def prune(tx: Transaction, *, before: datetime, limit: int = 1_000) -> int:
-    """Delete up to ``limit`` notifications that ended before that instant; their number."""
-    return tx.change(_prune, before=before, limit=limit)
+def prune(tx: Transaction, *, now: datetime, limit: int) -> int:
+    """Delete up to ``limit`` notifications that ended long ago; their number."""
+    return tx.change(_prune, before=now - retention.NOTIFICATIONS, limit=limit)
 
 
 def _change(notification: Notification, outcome: Outcome, now: datetime) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from peewee import Delete, Insert, Select, Update
 
+from storage.base import retention
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import SlackEventRow
@@ -18,8 +19,6 @@ from storage.db.tables import SlackEventRow
 # Longer than handling takes, and shorter than the wait before Slack's second retry, which then
 # takes over an event whose process crashed.
 LEASE: Final = timedelta(seconds=50)
-# Slack's last retry comes six minutes after the first delivery.
-KEPT_FOR: Final = timedelta(days=1)
 
 
 def claim(tx: Transaction, event_id: str, *, now: datetime) -> bool:
@@ -47,7 +46,7 @@ def release(tx: Transaction, event_id: str) -> None:
 
 def prune(tx: Transaction, *, now: datetime, limit: int = 1_000) -> int:
     """Delete up to ``limit`` events that Slack no longer retries; their number."""
-    return tx.change(_prune, before=now - KEPT_FOR, limit=limit)
+    return tx.change(_prune, before=now - retention.SLACK_EVENTS, limit=limit)
 
 
 @compiled

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from peewee import SQL, Delete, Select, Tuple, Update, fn
 
-from storage.base import fields, ids
+from storage.base import fields, ids, retention
 from storage.base.errors import Conflict, NotFound
 from storage.base.event_values import (
     EVENT_TYPES,
@@ -35,7 +35,6 @@ from storage.webhooks import webhooks
 MAX_ATTEMPTS_SHOWN: Final = 20
 # Failed deliveries that one call sends again.
 MAX_REDELIVERED: Final = 1_000
-KEPT_FOR: Final = timedelta(days=30)
 # Why a delivery failed: its endpoint stayed disabled.
 EXPIRED: Final = "expired"
 
@@ -237,7 +236,7 @@ def prune(tx: Transaction, *, now: datetime, limit: int = 500) -> Pruned:
 
     Deliveries that were paused for a disabled endpoint for as long are given up first.
     """
-    before = now - KEPT_FOR
+    before = now - retention.DELIVERIES
     expired = tx.all(_paused, before=before, limit=limit)
     if expired:
         tx.change(_expire, keys=json_of_keys(expired), before=before, now=now)

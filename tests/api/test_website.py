@@ -14,10 +14,8 @@ from api.documentation import documentation
 from api.service import app
 from api.website import welcome
 from api.website.welcome import Website
-from storage.access import absences, idempotency
-from storage.cli import pruning
-from storage.slack import slack_events
-from storage.webhooks import delivery_log
+from storage.access import absences
+from storage.base import retention
 from tests.api.conftest import SETTINGS, Client
 
 pytestmark = pytest.mark.shared_database
@@ -216,11 +214,11 @@ def test_the_periods_on_the_privacy_page_are_those_of_the_code(
     periods = re.findall(r"<dd>\s*(\d+)\s", page.text)
     assert [int(number) for number in periods] == [
         absences.CANCELLED_SHOWN_DAYS,
-        delivery_log.KEPT_FOR.days,
-        pruning.NOTIFICATIONS_KEPT.days,
-        idempotency.STORED_FOR // timedelta(hours=1),
+        retention.DELIVERIES.days,
+        retention.NOTIFICATIONS.days,
+        retention.STORED_RESPONSES // timedelta(hours=1),
     ]
-    assert timedelta(days=1) == slack_events.KEPT_FOR
+    assert timedelta(days=1) == retention.SLACK_EVENTS
 
 
 def test_log_lines_have_the_route_and_no_query(client: Client) -> None:

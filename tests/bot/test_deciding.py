@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from bot.base import ids
-from storage.admin import people
+from storage.admin import daily_changes, people
+from storage.admin.daily_changes import Due
 from storage.base.values import LeaveRequest, Source
-from storage.leave import decisions, lapsing, leave_requests
-from storage.leave.lapsing import DueRequest
+from storage.leave import decisions, leave_requests
 from tests.bot.world import ADA, ADMIN, EVE, GRACE, HEDY, World, to_decide
 from tests.fakes.slack import Message
 
@@ -502,9 +502,9 @@ def test_a_lapsed_request_is_told_to_both_sides(world: World) -> None:
     request = world.a_request()
     world.deliver()
     world.clock.now = datetime(2026, 8, 19, 12, tzinfo=UTC)
-    due = DueRequest(organisation_id=world.acme.id, request_id=request.id)
+    due = Due(organisation_id=world.acme.id, id=request.id)
 
-    world.database.write_now(lapsing.lapse, due, now=world.clock())
+    world.database.write_now(daily_changes.lapse, due, now=world.clock())
     world.deliver()
 
     assert world.slack.dm(ADA)[-1].text.startswith(

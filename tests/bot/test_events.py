@@ -13,6 +13,7 @@ import pytest
 from bot.interaction.interaction import ANSWER_SECONDS, Interaction
 from storage.access import api_keys, authentication
 from storage.admin import people_status
+from storage.base import retention
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.values import User
 from storage.db import locks
@@ -522,7 +523,7 @@ def test_old_events_are_pruned(database: Database) -> None:
     database.write_now(slack_events.claim, "Ev1", now=NOW)
     database.write_now(slack_events.claim, "Ev2", now=NOW + timedelta(hours=1))
 
-    later = NOW + slack_events.KEPT_FOR + timedelta(seconds=1)
+    later = NOW + retention.SLACK_EVENTS + timedelta(seconds=1)
 
     assert database.write_now(slack_events.prune, now=later) == 1
     assert database.write_now(slack_events.prune, now=later) == 0

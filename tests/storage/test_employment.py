@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from storage.admin import (
+    daily_changes,
     departments,
-    due_employment,
     employment_records,
     holiday_set_changes,
     organisation_settings,
     people,
     people_status,
 )
-from storage.admin.due_employment import DuePerson
+from storage.admin.daily_changes import Due
 from storage.base.errors import DomainError, InsufficientRole, NotFound
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
@@ -161,13 +161,13 @@ def test_a_change_in_the_future_is_shown_when_it_takes_effect(database: Database
 
 def mine(database: Database, acme: Acme, *, now: datetime) -> list[str]:
     """Who of the organisation is due."""
-    people_due = database.read_now(due_employment.due_people, now=now)
-    return [entry.user_id for entry in people_due if entry.organisation_id == acme.id]
+    people_due = database.read_now(daily_changes.due_people, now=now)
+    return [entry.id for entry in people_due if entry.organisation_id == acme.id]
 
 
 def take_effect(database: Database, acme: Acme, user: User, *, now: datetime) -> None:
-    entry = DuePerson(organisation_id=acme.id, user_id=user.id)
-    database.write_now(due_employment.take_effect, entry, now=now)
+    entry = Due(organisation_id=acme.id, id=user.id)
+    database.write_now(daily_changes.take_effect, entry, now=now)
 
 
 def test_a_department_that_takes_effect_moves_pending_leave_to_its_manager(

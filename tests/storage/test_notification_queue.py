@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
+from storage.base import retention
 from storage.base.secrets import Secrets
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
@@ -257,11 +258,12 @@ def test_only_notifications_that_ended_are_pruned(setting: Setting) -> None:
     setting.submit()
     setting.record_results(setting.claim(limit=1), Outcome(verdict="delivered"))
 
-    def pruned(before: datetime) -> int:
-        return setting.database.write_now(notification_queue.prune, before=before)
+    def pruned(now: datetime) -> int:
+        return setting.database.write_now(notification_queue.prune, now=now, limit=10)
 
-    assert [pruned(NOW), pruned(NOW + timedelta(seconds=1))] == [0, 1]
-    assert pruned(NOW + timedelta(days=99)) == 0
+    later = NOW + retention.NOTIFICATIONS
+    assert [pruned(later), pruned(later + timedelta(seconds=1))] == [0, 1]
+    assert pruned(later + timedelta(days=99)) == 0
 
 
 def test_an_organisation_without_a_workspace_gets_no_notifications(database: Database) -> None:

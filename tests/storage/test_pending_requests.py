@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from storage.admin import people
+from storage.admin import daily_changes, people
+from storage.admin.daily_changes import Due
 from storage.base.errors import InsufficientAllowance, InvalidInput, OverrideNotAllowed
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import decisions, lapsing, leave_requests, ledgers, previews
+from storage.leave import decisions, leave_requests, ledgers, previews
 from storage.leave.drafts import Draft
-from storage.leave.lapsing import DueRequest
 from storage.webhooks import delivery_log
 from tests.builders import (
     NOW,
@@ -89,12 +89,12 @@ class Case:
         return balance.remaining_half_days / 2
 
     def due(self, now: datetime) -> list[str]:
-        found = self.database.read_now(lapsing.due_requests, now=now)
-        return [each.request_id for each in found if each.organisation_id == self.acme.id]
+        found = self.database.read_now(daily_changes.due_requests, now=now)
+        return [each.id for each in found if each.organisation_id == self.acme.id]
 
     def lapse(self, now: datetime = AFTER_TWO_WEEKS) -> None:
-        due = DueRequest(organisation_id=self.acme.id, request_id=self.request.id)
-        self.database.write_now(lapsing.lapse, due, now=now)
+        due = Due(organisation_id=self.acme.id, id=self.request.id)
+        self.database.write_now(daily_changes.lapse, due, now=now)
 
 
 def a_case(database: Database, **more: Any) -> Case:
@@ -310,6 +310,6 @@ def test_two_processes_lapse_a_request_once(database: Database) -> None:
 def test_the_job_lets_requests_lapse(database: Database) -> None:
     case = a_case(database)
 
-    asyncio.run(lapsing.run(database, now=AFTER_TWO_WEEKS))
+    asyncio.run(daily_changes.lapse_requests(database, now=AFTER_TWO_WEEKS))
 
     assert as_it_is(database, case.acme, case.request).status == "cancelled"
