@@ -57,6 +57,11 @@ def resolved(part: Any, document: Any) -> Any:
     return part
 
 
+def parameters_of(operation: dict[str, Any], document: Any) -> list[dict[str, Any]]:
+    """The parameters of an operation of an OpenAPI document."""
+    return [resolved(parameter, document) for parameter in operation.get("parameters", [])]
+
+
 @cache
 def _operations() -> dict[str, list[tuple[re.Pattern[str], Any]]]:
     document = json.loads(openapi.document(app.OPERATIONS, app.OTHER_PATHS, "https://a.test"))

@@ -13,6 +13,7 @@ from storage.base.event_values import AuditAction
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
 from tests.builders import a_person, an_organisation
+from tests.documented import parameters_of
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
@@ -37,7 +38,7 @@ def choices(document: dict[str, Any]) -> list[Choice]:
         for method, operation in item.items():
             if method not in ("get", "post", "patch", "put", "delete"):
                 continue
-            for parameter in operation.get("parameters", []):
+            for parameter in parameters_of(operation, document):
                 values = allowed(parameter.get("schema", {}), document)
                 if parameter.get("in") == "query" and values:
                     filters.append(
@@ -121,10 +122,11 @@ def test_every_list_of_a_period_refuses_one_that_ends_before_it_begins(
     client: Client, database: Database
 ) -> None:
     key = a_key(database, an_organisation(database))
+    document = client.get("/openapi.json").json()
     paths = [
         path
-        for path, item in client.get("/openapi.json").json()["paths"].items()
-        if {"from", "to"} <= {each["name"] for each in item.get("get", {}).get("parameters", [])}
+        for path, item in document["paths"].items()
+        if {"from", "to"} <= {each["name"] for each in parameters_of(item.get("get", {}), document)}
     ]
 
     assert {*paths} >= {"/api/v1/audit", "/api/v1/leave-requests"}

@@ -15,7 +15,7 @@ from api.http.operations import Operation
 from api.service.app import OPERATIONS, OTHER_PATHS
 from storage.base.event_values import EVENT_TYPES
 from tests.api.conftest import SETTINGS, Client
-from tests.documented import resolved
+from tests.documented import parameters_of, resolved
 
 pytestmark = pytest.mark.shared_database
 
@@ -121,10 +121,6 @@ def test_an_operation_is_described_where_it_is_defined(operation: Operation) -> 
     assert operation.description.rstrip(".") != operation.summary, "Say more than the summary does."
     assert (operation.example is None) == (operation.body is None), "Give an example of the body."
     assert (operation.result is None) == (operation.status == 204), "Say what it answers with."
-
-
-def parameters_of(operation: Document, document: Document) -> list[Document]:
-    return [resolved(parameter, document) for parameter in operation.get("parameters", [])]
 
 
 def every_parameter(document: Document) -> Iterator[tuple[str, Document]]:
