@@ -35,7 +35,10 @@ def connected(url: str, timeout_seconds: float) -> Iterator[Any]:
         )
     else:
         parameters = parameters_of(url, timeout_seconds)
-        database = peewee.PostgresqlDatabase(url, prefer_psycopg3=True, **parameters)
+        # Nothing is prepared: a pooler in between may share the session.
+        database = peewee.PostgresqlDatabase(
+            url, prefer_psycopg3=True, prepare_threshold=None, **parameters
+        )
     try:
         _connect(database)
         _require_utf8(database)
