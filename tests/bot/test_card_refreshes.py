@@ -6,19 +6,17 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from typing import Any
 
 import pytest
 
 from bot.base import ids
 from storage.admin import departments, organisation_settings, people, people_status
 from storage.base.values import LeaveRequest
-from storage.db.database import Database, Transaction
+from storage.db.database import Transaction
 from storage.leave import adjustments, decisions, leave_requests, leave_types
 from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, LAST_DAY, World
 from tests.builders import a_leave_type, a_person, caller_for
-from tests.fakes.slack import LoopbackSlack
 
 HEDYS_LEAVE = "Hedy Lamarr: Mon 3 August to Wed 5 August 2026"
 
@@ -273,37 +271,6 @@ def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: Wor
     world.deliver()
 
     assert f"{HEDYS_LEAVE} (Away, pending)" in shown(world)
-
-
-class Recorded:
-    """The app's database; ``short`` has the use cases that ran as short writes."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.short: set[str] = set()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._database, name)
-
-    async def write(self, use_case: Any, *args: Any, **kwargs: Any) -> Any:
-        self.short.add(use_case.__qualname__)
-        return await self._database.write(use_case, *args, **kwargs)
-
-
-@pytest.mark.both_engines
-def test_cards_that_show_a_leave_are_found_by_a_long_operation(
-    database: Database, slack: LoopbackSlack
-) -> None:
-    recorded = Recorded(database)
-    with World(database, slack, app_database=recorded) as world:
-        world.a_request()
-
-        world.submit_over_rest(HEDY)
-        deliver_all(world)
-
-        assert f"{HEDYS_LEAVE} (Annual leave, pending)" in shown(world)
-    assert "claim" in recorded.short
-    assert "expand" not in recorded.short
 
 
 def test_a_deleted_card_does_not_come_back_because_cover_changed(world: World) -> None:
