@@ -1,57 +1,59 @@
-"""The composition root: it reads the settings and starts a process. Nothing imports this module.
-
-Modules that only a server needs are imported where they are used, so that commands start quickly.
-"""
+"""The composition root: it reads the settings and starts a process. Nothing imports this module."""
 
 from __future__ import annotations
-
-import gc
-
-# Garbage collections during the imports would take 70 ms and find nothing.
-gc.disable()
 
 import asyncio
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import structlog
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
-from api.base.settings import ApiSettings, public_url
+from api.base import logs
+from api.base.dispatcher import Dispatcher
+from api.base.metrics import Metrics
+from api.base.queue_ages import QueueReader
+from api.base.settings import MEMORY_URL, ApiSettings, public_url
 from api.base.version import VERSION
-from api.service.process import exempt_from_collection, idle_until_stopped, stop_event
+from api.http.rate_limits import RateLimits
+from api.service import app, server, telemetry
+from api.service import doctor as api_doctor
+from api.service.request_middleware import for_server
+from api.service.scheduler import running
+from api.service.server import idle_until_stopped, stop_event
+from api.webhooks.webhook_delivery import Sender
+from api.webhooks.webhook_dispatch import webhook_dispatcher
+from api.webhooks.webhook_urls import resolve_and_check
+from api.website.welcome import Website
 from bot.base.settings import SlackSettings
-from bot.service import manifest
+from bot.service import doctor as slack_doctor
+from bot.service import manifest, socket
+from bot.service.app import SlackApp, build_app
+from bot.service.socket import Health
 from storage.access import stored_secrets
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
-from storage.cli import backups, commands, console, doctor
+from storage.cli import backups, commands, console, demo, doctor
+from storage.cli.doctor import Check
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, log_newer, migrate
 from storage.events import notification_outbox
-from storage.rules import holiday_calendar
-
-if TYPE_CHECKING:
-    from socket import socket as Socket
-
-    from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp
-
-    from api.base.dispatcher import Dispatcher
-    from bot.service.app import SlackApp
-    from storage.cli.doctor import Check
-
-gc.freeze()
-gc.enable()
 
 Clock = Callable[[], datetime]
+
+_log = structlog.stdlib.get_logger("hiatus")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,34 +84,29 @@ def utc_now() -> datetime:
 
 
 def build(
-    settings: Settings, database: Database, clock: Clock, more_routes: Sequence[BaseRoute] = ()
-) -> ASGIApp:
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    more_routes: Sequence[BaseRoute] = (),
+    *,
+    closes_database: bool = False,
+) -> Starlette:
     """REST, feeds, Slack over HTTP and the scheduler as one application.
 
-    ``more_routes`` are the playground's. The caller opens the database, has checked its schema, and
-    closes it afterwards.
+    ``more_routes`` are the playground's. The caller opens the database and has checked its schema.
+    Once the application has stopped, the process must end soon.
     """
-    from api.base.metrics import Metrics
-    from api.http.rate_limits import RateLimits
-    from api.service import app
-    from api.service.background import LateRoutes, in_background
-    from api.service.scheduler import running
-    from api.webhooks.webhook_delivery import Sender
-    from api.webhooks.webhook_dispatch import webhook_dispatcher
-    from api.website.welcome import Website
-
     metrics = Metrics()
     api = settings.api
     rate_limits = RateLimits(api.rate_limit, api.rate_limit_storage, per_feed=api.feed_rate_limit)
     site = Website(support_contact=api.support_contact, has_playground=bool(more_routes))
+    slack = None
     if settings.slack is not None:
+        slack = slack_app(settings.slack, api, database, clock)
         site = replace(site, command=settings.slack.command, can_install=settings.slack.is_oauth)
-    routes = [*app.routes(database, api, clock, rate_limits, metrics, site), *more_routes]
-    late = LateRoutes()
 
     @asynccontextmanager
-    async def sending() -> AsyncIterator[None]:
-        """Slack, webhooks and the scheduler."""
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(rate_limits.close)
             await rate_limits.connect()
@@ -118,30 +115,26 @@ def build(
             dispatchers: list[Dispatcher[Any, Any]] = [
                 webhook_dispatcher(database, sender, clock, on_recorded=metrics.observe_attempts)
             ]
-            await asyncio.to_thread(import_later, with_slack=settings.slack is not None)
-            slack = None
-            if settings.slack is not None:
-                slack = slack_app(settings.slack, api, database, clock)
+            if slack is not None:
                 await stack.enter_async_context(slack.running())
                 dispatchers.append(notification_dispatcher(slack))
             if api.scheduler_on:
                 jobs = {} if slack is None else slack.jobs
                 await stack.enter_async_context(running(database, dispatchers, clock, jobs))
-            late.provide([*routes, *(() if slack is None else slack.routes())])
             yield
+            server.end_soon()
+        if closes_database:
+            database.close()
 
-    # The process is ready when it can serve Slack as well.
-    served = [late.at("/readyz"), late.at("/slack/{path:path}"), *routes]
-    return app.application(served, api, metrics, lambda _: in_background(sending))
+    routes = app.routes(database, api, clock, rate_limits, metrics, site)
+    slack_routes = [] if slack is None else slack.routes()
+    return app.application([*routes, *slack_routes, *more_routes], api, metrics, lifespan)
 
 
 def slack_app(
     settings: SlackSettings, api: ApiSettings, database: Database, clock: Clock
 ) -> SlackApp:
     """The Slack side, for one workspace by token or for many by OAuth."""
-    from api.webhooks.webhook_urls import resolve_and_check
-    from bot.service.app import build_app
-
     # Webhooks that are added in Slack are checked like those of the API.
     check = partial(resolve_and_check, allow_private=api.webhook_allow_private)
     return build_app(
@@ -151,8 +144,6 @@ def slack_app(
 
 def notification_dispatcher(slack: SlackApp) -> Dispatcher[Any, Any]:
     """The dispatcher that sends notifications in Slack."""
-    from api.base.dispatcher import Dispatcher
-
     notifier = slack.notifier
     return Dispatcher(
         notification_outbox.NOTIFICATIONS,
@@ -173,11 +164,18 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
         show_default=True,
         help="Port to listen on.",
     )
+    @click.option(
+        "--workers",
+        type=click.IntRange(1, 64),
+        default=1,
+        show_default=True,
+        help="Processes that share the port, to use more processor cores.",
+    )
     @click.option("--demo", is_flag=True, help="Migrate, and add demo data if empty.")
-    def serve(host: str, port: int, demo: bool) -> None:
+    def serve(host: str, port: int, workers: int, demo: bool) -> None:
         """Serve REST, calendar feeds, Slack and the scheduler."""
-        from api.service import server
-
+        if demo and workers > 1:
+            raise click.UsageError("--demo needs one process: its Slack is in that process.")
         address = server.shown_address(host, port)
         base_url = public_url(env)
         if not base_url and not demo and host in server.WILDCARDS:
@@ -189,23 +187,18 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
             raise click.exceptions.Exit(1)
         try:
             # Before anything else: a process without its port must not migrate or start jobs.
-            with server.bound(host, port) as sockets:
-                run(sockets, base_url or f"http://{address}", address, demo=demo)
+            server.check_address(host, port)
         except server.CannotListen as error:
             hint = ' With make: `make run ARGS="--port 9000"`.' if demo else ""
             console.fail(f"{error}{hint}")
-
-    def run(sockets: Sequence[Socket], base_url: str, address: str, *, demo: bool) -> None:
-        from api.service import server
-
-        settings = prepare({**env, "BASE_URL": base_url}, migrates=demo)
+        settings = prepare({**env, "BASE_URL": base_url or f"http://{address}"}, migrates=demo)
         # When uvicorn has stopped, it raises the signal that stopped it again.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        database = open_database(settings)
-        with closing(database), ExitStack() as stack:
+        with closing(open_database(settings)) as database, ExitStack() as stack:
             unlink_playground(database, settings)
             more_routes: Sequence[BaseRoute] = ()
             if demo:
+                # No process in production imports it.
                 from playground import demo as demo_server
 
                 slack, more_routes = demo_server.start(
@@ -217,24 +210,31 @@ def serve_command(env: Mapping[str, str]) -> click.Command:
                     stack=stack,
                 )
                 settings = replace(settings, slack=slack)
-            with exempt_from_collection():
+            if workers == 1:
                 application = build(settings, database, utc_now, more_routes)
-            proxies = [*settings.api.trusted_proxies]
-            server.run(application, sockets, trusted_proxies=proxies)
+                server.run(for_server(application), host, port, settings.api.trusted_proxies)
+        if workers > 1:
+            serve_workers(settings, host, port, workers)
 
     return serve
 
 
-def import_later(*, with_slack: bool) -> None:
-    """Import, on a thread, what the first response can do without: Slack's side takes 0.25 s."""
-    with exempt_from_collection():
-        holiday_calendar.warm_up()
-        if with_slack:
-            from bot.base import language
+def serve_workers(settings: Settings, host: str, port: int, workers: int) -> None:
+    """Start processes that share the port, each with ``worker``, and wait for their end."""
+    if settings.api.rate_limit_storage == MEMORY_URL:
+        _log.info("each worker limits requests by itself: Redis would let them share the counts")
+    with tempfile.TemporaryDirectory(prefix="hiatus-metrics-") as folder:
+        # For the workers, which read the environment themselves.
+        os.environ["BASE_URL"] = settings.api.base_url
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        server.run("serve:worker", host, port, settings.api.trusted_proxies, workers)
 
-            # First, so that the imports reuse the memory in which a catalogue is parsed.
-            language.warm_up()
-            import bot.service.app  # noqa: F401
+
+def worker() -> ASGIApp:
+    """The application of one of several processes, made by uvicorn in each of them."""
+    settings = prepare(os.environ)
+    database = open_database(settings)
+    return for_server(build(settings, database, utc_now, closes_database=True))
 
 
 def bot_command(env: Mapping[str, str]) -> click.Command:
@@ -259,8 +259,6 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
     )
     def bot(idle_without_slack: bool, health_host: str, health_port: int | None) -> None:
         """Serve Slack over Socket Mode, without a public address."""
-        from bot.service.socket import CannotServe
-
         settings = prepare(env)
         if settings.slack is None or settings.slack.app_token is None:
             if idle_without_slack:
@@ -270,14 +268,12 @@ def bot_command(env: Mapping[str, str]) -> click.Command:
             raise click.exceptions.Exit(1)
         database = open_database(settings)
         unlink_playground(database, settings)
-        import_later(with_slack=True)
-        with exempt_from_collection():
-            slack = slack_app(settings.slack, settings.api, database, utc_now)
+        slack = slack_app(settings.slack, settings.api, database, utc_now)
         try:
             health_address = None if health_port is None else (health_host, health_port)
             app_token = settings.slack.app_token
             asyncio.run(serve_socket(slack, app_token, settings.api, database, health_address))
-        except CannotServe as error:
+        except socket.CannotServe as error:
             click.echo(str(error), err=True)
             raise click.exceptions.Exit(1) from error
         finally:
@@ -294,12 +290,6 @@ async def serve_socket(
     health_address: tuple[str, int] | None = None,
 ) -> None:
     """Serve Slack over Socket Mode until SIGTERM or SIGINT. Raises CannotServe."""
-    from api.base.metrics import Metrics
-    from api.base.queue_ages import QueueReader
-    from api.service.scheduler import running
-    from bot.service import socket
-    from bot.service.socket import Health
-
     stop = stop_event()
     health = Health(partial(Metrics().exposition_with, QueueReader(database, utc_now)))
     async with AsyncExitStack() as stack:
@@ -307,11 +297,8 @@ async def serve_socket(
             try:
                 await stack.enter_async_context(health.served(*health_address))
             except OSError as error:
-                from api.service.server import why_not
-
-                raise socket.CannotServe(
-                    f"No health checks: {why_not(error, *health_address, options='--health-')}"
-                ) from error
+                reason = server.why_not(error, *health_address, options="--health-")
+                raise socket.CannotServe(f"No health checks: {reason}") from error
         await stack.enter_async_context(slack.running())
         if settings.scheduler_on:
             dispatchers = [notification_dispatcher(slack)]
@@ -324,9 +311,6 @@ def prepare(env: Mapping[str, str], *, migrates: bool = False) -> Settings:
 
     Exits with a message if the settings are wrong or the schema is out of date.
     """
-    from api.base import logs
-    from api.service import telemetry
-
     # A closed terminal or a log rotation must not end the process: logs go to standard error.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with console.errors_on_stderr():
@@ -356,17 +340,12 @@ def open_database(settings: Settings) -> Database:
 
 def unlink_playground(database: Database, settings: Settings) -> None:
     """Unlink the demo from the playground if a real Slack is set up."""
-    from storage.cli import demo
-
     if settings.slack is not None:
         database.write_now(demo.leave, now=utc_now())
 
 
 def doctor_checks(env: Mapping[str, str]) -> list[Check]:
     """The checks of ``hiatus doctor``, as far as the settings are valid."""
-    from api.service import doctor as api_doctor
-    from bot.service import doctor as slack_doctor
-
     environment = Environment({**env, "BASE_URL": public_url(env)})
     reader = doctor.Reader(settings=StorageSettings.read(environment, creates_key=False))
     api, slack = ApiSettings.read(environment), SlackSettings.read(environment)

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.base.client_address import client_address
 from api.base.logs import begin_request, log_failure, log_request
 from api.http.auth import header
-from api.http.errors import InternalError, problem
+from api.http.errors import BadRequest, InternalError, problem
 from storage.base.ids import random_bytes
 
 _VALID_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
@@ -73,8 +73,12 @@ class RequestMiddleware:
                     message["headers"].append(_CLOSE)
             await send(message)
 
+        app = self._app
+        if _has_two_lengths(scope):
+            # Proxies disagree about its end, and the rest could be another request.
+            app = problem(Request(scope), self._base_url, BadRequest)
         try:
-            await self._app(scope, receive_body, send_with_id)
+            await app(scope, receive_body, send_with_id)
         except Exception as error:
             if not status:
                 # Log the traceback with the request id that the client gets.
@@ -113,6 +117,12 @@ def for_server(app: ASGIApp) -> ASGIApp:
                 raise
 
     return served
+
+
+def _has_two_lengths(scope: Scope) -> bool:
+    """Whether a request says in two ways how long its body is (RFC 9112, 6.3)."""
+    names = {name for name, _ in scope["headers"]}
+    return names >= {b"transfer-encoding", b"content-length"}
 
 
 def _is_body_long(scope: Scope) -> bool:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from api.http.context import Clock
 from storage.admin import daily_changes
@@ -53,7 +54,6 @@ async def running(
     before this ends. Every process that runs this prunes old data every hour, lets changes of
     employment take effect and old pending requests lapse.
     """
-    from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
     # Coroutines, because APScheduler runs plain functions on a thread.
     async def tick() -> None:

@@ -1,120 +1,78 @@
-"""The HTTP server: uvicorn, stopped within a bounded time."""
+"""A process that serves: uvicorn, the address that it listens on, and its end in time."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
+import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from types import FrameType
+import threading
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.config import STARTUP_FAILURE
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-from api.service.process import DRAIN_SECONDS, force_exit_after
-from api.service.request_middleware import for_server
 
 # Wildcard addresses, and the loopback address that then reaches the server.
 WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-# How long a connection may stay idle after a response. uvicorn with httptools bounds neither the
-# size nor the time of headers: docs/proxy.md leaves both to the proxy.
+# How long a connection may stay idle after a response.
 KEEP_ALIVE_SECONDS: Final = 5
+# How long a stopping server waits for its running requests.
+DRAIN_SECONDS: Final = 20
+# How long it may then take to finish deliveries and to close the database.
+FINISH_SECONDS: Final = 10
+# A worker that does not answer for so long is replaced. Its imports take a second, or ten on a
+# machine that is busy.
+WORKER_START_SECONDS: Final = 60
 
-
-# As uvicorn has it.
-_BACKLOG: Final = 2048
+_log = structlog.stdlib.get_logger("hiatus")
 
 
 class CannotListen(Exception):
     """Nothing can listen on the address; the message says why, and what to do."""
 
 
-class _Protocol(HttpToolsProtocol):
-    """uvicorn's protocol without trailers, whose fields it adds to the request's headers.
+def run(
+    app: ASGIApp | str, host: str, port: int, trusted_proxies: Sequence[str], workers: int = 1
+) -> None:
+    """Serve until a stop signal. Exits the process if it cannot start.
 
-    A trailer that arrives together with its request is parsed before the application runs. h11
-    drops trailers, but needs 0.8 s for 256 KiB of one-byte chunks, and every client waits for it.
+    With several workers, ``app`` is where each of them finds the function that makes it.
     """
-
-    def on_headers_complete(self) -> None:
-        super().on_headers_complete()
-        # The request keeps its list. The parser adds further fields to this one.
-        self.headers = []
-
-
-class _Server(uvicorn.Server):
-    _is_interrupted = False
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        force_exit_after()
-        self._is_interrupted = sig == signal.SIGINT
-        super().handle_exit(sig, frame)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if not self._is_interrupted:
-            await self._let_clients_close()
-        await super().shutdown(sockets)
-
-    async def _let_clients_close(self) -> None:
-        """Accept no connection, and answer on the open ones until their clients have closed them.
-
-        A proxy may be sending a request on a connection that is idle here. Closed at that moment, a
-        POST is lost: no proxy sends it to another process.
-        """
-        for server in self.servers:
-            server.close()
-        state = self.server_state
-        state.default_headers = [*state.default_headers, (b"connection", b"close")]
-        loop = asyncio.get_running_loop()
-        ends_at = loop.time() + KEEP_ALIVE_SECONDS
-        while state.connections and not self.force_exit and loop.time() < ends_at:
-            await asyncio.sleep(0.05)
+    uvicorn.run(
+        app,
+        factory=isinstance(app, str),
+        host=host,
+        port=port,
+        workers=workers,
+        # httptools adds the trailer of a chunked request to its headers.
+        http="h11",
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        forwarded_allow_ips=[*trusted_proxies],
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_worker_healthcheck=WORKER_START_SECONDS,
+    )
 
 
-@contextmanager
-def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
-    """Sockets that are bound to the host's addresses and do not listen yet; closed at the end.
-
-    A process binds first, since it must start nothing if it cannot serve. Raises CannotListen.
-    """
-    with ExitStack() as stack:
-        try:
-            sockets = _bind(stack, host, port)
-        except OSError as error:
-            raise CannotListen(why_not(error, host, port)) from error
-        yield sockets
-
-
-def _bind(stack: ExitStack, host: str, port: int) -> list[socket.socket]:
-    """Sockets on the host's addresses, as asyncio binds them. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    sockets: list[socket.socket] = []
-    absent: OSError | None = None
-    for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
-        try:
-            listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            listener.bind(address)
-        except OSError as error:
-            # localhost may have an IPv6 address on a machine without IPv6.
-            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-                raise
-            absent = error
-        else:
-            sockets.append(listener)
-    if absent is not None and not sockets:
-        raise absent
-    return sockets
+def check_address(host: str, port: int) -> None:
+    """Raises CannotListen if nothing can listen there at the moment."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((each[0], each[4]) for each in found):
+            with socket.socket(family, socket.SOCK_STREAM) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                probe.bind(address)
+    except OSError as error:
+        raise CannotListen(why_not(error, host, port)) from error
 
 
 def why_not(error: OSError, host: str, port: int, *, options: str = "--") -> str:
@@ -146,50 +104,42 @@ def why_not(error: OSError, host: str, port: int, *, options: str = "--") -> str
     return f"Port {port} of {host} cannot be listened on: {error.strerror}."
 
 
-def listen(sockets: Sequence[socket.socket]) -> None:
-    """Raises CannotListen if another process bound the same port meanwhile and listens already."""
-    for listener in sockets:
-        host, port = listener.getsockname()[:2]
-        try:
-            listener.listen(_BACKLOG)
-        except OSError as error:
-            raise CannotListen(why_not(error, host, port)) from error
-        url = f"http://{shown_address(host, port)}"
-        structlog.stdlib.get_logger("hiatus").info("serve.listening", url=url)
-
-
-def run(
-    app: ASGIApp,
-    sockets: Sequence[socket.socket],
-    *,
-    trusted_proxies: list[str],
-) -> None:
-    """Serve until a stop signal, like ``uvicorn.run``. Exits the process if it cannot start.
-
-    ``sockets`` are bound. Raises CannotListen.
-    """
-    server = _Server(
-        uvicorn.Config(
-            for_server(app),
-            http=_Protocol,
-            # Its upgrade would read the headers later.
-            ws="none",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            forwarded_allow_ips=trusted_proxies,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=DRAIN_SECONDS - KEEP_ALIVE_SECONDS,
-        ),
-    )
-    listen(sockets)
-    with contextlib.suppress(KeyboardInterrupt):
-        server.run([*sockets])
-    if not server.started:
-        sys.exit(STARTUP_FAILURE)
-
-
 def shown_address(host: str, port: int) -> str:
     """The address in a URL by which programs on this machine reach a server on ``host``."""
     host = WILDCARDS.get(host, host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def end_soon(seconds: float = FINISH_SECONDS) -> None:
+    """End the process after the time for an orderly stop, even if something still hangs."""
+
+    def end() -> None:
+        _log.error("process.ended_unfinished")
+        sys.stderr.flush()
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    # The timer must not keep the process alive.
+    timer.daemon = True
+    timer.start()
+
+
+def stop_event() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set. From then on, the time for the stop is bounded."""
+    stop = asyncio.Event()
+
+    def request_stop() -> None:
+        end_soon(DRAIN_SECONDS + FINISH_SECONDS)
+        stop.set()
+
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, request_stop)
+    return stop
+
+
+async def idle_until_stopped() -> None:
+    """Wait for SIGTERM or SIGINT, with one line in the log that says why."""
+    stop = stop_event()
+    log = structlog.stdlib.get_logger("hiatus.bot")
+    log.info("idle until stopped: HIATUS_SLACK_APP_TOKEN is not set, so there is no Socket Mode")
+    await stop.wait()

@@ -90,13 +90,6 @@ def available() -> dict[str, Path]:
     return {path.stem: path for path in sorted(CATALOGUES.glob("*.po"))}
 
 
-def warm_up() -> None:
-    """Read what the first text in each language would wait for: tens of milliseconds."""
-    for language in (ENGLISH, *map(_read, available())):
-        # Babel reads a locale's data when they are first used.
-        language.locale.months  # noqa: B018
-
-
 @lru_cache(maxsize=256)
 def _language(slack_locale: str) -> Language:
     locale_name = slack_locale.replace("-", "_")

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
 from storage.base.environment import Environment
 from storage.base.secrets import Secrets, is_secret_key, new_secret_key
 
@@ -134,10 +137,6 @@ def _sqlite_file_problem(path: Path) -> str:
 
 def _libpq_parameters(url: str) -> Mapping[str, str | int | None] | None:
     """The connection parameters in a URL; None if libpq does not understand it."""
-    # Imported here: not needed with SQLite.
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
     try:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:

@@ -6,11 +6,9 @@ Cached by country, categories and year. Overrides of organisations are not inclu
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache, lru_cache
-from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -76,18 +74,6 @@ _SHARED_NAMES: Final[Mapping[str, Mapping[str, tuple[str, tuple[int, int] | None
 }
 
 _ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")
-
-# The package of the library's countries imports all 250 modules: 9 MB and 0.15 s. Without its
-# ``__init__``, the library imports each country when it is first needed, in 1 to 4 ms.
-if "holidays.countries" not in sys.modules:
-    _spec = find_spec("holidays.countries")
-    assert _spec is not None
-    sys.modules["holidays.countries"] = module_from_spec(_spec)
-
-
-def warm_up() -> None:
-    """Import at start what the countries share: the first request would take 4 ms longer."""
-    import holidays.groups  # noqa: F401
 
 
 def countries(locale: Locale = ENGLISH) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 
 import serve
 from api.service import server
-from api.service.server import CannotListen
 
 
 def served(folder: Path, *options: str) -> Result:
@@ -56,22 +55,3 @@ def test_a_port_for_root_only_is_refused_with_a_cure() -> None:
         "This user may not listen on port 80. Choose a port from 1024 on, such as --port 8000, and "
         "let a reverse proxy listen on 80 and 443."
     )
-
-
-def test_of_two_processes_that_start_at_once_the_second_ends() -> None:
-    with server.bound("127.0.0.1", 0) as (first,):
-        port = first.getsockname()[1]
-        # Neither listens yet, so both can bind.
-        with server.bound("127.0.0.1", port) as second:
-            server.listen([first])
-
-            with pytest.raises(CannotListen, match=f"Port {port} of 127.0.0.1 is in use"):
-                server.listen(second)
-
-
-def test_a_name_serves_all_of_its_addresses() -> None:
-    with server.bound("localhost", 0) as sockets:
-        server.listen(sockets)
-
-        assert {each.getsockname()[0] for each in sockets} <= {"127.0.0.1", "::1"}
-        assert sockets

@@ -84,9 +84,9 @@ def test_a_sqlite_file_locked_by_another_process_is_503_soon(
 
 _HANGING = """
 import threading
-from api.service import process
+from api.service import server
 threading.Thread(target=threading.Event().wait).start()
-process.force_exit_after(0.5)
+server.end_soon(0.5)
 """
 
 

@@ -17,8 +17,7 @@ import yaml
 
 import serve
 from api.http.parsing import MAX_BODY_BYTES
-from api.service.process import DRAIN_SECONDS, FINISH_SECONDS
-from api.service.server import KEEP_ALIVE_SECONDS
+from api.service.server import DRAIN_SECONDS, FINISH_SECONDS
 from storage.base.environment import Environment
 from storage.base.settings import StorageSettings
 from tests.flows.running import ROOT
@@ -140,7 +139,6 @@ def test_compose_names_files_and_services_that_exist() -> None:
 def test_the_proxies_fit_to_the_limits_of_hiatus() -> None:
     nginx, caddy = text_of("nginx.conf"), text_of("Caddyfile")
     patterns = {
-        "idle": (r"keepalive_timeout (\d+)s;", r"keepalive (\d+)s"),
         "response": (r"proxy_read_timeout (\d+)s;", r"response_header_timeout (\d+)s"),
         "body": (r"client_max_body_size (\d+)m;", r"max_size (\d+)MiB"),
     }
@@ -149,11 +147,15 @@ def test_the_proxies_fit_to_the_limits_of_hiatus() -> None:
         for name, (of_nginx, of_caddy) in patterns.items()
     }
 
-    assert max(limits["idle"]) < KEEP_ALIVE_SECONDS
     settings = StorageSettings.read(Environment({}), creates_key=False)
     assert min(limits["response"]) > settings.database_timeout
     # Slack's requests may have four times as much as others.
     assert min(limits["body"]) << 20 >= 4 * MAX_BODY_BYTES
+
+
+def test_the_proxies_reuse_no_connection() -> None:
+    assert "proxy_set_header Connection close;" in text_of("nginx.conf")
+    assert "keepalive off" in text_of("Caddyfile")
 
 
 def test_every_file_that_a_command_of_a_page_names_exists() -> None:

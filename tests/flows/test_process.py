@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import signal
 import socket
@@ -97,26 +96,6 @@ def test_an_idle_connection_is_closed(sqlite_url: str) -> None:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         while connection.recv(65_536):
             pass  # Until the server closes it; a time-out fails the test.
-
-
-def test_a_request_on_an_open_connection_is_answered_after_sigterm(sqlite_url: str) -> None:
-    """A proxy that reuses the connection has not heard of the stop, and sends no POST twice."""
-    deployment = Deployment(sqlite_url)
-    deployment.command("migrate")
-    with deployment.serving() as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-        connection.request("GET", "/healthz")
-        connection.getresponse().read()
-
-        server.signal(signal.SIGTERM)
-        while _is_listening(server.port):
-            time.sleep(0.01)
-        connection.request("POST", "/api/v1/leave-requests", body="{}")
-        answer = connection.getresponse()
-        answer.read()
-
-        assert (answer.status, answer.headers["connection"]) == (401, "close")
-        assert server.stop() == 0
 
 
 def test_sighup_is_ignored(sqlite_url: str) -> None:
@@ -225,12 +204,3 @@ def test_metrics_are_served_while_the_database_is_damaged(database_url: str) -> 
         assert f'hiatus_problems_total{{event="metrics incomplete"}} {count}.0' in response.text
     assert "\nhiatus_database_up 0.0\n" in second.text
     assert "\nhiatus_database_up 1.0\n" in repaired.text
-
-
-def _is_listening(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
-    except (ConnectionRefusedError, ConnectionResetError):
-        # It is reset if the server stops listening at this moment.
-        return False
-    return True

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import MutableMapping
 from datetime import date
 from pathlib import Path
@@ -271,25 +269,6 @@ def test_holidays_between_includes_both_ends_and_crosses_years() -> None:
 def test_holidays_of_an_unknown_country_are_refused() -> None:
     with pytest.raises(InvalidInput):
         holiday_calendar.holidays_of("XX", 2026)
-
-
-def test_each_country_is_imported_at_its_first_use() -> None:
-    program = (
-        "import sys; from storage.rules import holiday_calendar as calendar;"
-        "calendar.countries(); calendar.country_name('GB');"
-        "print(*[name for name in sys.modules if name.startswith('holidays.countries.')]);"
-        "calendar.holidays_of('GB-SCT', 2026); calendar.regions('DE');"
-        "print(*[name for name in sys.modules if name.startswith('holidays.countries.')])"
-    )
-
-    printed = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
-
-    assert printed.splitlines() == [
-        "",
-        "holidays.countries.united_kingdom holidays.countries.germany",
-    ]
 
 
 @pytest.mark.parametrize("year", range(2026, 2031))

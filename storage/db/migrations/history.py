@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import peewee
+from playhouse.migrations import Runner
 
 from storage.base.errors import SchemaOutOfDate
-
-if TYPE_CHECKING:
-    from playhouse.migrations import Runner
-
 
 HISTORY = "schema_migration"
 COMPATIBLE_FROM = "compatible_from"
