@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -223,11 +222,9 @@ def serve_workers(settings: Settings, host: str, port: int, workers: int) -> Non
     """Start processes that share the port, each with ``worker``, and wait for their end."""
     if settings.api.rate_limit_storage == MEMORY_URL:
         _log.info("each worker limits requests by itself: Redis would let them share the counts")
-    with tempfile.TemporaryDirectory(prefix="hiatus-metrics-") as folder:
-        # For the workers, which read the environment themselves.
-        os.environ["BASE_URL"] = settings.api.base_url
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        server.run("serve:worker", host, port, settings.api.trusted_proxies, workers)
+    # For the workers, which read the environment themselves.
+    os.environ["BASE_URL"] = settings.api.base_url
+    server.run("serve:worker", host, port, settings.api.trusted_proxies, workers)
 
 
 def worker() -> ASGIApp:
