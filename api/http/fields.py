@@ -109,6 +109,7 @@ Name = Annotated[
 ]
 LongText = Annotated[str, StringConstraints(max_length=2_000), NO_NUL]
 Word = Annotated[str, StringConstraints(max_length=100), NO_NUL]
+Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 Cursor = Annotated[str, StringConstraints(max_length=1_000), NO_NUL]
 Uuid = Annotated[
     str, AfterValidator(_uuid), Field(max_length=36, json_schema_extra={"format": "uuid"})

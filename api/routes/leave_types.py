@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.http.context import RequestContext, Result, created
-from api.http.fields import ABSENT, NO_NUL, Body, Flag, Listing, Name, Paged, Word, is_true, listing
+from api.http.fields import ABSENT, Body, Colour, Flag, Listing, Name, Paged, Word, is_true, listing
 from api.http.operations import Tag, operation
 from api.routes import effects
 from storage.admin import leave_type_changes
@@ -31,9 +31,6 @@ _RULES = (
     "out_of_range",
     "unknown_emoji",
 )
-
-
-Colour = Annotated[str, Field(max_length=7, description="`#rrggbb`."), NO_NUL]
 
 
 class LeaveTypeChanges(Body):

@@ -15,7 +15,7 @@ from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
 from storage.base.amounts import check_half_days
 from storage.base.clock import local_day
-from storage.base.errors import InUse, NameTaken
+from storage.base.errors import InUse
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, Department, EmploymentRecord, LeaveRequest, User, as_dict
@@ -48,7 +48,7 @@ def create(
     values = fields.checked(fields_of_department, _CHECKS)
     # Of two concurrent calls with one name, the second waits and then sees the first.
     locks.organisation(tx, by.organisation_id)
-    _check_name_is_free(tx, values["name"], by=by)
+    texts.check_is_free(values["name"], tx.all(_names, organisation_id=by.organisation_id))
     people_changes.check_can_manage(tx, by.organisation_id, values.get("manager_id"))
     department = Department(
         id=new_id(now),
@@ -185,16 +185,9 @@ def _checked_update(
     if after.manager_id != before.manager_id:
         people_changes.check_can_manage(tx, by.organisation_id, after.manager_id)
     if texts.name_key(after.name) != texts.name_key(before.name):
-        _check_name_is_free(tx, after.name, by=by)
+        others = tx.all(_names, organisation_id=by.organisation_id)
+        texts.check_is_free(after.name, others, before.id)
     return before, after
-
-
-def _check_name_is_free(tx: Transaction, name: str, *, by: Caller) -> None:
-    """Raises NameTaken."""
-    key = texts.name_key(name)
-    for other_id, other_name in tx.all(_names, organisation_id=by.organisation_id):
-        if texts.name_key(other_name) == key:
-            raise NameTaken(other_name, other_id)
 
 
 def _pending_with_other_approvers(

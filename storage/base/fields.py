@@ -19,6 +19,7 @@ Check = Callable[[Any, str], Any]
 Checked = dict[str, Any]
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 _CLOCK_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -99,6 +100,14 @@ def clock_time(value: object, field: str) -> str:
             field, "invalid_time", "{field} must be a time as HH:MM, such as 09:00.", field=field
         )
     return value
+
+
+def colour(value: object, field: str) -> str:
+    """A colour as ``#rrggbb``, in lower case. Raises InvalidInput ``invalid_colour``."""
+    text = value.lower() if isinstance(value, str) else ""
+    if _COLOUR.fullmatch(text) is None:
+        raise InvalidInput.of(field, "invalid_colour", "Use a colour such as #2e86de.")
+    return text
 
 
 def whole_number(least: int, most: int) -> Check:

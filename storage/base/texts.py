@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import Final
 
-from storage.base.errors import InvalidInput
+from storage.base.errors import InvalidInput, NameTaken
 
 MAX_NAME_LENGTH: Final = 200
 # RFC 5321, section 4.5.3.1.3, less the two angle brackets.
@@ -155,6 +155,14 @@ def slug_of(text: str, max_length: int) -> str:
 def name_key(text: str) -> str:
     """The key by which names are compared: ignores case, spacing and Unicode forms."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def check_is_free(name: str, others: Iterable[tuple[str, str]], own_id: str | None = None) -> None:
+    """Raises NameTaken; ``others`` are ids with names."""
+    key = name_key(name)
+    for other_id, other_name in others:
+        if other_id != own_id and name_key(other_name) == key:
+            raise NameTaken(other_name, other_id)
 
 
 def search_key(text: str) -> str:

@@ -18,7 +18,7 @@ from peewee import Delete, Field, Model, Select
 from storage.base import fields
 from storage.base.errors import NotFound
 from storage.base.event_values import AuditAction
-from storage.base.values import Caller
+from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Row, Transaction
@@ -36,7 +36,8 @@ class Resource(Generic[T]):
 
     ``name`` is the thing's in errors and, with underscores, in the audit trail. ``value`` makes it
     of a row of ``columns``. ``checks`` are those of the fields that admins set. ``actions`` are the
-    audit actions of a new one, of a change and of a removal.
+    audit actions of a new one, of a change and of a removal. ``read_by`` is the lowest role that
+    sees them; admins change them.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Resource(Generic[T]):
     value: Callable[[Transaction, Row], T]
     checks: Mapping[str, fields.Check]
     actions: tuple[AuditAction, AuditAction, AuditAction]
+    read_by: Role = "admin"
 
     @property
     def subject_type(self) -> str:
@@ -59,7 +61,7 @@ def lock(tx: Transaction, *, by: Caller) -> None:
 
 def get(tx: Transaction, resource: Resource[T], resource_id: str, *, by: Caller) -> T:
     """Raises InsufficientRole or NotFound."""
-    roles.check_role(by.role, "admin")
+    roles.check_role(by.role, resource.read_by)
     if fields.is_id(resource_id):
         row = tx.find(resource.table, organisation_id=by.organisation_id, id=resource_id)
         if row is not None:
@@ -69,7 +71,7 @@ def get(tx: Transaction, resource: Resource[T], resource_id: str, *, by: Caller)
 
 def page(tx: Transaction, resource: Resource[T], page: PageOf, *, by: Caller) -> Page[T]:
     """Those of the organisation, oldest first. Raises InsufficientRole or UnusableCursor."""
-    roles.check_role(by.role, "admin")
+    roles.check_role(by.role, resource.read_by)
     bound_to = (f"{resource.subject_type}s", by.organisation_id)
     after = position(tx, page, *bound_to)
     page_rows = tx.all(

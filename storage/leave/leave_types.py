@@ -10,7 +10,7 @@ from typing import Final
 from peewee import Delete, Select
 
 from storage.base import fields, texts
-from storage.base.errors import CodeTaken, Conflict, InvalidInput, NameTaken, NotFound
+from storage.base.errors import CodeTaken, Conflict, InvalidInput, NotFound
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.texts import slug_of
@@ -209,11 +209,8 @@ def _check_use(tx: Transaction, before: LeaveType | None, after: LeaveType, *, b
 
     Raises NameTaken or TooManyLeaveTypes. Names of archived types may be used again.
     """
-    key = texts.name_key(after.name)
     in_use = tx.all(_names_in_use, organisation_id=by.organisation_id)
-    for other_id, other_name in in_use:
-        if other_id != after.id and texts.name_key(other_name) == key:
-            raise NameTaken(other_name, other_id)
+    texts.check_is_free(after.name, in_use, after.id)
     is_added = before is None or before.is_archived
     if is_added and len(in_use) >= MAX_LEAVE_TYPES:
         raise TooManyLeaveTypes

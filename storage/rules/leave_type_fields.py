@@ -31,7 +31,6 @@ MAX_CODE_LENGTH: Final = 64
 MAX_NOTICE_DAYS: Final = 730
 MAX_CONSECUTIVE_DAYS: Final = 366
 
-_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 _CODE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 # Slack's own: letters of any script, digits, and + - _ '; a skin tone may follow.
 _EMOJI: Final = re.compile(r"[\w+'-]{1,80}(?:::skin-tone-[2-6])?")
@@ -45,13 +44,6 @@ def _code(value: object, field: str) -> str:
             "A code can only have lower-case letters, digits and single hyphens.",
         )
     return value
-
-
-def _colour(value: object, field: str) -> str:
-    text = value.lower() if isinstance(value, str) else ""
-    if _COLOUR.fullmatch(text) is None:
-        raise InvalidInput.of(field, "invalid_colour", "Use a colour such as #2e86de.")
-    return text
 
 
 def _emoji(value: object, field: str) -> str:
@@ -75,7 +67,7 @@ def _emoji(value: object, field: str) -> str:
 CHECKS: Final[Mapping[str, fields.Check]] = {
     "name": texts.name,
     "code": _code,
-    "colour": _colour,
+    "colour": fields.colour,
     "emoji": fields.optional(_emoji),
     "requires_approval": fields.boolean,
     "deducts_allowance": fields.boolean,

@@ -214,9 +214,9 @@ class CodeTaken(Conflict):
 
 
 class NameTaken(Conflict):
-    """Another department, or another leave type that is not archived, has this name.
+    """Another object of the kind has this name.
 
-    Case does not matter.
+    Case does not matter. Names of archived leave types can be used again.
     """
 
     code = "name_taken"
