@@ -215,22 +215,6 @@ def test_a_screen_over_its_limit_reloads_itself_later(office: Office) -> None:
     assert answers[1].headers["Refresh"] == answers[1].headers["Retry-After"]
 
 
-def test_a_repeated_creation_makes_one_link_and_its_url_can_be_read_again(office: Office) -> None:
-    again = {"Idempotency-Key": "kitchen-1"}
-    first, second = (
-        office.client.post(
-            "/api/v1/display-links", office.key, json={"name": "Kitchen"}, headers=again
-        )
-        for _ in range(2)
-    )
-
-    listed = office.client.get("/api/v1/display-links", office.key).json()
-
-    assert first.json() == second.json()
-    assert listed["data"] == [first.json()]
-    assert first.headers["Cache-Control"] == "no-store"
-
-
 def test_a_screen_that_finds_the_database_away_tries_again_soon(tmp_path: Path) -> None:
     path = tmp_path / "hiatus.db"
     path.write_bytes(b"no database " * 1_000)

@@ -206,14 +206,18 @@ def test_every_post_is_carried_out_once_for_its_idempotency_key(
 
 @pytest.mark.parametrize(
     "operation",
-    [operation for operation in CONDITIONAL if operation.dry_run],
+    [operation for operation in OPERATIONS if operation.dry_run],
     ids=lambda item: item.operation_id,
 )
-def test_a_dry_run_changes_nothing(client: Client, there: Things, operation: Operation) -> None:
-    path = path_of(operation, there)
-    before = client.get(path, there.key).content
+def test_a_dry_run_has_the_documented_shape_and_changes_nothing(
+    client: Client, there: Things, operation: Operation
+) -> None:
+    components = client.get("/openapi.json").json()["components"]
+    before = client.get("/api/v1/audit?limit=100", there.key).content
 
     response = call(client, operation, there, params={"dry_run": "true"})
 
     assert (response.status_code, response.json()["dry_run"]) == (200, True)
-    assert client.get(path, there.key).content == before
+    schema = {"$ref": "#/components/schemas/EffectsRecord", "components": components}
+    Draft202012Validator(schema).validate(response.json())
+    assert client.get("/api/v1/audit?limit=100", there.key).content == before

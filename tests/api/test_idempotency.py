@@ -12,15 +12,13 @@ from typing import Any
 import httpx
 import pytest
 
-from storage.access import api_keys, idempotency
+from storage.access import idempotency
 from storage.access.idempotency import Claim, IdempotencyInProgress, StoredResponse
 from storage.base.secrets import Secrets
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
-from storage.db.pages import PageOf
 from storage.db.tables import IdempotencyKeyRow
-from storage.events import audit
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 from tests.refusals import at_once
@@ -87,14 +85,6 @@ def test_an_unreadable_stored_response_is_refused_without_repeating_the_request(
         assert f"answered with status {status}" in response.json()["detail"]
     # The department from before, and the one that the first request created.
     assert len(listed) == (path == DEPARTMENTS) + (status == 201)
-
-
-def test_a_request_without_a_key_is_a_new_request(client: Client, key: str) -> None:
-    responses = [client.post(DEPARTMENTS, key, json={"name": "Research"}) for _ in range(2)]
-
-    # Without the header the second request is a new one, so its name is taken.
-    assert [response.status_code for response in responses] == [201, 409]
-    assert not any("Idempotent-Replayed" in response.headers for response in responses)
 
 
 @pytest.mark.parametrize(
@@ -318,26 +308,6 @@ def test_the_change_and_its_stored_response_roll_back_together(
         database.write_now(change_and_fail)
 
     assert database.read_now(idempotency.find, others, now=NOW) is None
-
-
-def test_a_replay_is_not_audited(client: Client, database: Database, acme: Acme, key: str) -> None:
-    for _ in range(3):
-        client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
-
-    page = database.read_now(audit.entries, PageOf(), by=acme.caller, action="department.created")
-    assert len(page.items) == 1
-
-
-def test_a_revoked_key_cannot_replay_its_responses(
-    client: Client, database: Database, acme: Acme, key: str
-) -> None:
-    client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
-    api_key = database.read_now(api_keys.page, PageOf(), by=acme.caller).items[0]
-    database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
-
-    again = client.post(DEPARTMENTS, key, json={"name": "Research"}, headers=KEY)
-
-    assert again.status_code == 401
 
 
 def _only_claim(database: Database) -> Claim:

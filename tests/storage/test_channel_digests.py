@@ -8,7 +8,7 @@ import pytest
 from peewee import Delete
 
 from storage.admin import channel_digests, departments, organisation_settings
-from storage.base.errors import AlreadyExists, InvalidInput, NotFound
+from storage.base.errors import AlreadyExists, NotFound
 from storage.base.values import ChannelDigest
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
@@ -85,16 +85,6 @@ def test_the_organisations_own_channel_gets_no_second_digest_of_everyone(
     with pytest.raises(AlreadyExists):
         a_digest(database, acme)
     assert a_digest(database, acme, frequency="weekly").channel == CHANNEL
-
-
-def test_another_organisations_department_is_unknown(database: Database) -> None:
-    acme, rival = an_organisation(database), an_organisation(database)
-    foreign = a_department(database, rival)
-
-    with pytest.raises(InvalidInput) as refused:
-        a_digest(database, acme, department_id=foreign.id)
-
-    assert [error.code for error in refused.value.errors] == ["not_found"]
 
 
 def test_an_organisation_has_a_limited_number_of_digests(database: Database) -> None:

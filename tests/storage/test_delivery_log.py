@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from storage.base.errors import InsufficientRole, NotFound
 from storage.base.event_values import LoggedDelivery, Webhook, WebhookHealth
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
@@ -267,16 +266,6 @@ def test_pings_are_not_redelivered(database: Database) -> None:
     assert redeliver_failed_of(database, acme, webhook).queued == 0
 
 
-def test_other_users_cannot_resend_failed_deliveries(database: Database) -> None:
-    acme, webhook = listening(database)
-    globex = an_organisation(database)
-    member = replace(acme.caller, role="member")
-
-    for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
-        with pytest.raises(refusal):
-            database.write_now(delivery_log.redeliver_failed, webhook.id, NOW, by=by, now=NOW)
-
-
 def test_a_webhooks_health_has_the_first_failure_and_the_next_attempt(database: Database) -> None:
     acme, webhook = listening(database)
 
@@ -295,23 +284,6 @@ def test_a_webhooks_health_has_the_first_failure_and_the_next_attempt(database: 
     set_active(database, acme, webhook, is_active=True)
     attempt_due(database, DELIVERED, after=timedelta(seconds=5))
     assert health() == WebhookHealth(failing_since=None, next_attempt_at=None)
-
-
-def test_other_users_cannot_read_the_log(database: Database) -> None:
-    acme, webhook = listening(database)
-    (sent,) = attempt_due(database, DELIVERED)
-    globex, elsewhere = listening(database)
-    member = replace(acme.caller, role="member")
-
-    for by, refusal in ((member, InsufficientRole), (globex.caller, NotFound)):
-        with pytest.raises(refusal):
-            database.read_now(delivery_log.page, webhook.id, PageOf(), by=by)
-        with pytest.raises(refusal):
-            database.read_now(delivery_log.get, webhook.id, sent.id, by=by)
-        with pytest.raises(refusal):
-            database.write_now(delivery_log.redeliver, webhook.id, sent.id, by=by, now=NOW)
-    with pytest.raises(NotFound):
-        database.read_now(delivery_log.get, elsewhere.id, sent.id, by=globex.caller)
 
 
 def test_a_delivery_and_its_event_are_pruned_a_month_after_it_ended(

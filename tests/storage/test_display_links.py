@@ -8,7 +8,6 @@ from peewee import Delete
 from storage.access import display_links
 from storage.access.display_links import MAX_LINKS, DisplayLink, TooManyDisplayLinks
 from storage.admin import departments, people_status
-from storage.base.errors import InvalidInput, NotFound
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf
@@ -70,17 +69,6 @@ def test_a_link_is_read_again_with_its_token_and_audited_without(database: Datab
         "display_link.created",
     ]
     assert kitchen.token not in str(entries)
-
-
-def test_another_organisations_links_and_departments_are_unknown(database: Database) -> None:
-    acme, rival = an_organisation(database), an_organisation(database)
-    link, labs = a_link(database, rival), a_department(database, rival)
-
-    assert all_links(database, acme) == []
-    with pytest.raises(NotFound):
-        database.write_now(display_links.revoke, link.id, by=acme.caller, now=NOW)
-    with pytest.raises(InvalidInput, match="no such department"):
-        a_link(database, acme, department_id=labs.id)
 
 
 def test_a_department_takes_its_links_with_it(database: Database) -> None:

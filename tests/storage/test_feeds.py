@@ -44,14 +44,6 @@ def test_a_token_belongs_to_its_owner(database: Database) -> None:
     assert owner.department_id == department.id
 
 
-def test_a_user_without_a_time_zone_has_the_organisations(database: Database) -> None:
-    acme = an_organisation(database, timezone="Europe/London")
-
-    token = database.write_now(personal_token, by=acme.caller, now=NOW)
-
-    assert owner_of_feed(database, token).timezone == "Europe/London"
-
-
 def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Database) -> None:
     acme = an_organisation(database)
     first = database.write_now(feeds.create, None, by=acme.caller, now=NOW)
@@ -65,18 +57,6 @@ def test_every_feed_has_a_token_of_its_own_that_may_be_seen_again(database: Data
         second.id: second.token,
     }
     assert first.token != second.token
-
-
-def test_feeds_of_others_are_neither_seen_nor_revoked(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = caller_for(acme, a_person(database, acme))
-    feed = database.write_now(feeds.create, None, by=ada, now=NOW)
-
-    with pytest.raises(NotFound):
-        database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
-
-    assert database.read_now(feeds.page, PageOf(), by=acme.caller).items == []
-    assert owner_of_feed(database, feed.token).user_id == ada.user_id
 
 
 def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> None:
@@ -174,21 +154,3 @@ def test_the_system_has_no_feed(database: Database) -> None:
 
     with pytest.raises(Forbidden):
         database.write_now(personal_token, by=replace(acme.caller, user_id=None), now=NOW)
-
-
-def test_making_and_revoking_is_audited_without_the_token(database: Database) -> None:
-    acme = an_organisation(database)
-    feed = database.write_now(feeds.create, "Phone", by=acme.caller, now=NOW)
-    database.write_now(feeds.revoke, feed.id, by=acme.caller, now=NOW)
-    database.write_now(personal_token, by=acme.caller, now=NOW)
-    database.write_now(feeds.regenerate_personal, by=acme.caller, now=NOW)
-
-    entries = audit_entries(database, acme.caller)
-
-    assert {entry.action for entry in entries if entry.subject_type == "calendar_feed"} == {
-        "calendar_feed.created",
-        "calendar_feed.revoked",
-        "calendar_feed.token_created",
-        "calendar_feed.token_regenerated",
-    }
-    assert feed.token not in repr(entries)

@@ -11,23 +11,30 @@ import pytest
 from storage.access import display_links
 from storage.admin import channel_digests
 from storage.base.errors import InsufficientRole, NotFound
+from storage.base.event_values import Webhook
 from storage.base.values import Caller
-from storage.db.database import Database
+from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
+from storage.webhooks import webhooks
 from tests.builders import NOW, a_person, an_organisation, caller_for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Managed:
-    """The use cases of one kind of thing; ``new`` and ``changes`` are fields of one."""
+    """The use cases of one kind of thing; ``new`` has the fields of one of several."""
 
     create: Callable[..., Any]
     page: Callable[..., Any]
     get: Callable[..., Any]
     update: Callable[..., Any]
     remove: Callable[..., Any]
-    new: Mapping[str, object]
+    new: Callable[[int], Mapping[str, object]]
     changes: Mapping[str, object]
+    newest_first: bool = False
+
+
+def create_webhook(tx: Transaction, new: Mapping[str, Any], **how: Any) -> Webhook:
+    return webhooks.create(tx, **new, **how)[0]
 
 
 KINDS = {
@@ -37,7 +44,7 @@ KINDS = {
         get=display_links.get,
         update=display_links.update,
         remove=display_links.revoke,
-        new={"name": "Kitchen"},
+        new=lambda number: {"name": f"Screen {number}"},
         changes={"name": "Hall"},
     ),
     "digest": Managed(
@@ -46,8 +53,18 @@ KINDS = {
         get=channel_digests.get,
         update=channel_digests.update,
         remove=channel_digests.delete,
-        new={"channel": "C024BE91L"},
+        new=lambda number: {"channel": f"C{number:08}"},
         changes={"locale": "de"},
+    ),
+    "webhook": Managed(
+        create=create_webhook,
+        page=webhooks.page,
+        get=webhooks.get,
+        update=webhooks.update,
+        remove=webhooks.delete,
+        new=lambda number: {"url": f"https://example.com/{number}", "events": ["*"]},
+        changes={"is_active": False},
+        newest_first=True,
     ),
 }
 
@@ -68,12 +85,12 @@ def uses_of_one(database: Database, kind: Managed, one: Any, by: Caller) -> list
 
 def test_only_admins_see_and_change_it(database: Database, kind: Managed) -> None:
     acme = an_organisation(database)
-    one = database.write_now(kind.create, kind.new, by=acme.caller, now=NOW)
+    one = database.write_now(kind.create, kind.new(0), by=acme.caller, now=NOW)
     by = caller_for(acme, a_person(database, acme, role="approver"))
 
     uses = uses_of_one(database, kind, one, by)
     uses.append(lambda: database.read_now(kind.page, PageOf(), by=by))
-    uses.append(lambda: database.write_now(kind.create, kind.new, by=by, now=NOW))
+    uses.append(lambda: database.write_now(kind.create, kind.new(0), by=by, now=NOW))
     for use in uses:
         with pytest.raises(InsufficientRole):
             use()
@@ -82,7 +99,7 @@ def test_only_admins_see_and_change_it(database: Database, kind: Managed) -> Non
 
 def test_another_organisations_is_unknown(database: Database, kind: Managed) -> None:
     acme, rival = an_organisation(database), an_organisation(database)
-    one = database.write_now(kind.create, kind.new, by=rival.caller, now=NOW)
+    one = database.write_now(kind.create, kind.new(0), by=rival.caller, now=NOW)
 
     for use in uses_of_one(database, kind, one, acme.caller):
         with pytest.raises(NotFound):
@@ -90,14 +107,17 @@ def test_another_organisations_is_unknown(database: Database, kind: Managed) -> 
     assert database.read_now(kind.page, PageOf(), by=acme.caller).items == []
 
 
-def test_pages_have_each_once_oldest_first(database: Database, kind: Managed) -> None:
+def test_pages_have_each_once_in_order_of_creation(database: Database, kind: Managed) -> None:
     acme = an_organisation(database)
-    channels = [{"channel": f"C{number:08}"} for number in range(5)]
-    fields = channels if "channel" in kind.new else [{"name": f"N{n}"} for n in range(5)]
-    ids = [database.write_now(kind.create, each, by=acme.caller, now=NOW).id for each in fields]
+    ids = [
+        database.write_now(kind.create, kind.new(number), by=acme.caller, now=NOW).id
+        for number in range(5)
+    ]
 
     first = database.read_now(kind.page, PageOf(limit=3), by=acme.caller)
     rest = database.read_now(kind.page, PageOf(limit=3, cursor=first.next_cursor), by=acme.caller)
 
-    assert [each.id for each in (*first.items, *rest.items)] == ids
+    assert [each.id for each in (*first.items, *rest.items)] == (
+        ids[::-1] if kind.newest_first else ids
+    )
     assert rest.next_cursor is None
