@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from itertools import product
+from itertools import cycle, product
 from typing import Final
 from urllib.parse import urlencode
 
@@ -79,7 +79,7 @@ class FilledDatabase:
 
     def lists(self) -> list[str]:
         """The lists that people and integrations read every day."""
-        own = [_get("/leave", member.key) for member in self.members[:20]]
+        own = [_get("/leave", member.key, {"limit": "25"}) for member in self.members[:20]]
         usual = [{}, {"status": "pending"}, {"status": "approved", "sort": "start_date"}]
         owners = [_get("/leave-requests", self.owner_key, filters) for filters in usual]
         return [*own, *owners * 4]
@@ -122,20 +122,27 @@ class FilledDatabase:
     def balances(self) -> list[str]:
         return [_get(f"/users/{member.id}/balance", member.key) for member in self.members]
 
+    def unchanged_feeds(self) -> list[str]:
+        """Personal feeds of managers, who create no leave here."""
+        managers = [member for member in self.members if member.is_manager]
+        return [_request("GET", f"/cal/{manager.feed_token}.ics") for manager in managers]
+
     def feeds(self) -> list[str]:
+        """Of four subscriptions one is to a team."""
+        scopes = ("team", "personal", "personal", "personal")
         return [
             _request("GET", f"/cal/{member.feed_token}.ics?scope={scope}")
-            for member in self.members
-            for scope in ("personal", "team")
+            for member, scope in zip(self.members, cycle(scopes), strict=False)
         ]
 
     def creations(self) -> Iterator[tuple[str, Member]]:
-        """Each can succeed once: another person or another week."""
-        for week in range(FIRST_WEEK, FIRST_WEEK + WEEKS):
-            for member in self.members:
-                if not member.is_manager:
-                    body = self._leave(_tuesday(week))
-                    yield _post("/leave-requests", member.key, body), member
+        """Each can succeed once: another person or another week. Few of a team share a week."""
+        staff = [member for member in self.members if not member.is_manager]
+        for turn in range(WEEKS):
+            for member in staff:
+                week = FIRST_WEEK + (member.number + turn) % WEEKS
+                body = self._leave(_tuesday(week))
+                yield _post("/leave-requests", member.key, body), member
 
     def approval(self, request_id: str) -> str:
         return _post(f"/approvals/{request_id}/approve", self.owner_key, {})

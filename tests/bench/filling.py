@@ -44,6 +44,8 @@ DAYS_AHEAD: Final = 365
 
 _CREATED_BEFORE: Final = timedelta(days=30)
 _DECIDED_AFTER: Final = timedelta(days=1)
+# Of reminders and digests: those of all organisations would begin together.
+_DUE_AFTER: Final = timedelta(days=2)
 # Rows of each table in one statement.
 _BATCH: Final = 10_000
 _MAX_HALF_DAYS: Final = 732
@@ -179,7 +181,7 @@ def _fill_one(
         bulk.insert(LeaveRequestRow, requests)
         bulk.insert(AuditRow, [entry for request in requests for entry in _audit_entries(request)])
         bulk.insert(ReminderRow, [*_reminders(requests, people, now)])
-    digest = {"organisation_id": empty.organisation_id, "due_at": milliseconds(now)}
+    digest = {"organisation_id": empty.organisation_id, "due_at": milliseconds(now + _DUE_AFTER)}
     bulk.insert(DigestRow, [digest])
     return Filled(
         organisation_id=empty.organisation_id,
@@ -289,10 +291,10 @@ def _audit_entries(request: Row) -> Iterator[Row]:
 
 
 def _reminders(requests: Sequence[Row], people: Sequence[_Person], now: datetime) -> Iterator[Row]:
-    """Of pending requests, for the managers: one in four is due."""
+    """Of pending requests, for the managers."""
     managers = {person.id: person.manager_id for person in people}
     pending = [request for request in requests if request["status"] == "pending"]
-    for number, request in enumerate(pending):
+    for request in pending:
         yield {
             "organisation_id": request["organisation_id"],
             "leave_request_id": request["id"],
@@ -300,7 +302,7 @@ def _reminders(requests: Sequence[Row], people: Sequence[_Person], now: datetime
             "asked_at": request["created_at"],
             "sent": 1,
             "is_next_step": False,
-            "due_at": milliseconds(now + timedelta(hours=-1 if number % 4 == 0 else 48)),
+            "due_at": milliseconds(now + _DUE_AFTER),
         }
 
 

@@ -131,7 +131,7 @@ class _Load:
             "balance": cycle(filled.balances()),
             "preview": cycle(filled.previews()),
             "feed": cycle(filled.feeds()),
-            "feed, unchanged": cycle(filled.feeds()[:20]),
+            "feed, unchanged": cycle(filled.unchanged_feeds()),
         }
         self._people = cycle([member for member in filled.members if not member.is_manager])
         self._commands = cycle(("balance", "out", "mine"))
