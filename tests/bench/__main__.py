@@ -15,14 +15,14 @@ from typing import Final
 import click
 
 from storage.base.secrets import new_secret_key
-from tests.bench import budget, deliveries, report, servers
+from tests.bench import budget, deliveries, report, servers, statements
 from tests.bench.filled import QUICK_SIZES, SIZES, fill_database
 from tests.bench.load import UnexpectedResponse
 from tests.bench.mix import measure_mix
 from tests.bench.ratios import measure_ratios
 from tests.bench.starting import measure_starts
 
-PARTS: Final = ("mix", "ratios", "deliveries", "start")
+PARTS: Final = ("mix", "statements", "ratios", "deliveries", "start")
 
 
 @click.command()
@@ -59,6 +59,9 @@ def _measure(
             # Every engine is measured, also after the first one missed the budget.
             is_met = [_measure_mix(engine, quick, seconds, folder) for engine in engines]
             return all(is_met)
+        case "statements":
+            counts = {name: statements.counts(name, folder) for name in engines}
+            return report.print_statements(counts)
         case "ratios":
             measured = list(measure_ratios(engines, rounds, 0.5 if quick else 2.0, folder))
             return report.print_ratios(engines, measured)

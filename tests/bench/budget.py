@@ -42,7 +42,7 @@ UNUSUAL: Final = "list, unusual filters"
 UNUSUAL_AT_MOST: Final = Bound(value=250.0)
 
 # Statements of an approval with two approvers, deliveries of its messages included.
-STATEMENTS: Final[Mapping[str, Bound]] = {"approve, two approvers": Bound(value=40)}
+STATEMENTS: Final[Mapping[str, Bound]] = {"approve in Slack, delivered": Bound(value=40)}
 
 # Requests a second of a bare route's, on SQLite; PostgreSQL reaches half of them.
 _RATIOS: Final = {

@@ -47,14 +47,15 @@ def print_mix(mixed: Mixed) -> bool:
 
 
 def print_statements(counts: Mapping[str, Mapping[str, int]]) -> bool:
-    """``counts`` by use case and engine."""
-    click.echo(f"\n{'statements':<28}{'sqlite':>12}{'postgresql':>12}")
+    """``counts`` by engine and use case."""
+    click.echo(f"\n{'statements':<30}" + "".join(f"{engine:>12}" for engine in counts))
     is_met = True
-    for use_case, of_engines in counts.items():
+    for use_case in next(iter(counts.values())):
+        of_engines = [of_engine[use_case] for of_engine in counts.values()]
         bound = budget.STATEMENTS.get(use_case)
-        bounds = [(bound, count) for count in of_engines.values()] if bound else []
-        figures = "".join(f"{of_engines.get(engine, ''):>12}" for engine in budget.ENGINES)
-        click.echo(f"{use_case:<28}{figures}  {_verdict(bounds)}")
+        bounds = [(bound, float(count)) for count in of_engines] if bound else []
+        figures = "".join(f"{count:>12}" for count in of_engines)
+        click.echo(f"{use_case:<30}{figures}  {_verdict(bounds)}")
         is_met &= _all_met(bounds)
     return is_met
 

@@ -30,8 +30,6 @@ from tests.bot.world import ADA, FIRST_DAY, GRACE, LAST_DAY, World
 from tests.fakes.slack import LoopbackSlack
 
 ENGINES: Final = ("sqlite", "postgresql")
-# More than this many statements fail the bench.
-MOST: Final[Mapping[str, int]] = {"approve in Slack, delivered": 40}
 
 
 class _NoSpan:
