@@ -13,7 +13,6 @@ from bot.message_views import digest as views
 from playground.loopback.limits import problems_of_message
 from storage.admin import channel_digests, organisation_settings, people
 from storage.base.values import DIGEST_FREQUENCIES, ChannelDigest, DigestFrequency, LeaveRequest
-from storage.db.database import Database
 from storage.leave import decisions, leave_requests
 from storage.notifications import digest_absences, digests, reminders
 from storage.notifications.digest_absences import Absences, DayOut, PersonOut
@@ -22,7 +21,7 @@ from tests import outside
 from tests.bot.world import ADA, EVE, GRACE, World
 from tests.builders import a_department, a_person, a_request, an_organisation
 from tests.damage import DAMAGES, damaged
-from tests.fakes.slack import LoopbackSlack, Message
+from tests.fakes.slack import Message
 
 CHANNEL = "CWHOISOUT"
 # A Tuesday, at nine in London.
@@ -118,18 +117,6 @@ def test_no_digest_is_posted_at_weekends_and_on_public_holidays(acme: World) -> 
     assert len(next_working_day) == 1
 
 
-def test_every_day_has_a_message_of_its_own(acme: World) -> None:
-    off(acme, ADA, TODAY, TODAY + timedelta(days=1))
-    run_jobs(acme, NINE)
-
-    messages = run_jobs(acme, NINE + timedelta(days=1))
-
-    assert [message.text.partition(":")[0] for message in messages] == [
-        "Out today, Tue 2 June 2026",
-        "Out today, Wed 3 June 2026",
-    ]
-
-
 @pytest.mark.both_engines
 def test_two_processes_post_one_message(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
@@ -141,16 +128,6 @@ def test_two_processes_post_one_message(acme: World) -> None:
     acme.run(at_once)
 
     assert len(acme.slack.in_channel(CHANNEL)) == 1
-
-
-def test_a_private_channel_with_the_app_in_it_gets_the_digest(world: World) -> None:
-    world.slack.add_channel(CHANNEL, "who-is-out", is_private=True, is_member=True)
-    choose_channel(world)
-    off(world, ADA, TODAY, TODAY)
-
-    run_jobs(world, NINE)
-
-    assert len(world.slack.in_channel(CHANNEL)) == 1
 
 
 def test_a_shared_channel_gets_no_digest_and_admins_are_notified(
@@ -221,21 +198,6 @@ def test_a_channel_chosen_after_a_refusal_gets_todays_digest(world: World, chose
     assert len(world.slack.in_channel(chosen)) == 1
 
 
-def test_another_channel_gets_its_own_message(world: World) -> None:
-    choose_channel(world, "CGONE")
-    off(world, ADA, TODAY, TODAY)
-    run_jobs(world, NINE)
-    world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
-    choose_channel(world, None)
-    run_jobs(world, NINE + timedelta(days=1))
-    off(world, EVE, TODAY + timedelta(days=1), TODAY + timedelta(days=1))
-    choose_channel(world)
-
-    messages = run_jobs(world, NINE + timedelta(days=1, minutes=1))
-
-    assert len(messages) == 1
-
-
 def test_a_digest_that_slack_refuses_temporarily_is_retried(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
     acme.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=120)
@@ -255,33 +217,6 @@ def test_a_message_that_a_user_deleted_stays_deleted(acme: World) -> None:
     off(acme, EVE, TODAY, TODAY)
 
     assert run_jobs(acme, NINE + timedelta(minutes=2)) == []
-
-
-def test_the_digest_is_in_the_owners_language(acme: World) -> None:
-    owner = acme.acme.owner
-    acme.slack.add_person("UOWNER", owner.email, "Olive Owner", locale="de-DE")
-    acme.slack.command("UOWNER", "/timeoff", "help")
-    acme.open_form("UOWNER")
-    off(acme, ADA, TODAY, TODAY)
-
-    (message,) = run_jobs(acme, NINE)
-
-    assert message.text.startswith("Heute abwesend, Di, 2. Juni 2026:")
-
-
-@pytest.mark.both_engines
-def test_each_organisation_gets_its_digest_at_nine_in_its_time_zone(
-    database: Database, slack: LoopbackSlack
-) -> None:
-    with World(database, slack, timezone="America/New_York") as world:
-        slack.add_channel(CHANNEL, "who-is-out", is_member=True)
-        choose_channel(world)
-        off(world, GRACE, TODAY, TODAY)
-        in_summer = datetime(2026, 6, 2, 13, tzinfo=UTC)
-
-        early = run_jobs(world, in_summer - timedelta(seconds=1))
-        assert early == []
-        assert len(run_jobs(world, in_summer)) == 1
 
 
 def a_digest(world: World, **settings: object) -> ChannelDigest:

@@ -64,43 +64,10 @@ def test_the_sync_deactivates_people_who_left_slack(world: World) -> None:
     assert person(world, GRACE).status == "active"
 
 
-def test_a_deleted_account_that_is_not_linked_deactivates_no_user(world: World) -> None:
-    world.link()
-    deleted = world.slack.user(EVE) | {"deleted": True}
-    world.slack.fail_next("users.list", body=json.dumps({"ok": True, "members": [deleted]}))
-
-    next_day(world)
-
-    assert deleted["is_email_confirmed"]
-    assert (person(world, EVE).status, person(world, EVE).slack_user_id) == ("active", None)
-
-
-def test_the_sync_reactivates_people_who_returned_to_slack(world: World) -> None:
-    linked(world, ADA)
-    change(world, ADA, deleted=True)
-    world.slack.change_person(ADA, deleted=False, updated=person_updated(world, ADA) + 60)
-
-    next_day(world)
-
-    assert person(world, ADA).status == "active"
-
-
 def person_updated(world: World, who: str) -> int:
     seconds = world.slack.user(who)["updated"]
     assert isinstance(seconds, int)
     return seconds
-
-
-def test_the_last_owner_stays_active_without_a_slack_account(world: World) -> None:
-    owner = world.acme.owner
-    world.slack.add_person("UOLIVE", owner.email, owner.name)
-    linked(world, "UOLIVE")
-    del world.slack.workspace.people["T1", "UOLIVE"]
-
-    next_day(world)
-
-    person = world.database.read_now(people_rows.get, owner.id, by=world.acme.caller)
-    assert person.status == "active"
 
 
 def test_the_sync_adds_no_users_and_ignores_guests(world: World) -> None:
@@ -301,18 +268,6 @@ def test_a_malformed_member_is_skipped_and_the_others_are_compared(
     assert len(skipped) == 1
 
 
-def test_a_malformed_event_changes_nothing(world: World, logged: Logged) -> None:
-    linked(world, ADA)
-
-    response = world.slack.event(
-        {"type": "user_change", "user": world.slack.user(ADA) | {"locale": "x" * 99}}
-    )
-
-    assert response.status == 200
-    assert [line for line in logged.lines if "slack.member_skipped" in line]
-    assert [line for line in logged.lines if "Traceback" in line] == []
-
-
 def all_names(world: World, team_id: str) -> list[str]:
     organisation = world.database.read_now(slack_workspaces.find, team_id)
     assert organisation is not None
@@ -374,17 +329,6 @@ def test_an_event_older_than_the_last_one_applied_changes_nothing(world: World) 
     ada = person(world, ADA)
     assert response.status == 200
     assert (ada.status, ada.name) == ("deactivated", "Ada King")
-
-
-@pytest.mark.both_engines
-def test_an_event_of_the_same_second_is_applied(world: World) -> None:
-    linked(world, ADA)
-    at = person_updated(world, ADA) + 10
-    change(world, ADA, real_name="Ada King", updated=at)
-
-    change(world, ADA, real_name="Ada Noel", updated=at)
-
-    assert person(world, ADA).name == "Ada Noel"
 
 
 def test_an_event_older_than_a_look_up_changes_nothing(world: World) -> None:

@@ -181,17 +181,6 @@ def test_events_of_guests_bots_and_strangers_are_ignored(
     assert person(world, EVE) == before
 
 
-@pytest.mark.parametrize("is_deleted", [False, True])
-def test_an_event_with_an_unconfirmed_address_is_ignored(world: World, is_deleted: bool) -> None:
-    world.link()
-    before = person(world, EVE)
-
-    response = change(world, EVE, real_name="Mallory", is_email_confirmed=False, deleted=is_deleted)
-
-    assert response.status == 200
-    assert person(world, EVE) == before
-
-
 def test_a_deleted_account_that_is_not_linked_is_ignored(world: World) -> None:
     world.link()
     before = person(world, EVE)
@@ -347,20 +336,6 @@ def test_an_event_that_another_process_handled_is_skipped(
         slack.event({"type": "team_join"}, event_id="Ev1", retry_num=2)
 
     assert act.runs == 0
-
-
-def test_an_event_that_failed_is_handled_when_slack_repeats_it(
-    database: Database, slack: LoopbackSlack
-) -> None:
-    act = Counting(failures=2)
-    with listening_world(database, slack, act):
-        responses = [
-            slack.event({"type": "team_join"}, event_id="Ev1", retry_num=number)
-            for number in (None, 1, 2, 3)
-        ]
-
-    assert [response.status for response in responses] == [503, 503, 200, 200]
-    assert act.runs == 3
 
 
 @pytest.mark.both_engines

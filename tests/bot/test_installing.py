@@ -121,34 +121,6 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
     assert "slack-app-oauth-state=deleted" in response.headers["set-cookie"]
 
 
-def test_the_first_installer_owns_the_organisation_with_any_address(
-    world: World,
-) -> None:
-    world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
-
-    response = Browser(world).install(world.slack, INA, "T2")
-
-    organisation = organisation_of(world, "T2")
-    assert (response.status_code, organisation is not None) == (200, True)
-    assert organisation is not None
-    assert organisation.domain is None
-    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
-    assert ina is not None
-    assert (ina.role, ina.status) == ("owner", "active")
-
-
-def test_the_installer_can_use_the_app_at_once(world: World) -> None:
-    Browser(world).install(world.slack, INA, "T2")
-
-    world.slack.command(INA, "/timeoff", team_id="T2")
-
-    view = world.slack.wait_for_call("views.open")
-    assert view is not None
-    assert {call.token for call in world.slack.calls("views.open")} == {
-        world.slack.team("T2").token
-    }
-
-
 def test_a_request_makes_no_call_to_identify_the_workspace(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     before = len(world.slack.calls("auth.test"))
@@ -380,29 +352,6 @@ def test_the_consent_page_has_the_manifests_scopes_and_the_redirect_url(world: W
     assert query["redirect_uri"] == f"{world.slack.app_url}/slack/oauth_redirect"
 
 
-@pytest.mark.both_engines
-def test_a_state_works_once(world: World) -> None:
-    browser = Browser(world)
-    state = browser.begin()["state"]
-    first = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
-
-    again = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
-
-    assert (first.status_code, again.status_code) == (200, 400)
-    assert len(world.slack.calls("oauth.v2.access")) == 1
-
-
-def test_a_state_expires(world: World) -> None:
-    browser = Browser(world)
-    state = browser.begin()["state"]
-    world.clock.advance(minutes=10)
-
-    response = browser.come_back(state=state, code=world.slack.oauth_code(INA, "T2"))
-
-    assert response.status_code == 400
-    assert world.slack.calls("oauth.v2.access") == []
-
-
 @pytest.mark.parametrize("cookie", ["", "slack-app-oauth-state=another"])
 def test_a_state_is_valid_only_in_the_browser_that_started(world: World, cookie: str) -> None:
     browser = Browser(world)
@@ -414,13 +363,6 @@ def test_a_state_is_valid_only_in_the_browser_that_started(world: World, cookie:
     assert response.status_code == 400
     assert "started in another browser" in page_text(response)
     assert world.slack.calls("oauth.v2.access") == []
-
-
-def test_an_unknown_state_is_refused(world: World) -> None:
-    browser = Browser(world)
-    browser.cookie = "slack-app-oauth-state=invented"
-
-    assert browser.come_back(state="invented", code="x").status_code == 400
 
 
 class Writes(Troubled):

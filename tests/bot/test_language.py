@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import date
 from string import Formatter
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from bot.base import ids, language
 from bot.base.language import gettext, ngettext, using_locale
 from bot.blocks import words
 from tests import catalogues
-from tests.bot.world import ADA, GRACE, HEDY, World
+from tests.bot.world import GRACE, HEDY, World
 
 NAMES = sorted(language.available())
 # Masculine forms for anyone, the polite and the plural address, and second words for one thing.
@@ -90,65 +90,10 @@ def test_the_language_is_that_of_the_locale_or_english(slack_locale: str | None,
     assert gettext("Away") == "Away"
 
 
-def test_dates_amounts_and_names_are_written_in_german() -> None:
-    with using_locale("de-DE"):
-        assert words.span(date(2026, 8, 3), date(2026, 8, 5)) == (
-            "Mo, 3. August bis Mi, 5. August 2026"
-        )
-        assert words.span(date(2026, 12, 31), date(2027, 1, 1), "pm", "am") == (
-            "Do, 31. Dezember 2026, ab Mittag, bis Fr, 1. Januar 2027, mittags"
-        )
-        assert [words.amount(halves) for halves in (1, 2, 3, 5)] == [
-            "0,5 Tage",
-            "1 Tag",
-            "1,5 Tage",
-            "2,5 Tage",
-        ]
-        assert words.names(list("ABCDEFG")) == "A, B, C, D, E und 2 weitere"
-        at = datetime(2026, 6, 1, 9, tzinfo=UTC)
-        assert words.moment(at, "Asia/Tokyo") == "1. Juni 2026, 18:00"
-
-
 def test_user_input_is_never_read_as_a_placeholder() -> None:
     assert gettext("Note: {note}", note="{names} {0} {") == "Note: {names} {0} {"
     assert ngettext("{days} day", "{days} days", 1, days="{count}") == "{count} day"
     assert gettext("") == ""
-
-
-def test_each_person_gets_messages_in_their_own_language(world: World) -> None:
-    world.slack.change_person(ADA, locale="de-DE")
-    world.slack.change_person(GRACE, locale="de-DE")
-
-    world.a_request()
-
-    assert world.slack.dm(ADA)[-1].text.startswith("Dein Antrag wurde zur Genehmigung an ")
-    assert "hat Annual leave beantragt: Mo, 3. August bis Mi, 5. August 2026, 3 Tage." in (
-        world.slack.dm(GRACE)[-1].text
-    )
-    assert "requested Annual leave: Mon 3 August to Wed 5 August 2026, 3 days." in (
-        world.slack.dm(HEDY)[-1].text
-    )
-
-
-def test_the_form_its_refusals_and_the_help_are_in_the_persons_language(world: World) -> None:
-    world.slack.change_person(ADA, locale="de-DE")
-
-    form = world.open_form(ADA)
-    response = world.slack.submit(
-        ADA,
-        form,
-        {
-            ids.LEAVE_TYPE: world.leave_type("annual"),
-            ids.FIRST_DAY: "2026-08-04",
-            ids.LAST_DAY: "2026-08-03",
-        },
-    )
-    world.slack.command(ADA, "/timeoff", "help")
-    world.settled()
-
-    assert form.body["title"]["text"] == "Abwesenheit beantragen"
-    assert response.errors == {ids.LAST_DAY: "Der letzte Tag liegt vor dem ersten."}
-    assert "öffnet das Antragsformular" in world.ephemerals(ADA)[-1]
 
 
 def test_a_click_is_answered_in_the_clicking_users_language(world: World) -> None:

@@ -213,23 +213,3 @@ def _half_days(tx: Transaction, world: World) -> int:
         limit=PEOPLE,
     )
     return sum(request.total_half_days for request in waiting)
-
-
-def test_the_boss_home_shows_two_hundred_pending_requests_ten_at_a_time(world: World) -> None:
-    requests(world, 200)
-
-    quick(world.slack.open_home(BOSS))
-    world.settled()
-    home = world.slack.home(BOSS)
-    request_ids = set()
-    for _ in range(20):
-        request_ids |= {
-            button.value for button in home.buttons if button.action_id == ids.HOME_APPROVE
-        }
-        if len(request_ids) < 200:
-            quick(world.slack.click_in_view(BOSS, home, ids.HOME_NEXT))
-            world.settled()
-            home = world.slack.home(BOSS)
-
-    assert len(request_ids) == 200
-    assert "Show more" not in {button.text for button in home.buttons}

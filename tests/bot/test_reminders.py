@@ -93,25 +93,6 @@ def test_a_reminder_decides_and_shows_the_decision_as_the_card_does(world: World
         assert reply.visible_text in world.card(who).visible_text
 
 
-def test_a_declined_reminder_shows_the_decision_as_the_card_does(world: World) -> None:
-    world.a_request()
-    run_jobs(world, TUESDAY)
-
-    world.click(GRACE, ids.DECLINE, world.replies(world.card(GRACE))[0])
-    form = world.slack.open_modal(GRACE, ids.DECLINE_FORM)
-    world.slack.submit(GRACE, form, {ids.REASON: "Release week"})
-    world.settled()
-
-    # At once, without waiting for the other approvers' messages.
-    (reply,) = world.replies(world.card(GRACE))
-    assert reply.visible_text == "Declined by Grace Hopper, 2 June 2026, 09:00"
-    world.deliver()
-    (later,) = world.replies(world.card(GRACE))
-    assert later.visible_text == reply.visible_text
-    assert to_decide(world.card(GRACE)) == []
-    assert "Declined by Grace Hopper" in world.card(GRACE).visible_text
-
-
 def test_a_reminder_takes_the_place_of_the_one_before(world: World) -> None:
     world.a_request()
     run_jobs(world, TUESDAY)
@@ -270,16 +251,6 @@ def test_no_organisation_is_due_without_reminders(database: Database) -> None:
     assert database.write_now(reminders.due_organisations, now=TUESDAY) == []
 
 
-@pytest.mark.parametrize("who", [GRACE])
-def test_a_reminder_is_in_the_approvers_language(world: World, who: str) -> None:
-    world.slack.change_person(who, locale="de-DE")
-    world.a_request()
-
-    run_jobs(world, TUESDAY)
-
-    assert world.slack.dm(who)[-1].text.startswith("Wartet noch auf deine Entscheidung: ")
-
-
 def test_an_unanswered_request_escalates_to_the_next_level(
     world: World,
 ) -> None:
@@ -301,19 +272,6 @@ def test_an_unanswered_request_escalates_to_the_next_level(
     world.click("UOWNER", ids.APPROVE, card)
     assert world.request().status == "approved"
     assert request.status == "pending"
-
-
-def test_an_approver_of_the_next_level_is_reminded_too(world: World) -> None:
-    world.slack.add_person("UOWNER", world.acme.owner.email, "Olive Owner", tz="Europe/London")
-    world.a_request()
-
-    run_jobs(world, TUESDAY + timedelta(days=7))
-    run_jobs(world, TUESDAY + timedelta(days=7, minutes=1))
-    before = reminded(world, "UOWNER")
-    run_jobs(world, TUESDAY + timedelta(days=8))
-
-    assert len(world.cards("UOWNER")) == 1
-    assert (before, reminded(world, "UOWNER")) == (0, 1)
 
 
 @pytest.mark.both_engines
@@ -404,20 +362,6 @@ def test_an_organisation_with_a_bad_row_does_not_delay_others_reminders(
     assert world.database.read_now(reminders.due_organisations, now=TUESDAY) == []
     later = TUESDAY + reminders.BACK_OFF
     assert bad.id in world.database.read_now(reminders.due_organisations, now=later)
-
-
-def test_a_repaired_organisation_is_reminded_after_the_back_off(
-    world: World, database_url: str
-) -> None:
-    world.a_request()
-    damaged(database_url, world.acme, "timezone = 'Mars/Olympus'")
-    run_jobs(world, TUESDAY)
-    assert reminded(world, GRACE) == 0
-
-    damaged(database_url, world.acme, "timezone = 'Europe/London'")
-    run_jobs(world, TUESDAY + reminders.BACK_OFF)
-
-    assert reminded(world, GRACE) == 1
 
 
 @pytest.mark.both_engines

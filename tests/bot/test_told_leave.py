@@ -118,16 +118,6 @@ def test_a_leave_type_can_tell_no_one(world: World) -> None:
     assert world.own_message(ADA).text.startswith("Get well soon. Colleagues see “Away”.")
 
 
-def test_a_sole_owner_has_no_one_to_tell(world: World) -> None:
-    owner = world.acme.owner
-    world.people["UOLIVE"] = owner
-    world.slack.add_person("UOLIVE", owner.email, owner.name)
-
-    sick(world, "UOLIVE")
-
-    assert only(world, "UOLIVE").text.startswith("Get well soon. Colleagues see “Away”.")
-
-
 @pytest.mark.both_engines
 def test_people_who_were_to_be_covered_choose_another_cover(world: World) -> None:
     with_bob(world)
@@ -384,12 +374,3 @@ def test_sick_leave_that_meets_other_leave_stays_and_says_why(world: World) -> N
     assert world.request().end_date != date(2026, 6, 3)
     assert world.ephemerals(ADA)[-1].startswith("This overlaps")
     assert request.end_date == TODAY
-
-
-def test_another_person_cannot_extend_it(world: World) -> None:
-    sick(world)
-
-    world.slack.click(EVE, only(world, ADA), ids.STILL_SICK, force=True)
-    world.settled()
-
-    assert world.request().end_date == TODAY

@@ -186,61 +186,6 @@ def test_cards_are_within_limits_and_harmless(card: ApprovalCard) -> None:
     assert bool(buttons(message["blocks"])) == (card.may_decide or card.may_reverse)
 
 
-@pytest.mark.parametrize("status", LEAVE_STATUSES)
-def test_the_longest_card_is_within_limits(status: Any) -> None:
-    day = date(2026, 9, 30)
-    request = LeaveRequest(
-        id=REQUEST_ID,
-        user_id="u",
-        leave_type_id="t",
-        status=status,
-        start_date=day,
-        end_date=day + timedelta(days=365),
-        start_half_day="pm",
-        end_half_day="am",
-        total_half_days=729,
-        counted_halves="3",
-        note="&" * MAX_NOTE_LENGTH,
-        decided_by=None,
-        decided_at=NOW,
-        decision_reason="&" * MAX_REASON_LENGTH,
-        cancelled_at=NOW,
-        created_at=NOW,
-        updated_at=NOW,
-        version=2,
-    )
-    colleague = ColleagueOff(
-        name="&" * 400,
-        start_date=day,
-        end_date=day + timedelta(days=365),
-        start_half_day="pm",
-        end_half_day="am",
-        type_name="&" * 200,
-    )
-    card = ApprovalCard(
-        request=request,
-        requester=user("&" * 200, "&" * 200),
-        viewer=user("Grace", "Hopper"),
-        leave_type=leave_type("&" * 200),
-        decided_by_name="&" * 400,
-        awaited_names=("&" * 400,) * 50,
-        may_decide=status == "pending",
-        may_reverse=status in ("approved", "declined"),
-        balances=(
-            YearBalance(year_name="2026/27", before_half_days=-731, remaining_half_days=-729),
-            YearBalance(year_name="2027/28", before_half_days=-731, remaining_half_days=-729),
-        ),
-        colleagues=(colleague,) * 10,
-        colleagues_count=1_000,
-        timezone="America/Argentina/ComodRivadavia",
-    )
-
-    notifications = [requester_messages.notification(card, kind) for kind in EVENT_TYPES]
-    for message in filter(None, [cards.message(card, HOME_URL), *notifications]):
-        assert problems_of_message(message["text"], message["blocks"]) == []
-        assert len(message["text"]) <= 4_000
-
-
 @given(approval_cards(), st.sampled_from(EVENT_TYPES))
 def test_messages_to_requesters_are_within_limits_and_harmless(
     card: ApprovalCard, event_type: Any
@@ -425,13 +370,6 @@ def test_lists_of_leave_are_within_limits_and_harmless(
         assert problems_of_message(message["text"], message.get("blocks") or []) == []
         assert 0 < len(message["text"]) <= 4_000
         assert is_harmless(message)
-
-
-@given(st.lists(st.tuples(text(200), st.none() | text(100)), min_size=1, max_size=5))
-def test_the_form_is_within_limits(types: list[tuple[str, str | None]]) -> None:
-    leave_types = [leave_type(name, emoji, number) for number, (name, emoji) in enumerate(types)]
-
-    assert problems_of_view(request_form.view(leave_types, EMPTY, live_line.blocks(None))) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 100, 101, 1_500])

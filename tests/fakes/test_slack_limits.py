@@ -11,8 +11,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web import WebClient
 
 from playground.loopback.blocks import first_state, state_of
+from tests.fakes.sample_views import form, plain, question
 from tests.fakes.slack import LoopbackSlack, buttons, visible_text
-from tests.fakes.small_app import form, plain, question
 
 
 @pytest.fixture

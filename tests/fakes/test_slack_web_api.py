@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Iterator
 
-import aiohttp
 import httpx
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import WebClient
-from slack_sdk.web.async_client import AsyncWebClient
 
+from tests.fakes.sample_views import form, question
 from tests.fakes.slack import LoopbackSlack
-from tests.fakes.small_app import form, question
 
 
 @pytest.fixture
@@ -31,13 +27,6 @@ def web(slack: LoopbackSlack, token: str | None = None) -> WebClient:
 
 def refusal(failed: pytest.ExceptionInfo[SlackApiError]) -> str:
     return str(failed.value.response["error"])
-
-
-def test_a_token_belongs_to_its_workspace(slack: LoopbackSlack) -> None:
-    slack.add_team("T2", "xoxb-two", domain="two")
-
-    assert web(slack).auth_test()["team_id"] == "T1"
-    assert web(slack, "xoxb-two").auth_test()["url"] == "https://two.slack.com/"
 
 
 @pytest.mark.parametrize(
@@ -59,31 +48,6 @@ def test_a_call_is_refused_before_the_method_runs(
         web(slack, token).api_call(method)
 
     assert refusal(failed) == code
-
-
-def test_a_revoked_token_is_refused(slack: LoopbackSlack) -> None:
-    slack.revoke(slack.token)
-
-    with pytest.raises(SlackApiError) as failed:
-        web(slack).auth_test()
-
-    assert refusal(failed) == "token_revoked"
-
-
-def test_the_directory_shows_each_kind_of_person(slack: LoopbackSlack) -> None:
-    slack.add_person("U3", "gone@example.com", deleted=True)
-    slack.add_person("U4", is_ultra_restricted=True)
-    slack.add_person("U5", "other@example.com", is_stranger=True)
-    ada, gone, guest, stranger = (
-        web(slack).users_info(user=user_id)["user"] for user_id in ("U1", "U3", "U4", "U5")
-    )
-
-    assert (ada["tz"], ada["tz_offset"]) == ("Asia/Tokyo", 9 * 3600)
-    assert ada["profile"]["email"] == "Ada@example.com"
-    assert (gone["deleted"], "tz" in gone) == (True, False)
-    assert (guest["is_restricted"], guest["is_ultra_restricted"]) == (True, True)
-    assert (stranger["is_stranger"], stranger["team_id"]) == (True, "T0STRANGERS")
-    assert "email" not in stranger["profile"]
 
 
 def test_a_look_up_by_email_ignores_case_and_omits_deactivated_people(slack: LoopbackSlack) -> None:
@@ -155,49 +119,6 @@ def test_a_reply_reply_broadcast_later(slack: LoopbackSlack) -> None:
     assert [message.reply_broadcast for message in slack.in_channel("C1")] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("channel", "code"),
-    [("U9", "channel_not_found"), ("C9", "channel_not_found"), ("C2", "not_in_channel")],
-)
-def test_the_app_cannot_post_to_unknown_or_foreign_channels(
-    slack: LoopbackSlack, channel: str, code: str
-) -> None:
-    slack.add_channel("C2", "private", is_member=False)
-
-    with pytest.raises(SlackApiError) as failed:
-        web(slack).chat_postMessage(channel=channel, text="x")
-
-    assert refusal(failed) == code
-
-
-def test_a_reply_stays_in_its_thread_unless_it_reply_broadcast(slack: LoopbackSlack) -> None:
-    first = web(slack).chat_postMessage(channel="U1", text="First")
-    place = {"channel": first["channel"], "thread_ts": first["ts"]}
-
-    web(slack).chat_postMessage(text="Quiet", **place)
-    loud = web(slack).chat_postMessage(text="Loud", reply_broadcast=True, **place)
-
-    assert [
-        (message.text, message.thread_ts, message.reply_broadcast) for message in slack.dm("U1")
-    ] == [
-        ("First", None, False),
-        ("Quiet", first["ts"], False),
-        ("Loud", first["ts"], True),
-    ]
-    assert loud["message"]["subtype"] == "thread_broadcast"
-
-
-def test_ephemeral_messages_and_deletions_are_recorded(slack: LoopbackSlack) -> None:
-    client = web(slack)
-    posted = client.chat_postMessage(channel="C1", text="for all")
-
-    client.chat_postEphemeral(channel="C1", user="U1", text="for Ada")
-    client.chat_delete(channel="C1", ts=posted["ts"])
-
-    assert slack.messages == []
-    assert [(message.user, message.text) for message in slack.ephemerals] == [("U1", "for Ada")]
-
-
 def test_a_trigger_is_valid_once_and_for_three_seconds(slack: LoopbackSlack) -> None:
     client, used = web(slack), slack.trigger("U1")
     client.views_open(trigger_id=used, view=form())
@@ -230,41 +151,6 @@ def test_at_most_three_views_are_stacked_and_a_stale_hash_is_refused(slack: Loop
     assert refusal(stale) == "hash_conflict"
 
 
-def test_calls_fail_as_scripted(slack: LoopbackSlack) -> None:
-    slack.fail_next("chat.postMessage", error="ratelimited", retry_after=2)
-    slack.fail_next("*", status=500, times=2)
-    slack.fail_next("chat.postMessage", body="<html>")
-    url, headers = f"{slack.api_url}chat.postMessage", {"Authorization": f"Bearer {slack.token}"}
-
-    responses = [
-        httpx.post(url, json={"channel": "C1", "text": "x"}, headers=headers) for _ in range(5)
-    ]
-
-    assert [response.status_code for response in responses] == [429, 500, 500, 200, 200]
-    assert responses[0].headers["retry-after"] == "2"
-    assert responses[3].text == "<html>"
-    assert len(slack.messages) == 1
-    assert len(slack.calls("chat.postMessage")) == 5
-
-
-def test_a_call_with_a_lost_response_may_take_effect(slack: LoopbackSlack) -> None:
-    slack.fail_next("chat.postMessage", reset=True, apply_first=True)
-    slack.fail_next("auth.test", hang_seconds=0.2)
-
-    async def call() -> float:
-        async with aiohttp.ClientSession() as session:
-            client = AsyncWebClient(slack.token, base_url=slack.api_url, session=session)
-            client.retry_handlers.clear()
-            with pytest.raises(aiohttp.ClientError):
-                await client.chat_postMessage(channel="C1", text="x")
-            started = time.monotonic()
-            await client.auth_test()
-            return time.monotonic() - started
-
-    assert asyncio.run(call()) >= 0.2
-    assert [message.text for message in slack.messages] == ["x"]
-
-
 def test_a_response_url_is_valid_five_times(slack: LoopbackSlack) -> None:
     web(slack).chat_postMessage(channel="C1", text="question")
     url = slack.response_url("U1", slack.messages[0])
@@ -285,22 +171,6 @@ def test_a_response_url_replaces_and_deletes_its_message(slack: LoopbackSlack) -
     httpx.post(second, json={"delete_original": True})
 
     assert [(message.text, message.history) for message in slack.messages] == [("new", [("a", [])])]
-
-
-def test_a_code_installs_the_app_in_a_second_workspace(slack: LoopbackSlack) -> None:
-    slack.add_team("T2")
-    slack.add_person("U9", team_id="T2")
-    slack.installer = ("T2", "U9")
-
-    back = httpx.get(slack.authorize_url, params={"redirect_uri": "https://a/b", "state": "s"})
-    code = httpx.URL(back.headers["location"]).params["code"]
-    installed = WebClient(base_url=slack.api_url).oauth_v2_access(
-        client_id=slack.client_id, client_secret=slack.client_secret, code=code
-    )
-
-    assert installed["team"]["id"] == "T2"
-    assert installed["authed_user"]["id"] == "U9"
-    assert web(slack, installed["access_token"]).auth_test()["team_id"] == "T2"
 
 
 def test_a_code_is_accepted_in_a_form_and_not_in_the_query(slack: LoopbackSlack) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from datetime import timedelta
 from typing import Any
 
@@ -181,49 +180,6 @@ def _end_leases(deployment: Deployment) -> None:
     database = open_database(deployment.env["DATABASE_URL"], Secrets.generate())
     database.write_now(lambda tx: tx.change(due_now))
     database.close()
-
-
-@pytest.mark.slow
-def test_two_approvers_at_once_give_one_decision_over_two_processes(
-    deployment: Deployment,
-) -> None:
-    owner_key = deployment.init()["api_key"]
-    with deployment.serving() as first, deployment.serving() as second:
-        owner = first.client(owner_key)
-        hire(owner, "Grace", role="admin")
-        hire(owner, "Ada")
-        keys = {
-            name: deployment.command(
-                *("keys", "create", "--email", f"{name}@example.com", "--name", "test", "--json")
-            )["api_key"]
-            for name in ("ada", "grace")
-        }
-        ada = first.client(keys["ada"])
-        leave_request = ada.post(
-            "/api/v1/leave-requests", json=a_week(leave_type_id=unpaid(ada))
-        ).json()
-        begin = threading.Barrier(2)
-        responses: list[httpx.Response] = []
-
-        def decide(client: httpx.Client, action: str) -> None:
-            client.get("/api/v1/users").raise_for_status()
-            begin.wait()
-            responses.append(
-                client.post(f"/api/v1/approvals/{leave_request['id']}/{action}", json={})
-            )
-
-        threads = [
-            threading.Thread(target=decide, args=(first.client(owner_key), "approve")),
-            threading.Thread(target=decide, args=(second.client(keys["grace"]), "decline")),
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    assert sorted(response.status_code for response in responses) == [200, 409]
-    (refused,) = [response.json() for response in responses if response.status_code == 409]
-    assert refused["code"] == "invalid_transition"
 
 
 @pytest.mark.slow

@@ -124,29 +124,6 @@ def test_a_request_made_and_approved_in_slack_shows_up_everywhere(
         assert secret not in server.logged()
 
 
-def test_a_decision_over_rest_refreshes_the_card_and_notifies_the_requester(
-    deployment: Deployment, slack: LoopbackSlack
-) -> None:
-    owner_key = deployment.init()["api_key"]
-    with deployment.serving() as server:
-        slack.app_url = server.url
-        owner = server.client(owner_key)
-        ask(slack)
-        card = slack.wait_for_dm(OLIVE, showing=" requested ")
-
-        owner.post(
-            f"/api/v1/approvals/{only_request(owner)['id']}/decline",
-            json={"reason": "Release week"},
-        ).raise_for_status()
-
-        assert to_decide(slack.wait_for_dm(OLIVE, showing="Declined by Olive Owner")) == []
-        slack.wait_for_dm(ADA, showing="Release week")
-        stale = slack.click(OLIVE, card, ids.APPROVE)
-        assert stale.ok
-        slack.wait_until(lambda: bool(slack.ephemerals or slack.response_posts))
-        assert only_request(owner)["status"] == "declined"
-
-
 def test_a_request_is_made_and_approved_over_socket_mode(
     deployment: Deployment, slack: LoopbackSlack
 ) -> None:
