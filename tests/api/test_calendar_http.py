@@ -177,14 +177,6 @@ def test_head_has_the_headers_of_get(world: World) -> None:
     assert unchanged.status_code == 304
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_other_methods_are_405(world: World, method: str) -> None:
-    response = world.client.request(method, world.path(world.ada))
-
-    assert response.status_code == 405
-    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
-
-
 # Changes to a feed: the scopes that show them, and the functions that make them.
 def cancels(world: World) -> None:
     world.write(leave_requests.cancel, world.approved.id)

@@ -63,16 +63,22 @@ async def _awaited(story: Callable[[], Awaitable[None]]) -> None:
     await story()
 
 
-def test_all_work_is_done_within_the_concurrency_limit() -> None:
-    work = Work(*range(20))
+def work_until(work: Work, is_done: Callable[[], bool], **limits: int) -> None:
+    """Run a dispatcher until the condition holds, and stop it."""
 
     async def story() -> None:
-        doing = dispatcher(work)
+        doing = dispatcher(work, **limits)
         doing.start()
-        await until(lambda: len(work.all_settled()) == 20)
+        await until(is_done)
         await doing.stop()
 
     run(story)
+
+
+def test_all_work_is_done_within_the_concurrency_limit() -> None:
+    work = Work(*range(20))
+
+    work_until(work, lambda: len(work.all_settled()) == 20)
 
     assert work.all_settled() == [(number, number * 10) for number in range(20)]
     assert work.most_running == 4
@@ -160,25 +166,13 @@ def test_a_failing_attempt_is_left_to_its_lease() -> None:
 
     work = Broken(1, 2)
 
-    async def story() -> None:
-        doing = dispatcher(work)
-        doing.start()
-        await until(lambda: work.all_settled() == [(2, 20)])
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: work.all_settled() == [(2, 20)])
 
 
 def test_stopping_waits_for_attempts_in_flight_and_records_them() -> None:
     work = Work(1, 2, 3)
 
-    async def story() -> None:
-        doing = dispatcher(work)
-        doing.start()
-        await until(lambda: work.running > 0)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: work.running > 0)
 
     assert work.all_settled() == [(1, 10), (2, 20), (3, 30)]
 
@@ -195,13 +189,7 @@ def test_work_claimed_during_the_stop_is_processed() -> None:
 
     work = Slow(1)
 
-    async def story() -> None:
-        doing = dispatcher(work)
-        doing.start()
-        await until(lambda: work.is_claiming)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: work.is_claiming)
 
     assert work.all_settled() == [(1, 10)]
 
@@ -223,13 +211,7 @@ def test_an_unrecorded_outcome_is_recorded_later() -> None:
 
     work = Away(1)
 
-    async def story() -> None:
-        doing = dispatcher(work)
-        doing.start()
-        await until(lambda: work.failures == 0)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: work.failures == 0)
 
     assert (work.all_settled(), work.attempts) == ([(1, 10)], 1)
 
@@ -246,13 +228,7 @@ def test_work_is_claimed_before_a_place_is_free() -> None:
 
     work = Slow(*range(100))
 
-    async def story() -> None:
-        doing = dispatcher(work, max_ahead=8)
-        doing.start()
-        await until(lambda: len(work.all_settled()) == 100)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: len(work.all_settled()) == 100, max_ahead=8)
 
     assert work.most_running == 4
     assert 4 < work.ahead <= 12
@@ -283,13 +259,7 @@ def test_no_work_is_claimed_to_wait_for_hanging_attempts() -> None:
 def test_work_claimed_ahead_is_processed_before_the_stop() -> None:
     work = Work(*range(100))
 
-    async def story() -> None:
-        doing = dispatcher(work, max_ahead=8)
-        doing.start()
-        await until(lambda: len(work.all_settled()) >= 20)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: len(work.all_settled()) >= 20, max_ahead=8)
 
     assert len(work.all_settled()) + len(work.waiting) == 100
 
@@ -301,13 +271,7 @@ def test_no_transaction_records_more_than_a_few_dozen() -> None:
 
     work = AtOnce(*range(300))
 
-    async def story() -> None:
-        doing = dispatcher(work, in_flight=300)
-        doing.start()
-        await until(lambda: len(work.all_settled()) == 300)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: len(work.all_settled()) == 300, in_flight=300)
 
     assert max(len(done) for done in work.settled) == MAX_BATCH
 
@@ -323,12 +287,6 @@ def test_an_unrecordable_outcome_does_not_lose_the_others() -> None:
 
     work.record_results = record_all_but_3  # type: ignore[method-assign]
 
-    async def story() -> None:
-        doing = dispatcher(work, in_flight=8)
-        doing.start()
-        await until(lambda: len(work.all_settled()) == 7)
-        await doing.stop()
-
-    run(story)
+    work_until(work, lambda: len(work.all_settled()) == 7, in_flight=8)
 
     assert work.all_settled() == [(number, number * 10) for number in range(8) if number != 3]

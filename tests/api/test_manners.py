@@ -116,13 +116,6 @@ def test_response_problem_log_and_audit_share_the_request_id(client: Client, key
     assert entry["request_id"] == "trace-7"
 
 
-def test_a_generated_request_id_is_the_same_everywhere(client: Client, key: str) -> None:
-    response = client.post("/api/v1/departments", key, json={"name": "R"})
-
-    entry = client.get("/api/v1/audit?action=department.created", key).json()["data"][0]
-    assert entry["request_id"] == response.headers["X-Request-Id"]
-
-
 @pytest.mark.parametrize("method", ["DELETE", "POST"])
 def test_an_unexpected_body_is_limited_too(client: Client, key: str, method: str) -> None:
     path = f"/api/v1/leave-requests/{ID}/cancel" if method == "POST" else f"/api/v1/users/{ID}"
@@ -147,14 +140,6 @@ def test_slack_settings_of_the_organisation_can_be_read_and_changed(
     assert changed.json()["digest_channel"] == "C024BE91L"
     assert client.get(path, key).content == changed.content
     assert client.patch(path, key, json={"digest_channel": None}).json()["digest_channel"] is None
-
-
-@pytest.mark.parametrize("channel", ["#general", "", "c024be91l", "C" * 33, "U024BE91L", "C0 1"])
-def test_a_channel_is_an_id(client: Client, key: str, channel: str) -> None:
-    response = client.patch("/api/v1/organisation", key, json={"digest_channel": channel})
-
-    assert response.status_code == 422
-    assert [error["pointer"] for error in response.json()["errors"]] == ["/digest_channel"]
 
 
 def test_every_error_detail_names_its_field(client: Client, database: Database) -> None:

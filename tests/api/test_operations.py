@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from typing import Any, TypedDict, cast
 
 import httpx
@@ -29,7 +28,6 @@ from tests.builders import NOW, Acme, a_person
 pytestmark = pytest.mark.shared_database
 
 PATH = "/api/v1/things"
-THINGS = Tag("Things", "For tests.")
 ID = "0197c2a4-7c1e-7d34-9f52-3a8a1c0f7b11"
 
 
@@ -168,24 +166,6 @@ def test_two_authorization_headers_are_401(client: Client, key: str) -> None:
     twice = [("Authorization", f"Bearer {key}"), ("Authorization", f"Bearer {key}")]
 
     assert client.get(PATH, headers=twice).status_code == 401
-
-
-def test_a_revoked_key_stops_at_once(client: Client, database: Database, acme: Acme) -> None:
-    api_key, secret = database.write_now(
-        api_keys.create_key,
-        for_user=acme.owner.id,
-        name="short-lived",
-        scopes=["leave:read"],
-        variant=1,
-        expires_at=NOW + timedelta(days=1),
-        by=acme.caller,
-        now=NOW,
-    )
-    assert client.get(PATH, secret).status_code == 200
-
-    database.write_now(api_keys.revoke, api_key.id, by=acme.caller, now=NOW)
-
-    assert client.get(PATH, secret).status_code == 401
 
 
 def test_a_missing_scope_is_named_before_a_missing_role(
@@ -338,28 +318,11 @@ def test_a_number_is_finite(client: Client, key: str, number: bytes) -> None:
     assert field_errors(response) == [("/weight", "out_of_range")]
 
 
-def test_head_is_answered_as_get(client: Client, key: str) -> None:
-    assert client.request("HEAD", PATH, key=key).status_code == 200
-    assert client.request("HEAD", f"{PATH}?x=1", key=key).status_code == 422
-
-
 def test_204_has_no_body(client: Client, key: str) -> None:
     response = client.delete(f"{PATH}/{ID}", key)
 
     assert (response.status_code, response.content) == (204, b"")
     assert "Content-Type" not in response.headers
-
-
-def test_another_method_is_405_with_allow(client: Client, key: str) -> None:
-    response = client.request("PUT", PATH, key=key)
-
-    assert code(response) == (405, "method_not_allowed")
-    assert response.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
-
-
-@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/", "/api/v1/things/", "/nothing"])
-def test_an_unknown_path_is_404(client: Client, key: str, path: str) -> None:
-    assert code(client.get(path, key)) == (404, "not_found")
 
 
 def test_an_unexpected_error_reveals_nothing(client: Client, key: str) -> None:

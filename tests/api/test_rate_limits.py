@@ -81,13 +81,6 @@ def test_each_key_has_a_limit_of_its_own(
     assert client.get(PATH, a_key(database, acme)).status_code == 200
 
 
-def test_an_unknown_key_gets_no_rate_limit_headers(client: Client) -> None:
-    response = client.get(PATH, authentication.new_key())
-
-    assert response.status_code == 401
-    assert "RateLimit" not in response.headers
-
-
 def fail(client: Client, times: int) -> list[int]:
     """The statuses of requests with wrong keys, from the one address that all tests have."""
     return [client.get(PATH, authentication.new_key()).status_code for _ in range(times)]
@@ -174,14 +167,6 @@ def test_a_feed_may_be_read_120_times_an_hour(client: Client, key: str) -> None:
     assert standing(responses[-1])[0] == 0
     assert refused.status_code == 429
     assert 0 < int(refused.headers["Retry-After"]) <= 3600
-
-
-def test_unknown_tokens_are_limited(client: Client) -> None:
-    responses = [client.get(f"/cal/guess-{number}") for number in range(FAILURE_LIMIT.amount + 2)]
-
-    assert {response.status_code for response in responses[: FAILURE_LIMIT.amount]} == {404}
-    assert responses[-1].status_code == 429
-    assert "RateLimit" not in responses[0].headers
 
 
 class Name(str):

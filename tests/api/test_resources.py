@@ -13,16 +13,6 @@ pytestmark = pytest.mark.shared_database
 API = "/api/v1"
 
 
-@pytest.mark.parametrize("days", [-1, 1.25, 1e9])
-def test_days_are_accepted_in_halves_only(client: Client, key: str, days: float) -> None:
-    body = {"name": "Research", "default_leave_allowance": days}
-
-    refused = client.post(f"{API}/departments", key, json=body)
-
-    assert refused.status_code == 422
-    assert refused.json()["errors"][0]["pointer"] == "/default_leave_allowance"
-
-
 def test_a_leave_type_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
     response = client.post(f"{API}/leave-types", key, json={"name": "Study", "colour": "#FF8800"})
     path = response.headers["Location"]
@@ -58,15 +48,6 @@ def test_a_duplicate_name_is_409_with_the_id_of_the_existing_record(
         assert (refused.status_code, refused.json()["code"]) == (409, "name_taken")
         assert refused.json()["other_id"] == other["id"]
         assert f"{other['name']} already exists" in refused.json()["detail"]
-
-
-def test_an_unknown_emoji_is_422(client: Client, key: str) -> None:
-    refused = client.post(f"{API}/leave-types", key, json={"name": "Study", "emoji": ":bookz:"})
-
-    assert refused.status_code == 422
-    (error,) = refused.json()["errors"]
-    assert (error["pointer"], error["code"]) == ("/emoji", "unknown_emoji")
-    assert ":bookz:" in error["detail"]
 
 
 def test_the_organisations_settings_are_read_and_changed(client: Client, key: str) -> None:
@@ -144,24 +125,6 @@ def test_an_admin_can_redeliver_missed_events(client: Client, key: str) -> None:
     assert (refused.status_code, refused.json()["code"]) == (409, "webhook_disabled")
 
 
-@pytest.mark.parametrize(
-    ("url", "code"),
-    [
-        ("http://example.com/", "url_not_https"),
-        ("https://127.0.0.1/", "url_private_address"),
-        ("https://user@example.com/", "url_has_user_info"),
-        ("nonsense", "url_invalid"),
-    ],
-)
-def test_a_webhook_url_is_checked_before_anything_is_stored(
-    client: Client, key: str, url: str, code: str
-) -> None:
-    refused = client.post(f"{API}/webhooks", key, json={"url": url, "events": ["*"]})
-
-    assert (refused.status_code, refused.json()["code"]) == (422, code)
-    assert client.get(f"{API}/webhooks", key).json()["data"] == []
-
-
 def test_a_new_key_works_with_no_more_scopes_than_its_maker(
     client: Client, database: Database
 ) -> None:
@@ -179,17 +142,3 @@ def test_a_new_key_works_with_no_more_scopes_than_its_maker(
     assert "api_key" not in client.get(keys, maker).json()["data"][0]
     assert client.delete(response.headers["Location"], maker).status_code == 204
     assert client.get(f"{API}/leave-requests", response.json()["api_key"]).status_code == 401
-
-
-def test_the_hours_of_a_working_day_are_settings(client: Client, key: str) -> None:
-    path = f"{API}/organisation"
-
-    changed = client.patch(path, key, json={"midday_at": "12:30", "day_ends_at": "16:45"}).json()
-    refused = client.patch(path, key, json={"day_starts_at": "12:30"})
-
-    hours = [changed[name] for name in ("day_starts_at", "midday_at", "day_ends_at")]
-    assert hours == ["09:00", "12:30", "16:45"]
-    assert (refused.status_code, refused.json()["code"]) == (422, "working_hours_out_of_order")
-    for wrong in ("9:00", "24:00", "", "noon", "12:30\n"):
-        assert client.patch(path, key, json={"midday_at": wrong}).status_code == 422
-    assert client.get(path, key).json() == changed

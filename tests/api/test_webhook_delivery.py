@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import standardwebhooks
@@ -103,15 +104,24 @@ def attempt_to(url: str, *secrets: str) -> Attempt:
     )
 
 
-def outcome_of(reply: Reply, attempt_seconds: float = 15.0) -> Outcome:
-    """The outcome of one attempt at a receiver on this machine."""
+def attempted(
+    reply: Reply,
+    url: str = "http://127.0.0.1:{port}/hooks?tenant=7",
+    tls: ssl.SSLContext | None = None,
+    **options: Any,
+) -> tuple[Outcome, Receiver]:
+    """The outcome of one attempt, and the receiver on this machine to whose port it went."""
 
-    async def run() -> Outcome:
-        sender = Sender(allow_private=True, attempt_seconds=attempt_seconds)
-        async with receiving(reply) as receiver, sender:
-            return await sender.attempt(attempt_to(receiver.url), NOW)
+    async def run() -> tuple[Outcome, Receiver]:
+        async with receiving(reply, tls) as receiver, Sender(**options) as sender:
+            attempt = attempt_to(url.format(port=receiver.port))
+            return await sender.attempt(attempt, NOW), receiver
 
     return asyncio.run(run())
+
+
+def outcome_of(reply: Reply, **options: Any) -> Outcome:
+    return attempted(reply, allow_private=True, **options)[0]
 
 
 class Script:
@@ -153,12 +163,7 @@ def test_the_official_library_accepts_the_received_bytes_and_signature() -> None
 
 
 def test_a_request_has_only_these_headers() -> None:
-    async def run() -> Receiver:
-        async with receiving(status(200)) as receiver, Sender(allow_private=True) as sender:
-            await sender.attempt(attempt_to(receiver.url), NOW)
-            return receiver
-
-    receiver = asyncio.run(run())
+    _, receiver = attempted(status(200), allow_private=True)
 
     _, headers, _ = receiver.requests[0]
     signature = headers.pop("webhook-signature")
@@ -179,12 +184,7 @@ def test_a_request_has_only_these_headers() -> None:
 def test_path_and_query_are_sent_as_they_were_typed() -> None:
     typed = "/%7Ehooks/%2f?sig=a%2Fb%2b%3D&to=/a:b@c+d%20e"
 
-    async def run() -> Receiver:
-        async with receiving(status(200)) as receiver, Sender(allow_private=True) as sender:
-            await sender.attempt(attempt_to(f"http://127.0.0.1:{receiver.port}{typed}"), NOW)
-            return receiver
-
-    receiver = asyncio.run(run())
+    _, receiver = attempted(status(200), f"http://127.0.0.1:{{port}}{typed}", allow_private=True)
 
     assert receiver.requests[0][0] == f"POST {typed} HTTP/1.1"
 
@@ -307,12 +307,6 @@ def test_redirect_is_not_followed() -> None:
 
     assert (outcome.verdict, outcome.status_code, outcome.error) == ("retry", 302, "redirect")
     assert (receiver.connections, target.connections) == (1, 0)
-
-
-def test_redirect_to_nonsense_is_tried_again() -> None:
-    outcome = outcome_of(status(302, "Location: https://0177.0.0.1:x/"))
-
-    assert outcome.verdict == "retry"
 
 
 @pytest.mark.parametrize(
@@ -457,13 +451,6 @@ def test_a_malformed_response_is_judged_by_its_status_line(
     assert outcome.retry_after_seconds == (None if verdict == "gone" else 7)
 
 
-def test_the_log_shows_bytes_that_are_no_http() -> None:
-    outcome = outcome_of(raw(b"SSH-2.0-OpenSSH_9.7\r\n\r\n"))
-
-    assert outcome.error == "invalid_response"
-    assert outcome.response_excerpt == b"SSH-2.0-OpenSSH_9.7\r\n\r\n"
-
-
 @pytest.mark.parametrize(
     ("content", "error"),
     [
@@ -474,14 +461,11 @@ def test_the_log_shows_bytes_that_are_no_http() -> None:
     ids=["hangs up", "speaks something else", "half a status line"],
 )
 def test_receiver_without_http_is_tried_again(content: bytes, error: str) -> None:
-    async def run() -> tuple[Outcome, int]:
-        async with receiving(raw(content)) as receiver, Sender(allow_private=True) as sender:
-            return await sender.attempt(attempt_to(receiver.url), NOW), receiver.connections
-
-    outcome, connections = asyncio.run(run())
+    outcome, receiver = attempted(raw(content), allow_private=True)
 
     assert (outcome.verdict, outcome.status_code, outcome.error) == ("retry", None, error)
-    assert connections == 1
+    assert outcome.response_excerpt == content
+    assert receiver.connections == 1
     assert not outcome.at_least_60_seconds
 
 
@@ -518,15 +502,9 @@ def test_name_without_answer_is_tried_again(resolver: Script, error: str) -> Non
 
 
 def test_connecting_with_tls_has_a_time_limit_of_its_own() -> None:
-    async def run() -> Outcome:
-        async with (
-            receiving(silent) as receiver,
-            Sender(allow_private=True, connect_seconds=0.2, attempt_seconds=60.0) as sender,
-        ):
-            url = f"https://127.0.0.1:{receiver.port}/"
-            return await sender.attempt(attempt_to(url), NOW)
-
-    outcome = asyncio.run(run())
+    outcome = outcome_of(
+        silent, url="https://127.0.0.1:{port}/", connect_seconds=0.2, attempt_seconds=60.0
+    )
 
     assert (outcome.verdict, outcome.error) == ("retry", "timeout")
     assert outcome.duration_ms < 30_000
@@ -554,13 +532,9 @@ def test_name_that_becomes_private_is_not_dialled() -> None:
     ids=["loopback", "loopback 6", "mapped", "several", "unspecified"],
 )
 def test_every_private_address_is_refused(addresses: list[str]) -> None:
-    async def run() -> tuple[Outcome, Receiver]:
-        sender = Sender(resolver=Script(addresses))
-        async with receiving(status(200)) as receiver, sender:
-            url = f"https://hooks.example.com:{receiver.port}/"
-            return await sender.attempt(attempt_to(url), NOW), receiver
+    url = "https://hooks.example.com:{port}/"
 
-    outcome, receiver = asyncio.run(run())
+    outcome, receiver = attempted(status(200), url, resolver=Script(addresses))
 
     assert (outcome.error, receiver.connections) == ("private_address", 0)
 
@@ -578,25 +552,18 @@ def test_every_private_address_is_refused(addresses: list[str]) -> None:
     ],
 )
 def test_url_is_checked_again_at_every_attempt(url: str, error: str) -> None:
-    async def run() -> tuple[Outcome, Receiver]:
-        async with receiving(status(200)) as receiver, Sender(resolver=Script([])) as sender:
-            attempt = attempt_to(url.format(port=receiver.port))
-            return await sender.attempt(attempt, NOW), receiver
-
-    outcome, receiver = asyncio.run(run())
+    outcome, receiver = attempted(status(200), url, resolver=Script([]))
 
     assert (outcome.verdict, outcome.error) == ("retry", error)
     assert receiver.connections == 0
 
 
 def test_the_next_address_is_tried_if_one_refuses_the_connection() -> None:
-    async def run() -> Outcome:
-        sender = Sender(allow_private=True, resolver=Script(["127.0.0.2", "127.0.0.1"]))
-        async with receiving(status(200)) as receiver, sender:
-            url = f"http://hooks.example.com:{receiver.port}/"
-            return await sender.attempt(attempt_to(url), NOW)
+    names = Script(["127.0.0.2", "127.0.0.1"])
 
-    assert asyncio.run(run()).verdict == "delivered"
+    outcome = outcome_of(status(200), url="http://hooks.example.com:{port}/", resolver=names)
+
+    assert outcome.verdict == "delivered"
 
 
 def test_refusal_of_one_attempt_is_not_blamed_on_another() -> None:
@@ -740,13 +707,14 @@ def test_certificate_must_bear_the_host_of_the_url(
 ) -> None:
     server_tls, ca_file = certificate_for("right.example.com", tmp_path)
 
-    async def run() -> tuple[Outcome, Receiver]:
-        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), ca_file=ca_file)
-        async with receiving(status(200), server_tls) as receiver, sender:
-            url = f"https://{host}:{receiver.port}/"
-            return await sender.attempt(attempt_to(url), NOW), receiver
-
-    outcome, receiver = asyncio.run(run())
+    outcome, receiver = attempted(
+        status(200),
+        f"https://{host}:{{port}}/",
+        server_tls,
+        allow_private=True,
+        resolver=Script(["127.0.0.1"]),
+        ca_file=ca_file,
+    )
 
     assert outcome.error == error
     assert len(receiver.requests) == (1 if error is None else 0)
@@ -755,13 +723,9 @@ def test_certificate_must_bear_the_host_of_the_url(
 def test_certificate_of_an_unknown_issuer_is_refused(tmp_path: Path) -> None:
     server_tls, _ = certificate_for("right.example.com", tmp_path)
 
-    async def run() -> Outcome:
-        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]))
-        async with receiving(status(200), server_tls) as receiver, sender:
-            url = f"https://right.example.com:{receiver.port}/"
-            return await sender.attempt(attempt_to(url), NOW)
+    url, names = "https://right.example.com:{port}/", Script(["127.0.0.1"])
 
-    assert asyncio.run(run()).error == "tls_failed"
+    assert outcome_of(status(200), url=url, tls=server_tls, resolver=names).error == "tls_failed"
 
 
 def test_certificates_of_the_system_and_of_the_ca_file_are_trusted(
@@ -774,14 +738,18 @@ def test_certificates_of_the_system_and_of_the_ca_file_are_trusted(
     # Where OpenSSL finds the system's certificates.
     monkeypatch.setenv("SSL_CERT_FILE", servers["public.example.com"][1])
 
-    async def error_of(name: str) -> str | None:
-        ca_file = servers["internal.example.com"][1]
-        sender = Sender(allow_private=True, resolver=Script(["127.0.0.1"]), ca_file=ca_file)
-        async with receiving(status(200), servers[name][0]) as receiver, sender:
-            url = f"https://{name}:{receiver.port}/"
-            return (await sender.attempt(attempt_to(url), NOW)).error
+    outcomes = [
+        outcome_of(
+            status(200),
+            url=f"https://{name}:{{port}}/",
+            tls=servers[name][0],
+            resolver=Script(["127.0.0.1"]),
+            ca_file=servers["internal.example.com"][1],
+        )
+        for name in names
+    ]
 
-    assert [asyncio.run(error_of(name)) for name in names] == [None, None, "tls_failed"]
+    assert [outcome.error for outcome in outcomes] == [None, None, "tls_failed"]
 
 
 def test_retry_after_is_read_from_an_answer() -> None:

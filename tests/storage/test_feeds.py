@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -25,6 +23,7 @@ from tests.builders import (
     owner_of_feed,
     personal_token,
 )
+from tests.refusals import overlapping
 
 pytestmark = pytest.mark.shared_database
 
@@ -72,30 +71,17 @@ def test_the_personal_token_cannot_be_revoked_as_a_feed(database: Database) -> N
     assert owner_of_feed(database, token).user_id == acme.owner.id
 
 
-def test_the_personal_token_stays_the_same(database: Database) -> None:
-    acme = an_organisation(database)
-    assert database.read_now(find_personal_token, by=acme.caller) is None
-
-    first = database.write_now(personal_token, by=acme.caller, now=NOW)
-    second = database.write_now(personal_token, by=acme.caller, now=NOW)
-
-    assert first == second == database.read_now(find_personal_token, by=acme.caller)
-
-
 def test_two_first_reads_at_once_get_the_same_token(database: Database) -> None:
     acme = an_organisation(database)
-    together = threading.Barrier(4)
+    tokens: list[str] = []
 
-    def read_first() -> str:
-        together.wait()
-        return database.write_now(personal_token, by=acme.caller, now=NOW)
+    overlapping(
+        database,
+        lambda tx: tokens.append(personal_token(tx, by=acme.caller, now=NOW)),
+        lambda: tokens.append(database.write_now(personal_token, by=acme.caller, now=NOW)),
+    )
 
-    with ThreadPoolExecutor(4) as pool:
-        reads = [pool.submit(read_first) for _ in range(4)]
-        tokens = {read.result() for read in reads}
-
-    assert len(tokens) == 1
-    assert database.read_now(find_personal_token, by=acme.caller) in tokens
+    assert tokens[0] == tokens[1] == database.read_now(find_personal_token, by=acme.caller)
 
 
 def test_regenerating_kills_the_old_personal_token_and_no_other(database: Database) -> None:

@@ -97,14 +97,6 @@ def test_requester_and_approver_are_notified_once(setting: Setting) -> None:
     assert setting.claim(claim_id="two") == []
 
 
-def test_a_notification_is_due_again_when_its_lease_expires(setting: Setting) -> None:
-    setting.submit()
-    setting.claim()
-
-    assert setting.claim(claim_id="two", now=NOW + timedelta(seconds=59)) == []
-    assert len(setting.claim(claim_id="two", now=NOW + timedelta(seconds=60))) == 2
-
-
 def test_a_persons_notifications_of_a_request_are_claimed_in_order(setting: Setting) -> None:
     request = setting.submit()
     setting.edit(request, "one", NOW + timedelta(seconds=1))
@@ -143,18 +135,6 @@ def test_an_expired_claim_does_not_overwrite_a_result(setting: Setting) -> None:
     setting.record_results(late, Outcome(verdict="retry", error="timeout"), after)
 
     assert setting.claim(claim_id="three", now=after + timedelta(days=1)) == []
-
-
-def test_an_expired_claim_does_not_end_another_claim(setting: Setting) -> None:
-    setting.submit()
-    late = setting.claim()
-    after = NOW + timedelta(seconds=60)
-    current = setting.claim(claim_id="two", now=after)
-
-    setting.record_results(late, Outcome(verdict="failed", error="timeout"), after)
-    setting.record_results(current, Outcome(verdict="retry", error="503"), after)
-
-    assert len(setting.claim(claim_id="three", now=after + timedelta(seconds=5))) == 2
 
 
 def test_a_card_of_an_older_version_is_sent_again(setting: Setting) -> None:
