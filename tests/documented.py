@@ -38,6 +38,8 @@ def undocumented(response: httpx.Response) -> str | None:
         if pattern.fullmatch(request.url.path):
             documented = described["responses"].get(str(response.status_code), {})
             description = documented.get("description", "")
+            if response.status_code == 422:
+                description += described.get("requestBody", {}).get("description", "")
             documented_codes = {*re.findall(r"`(\w+)`", description), *_OF_EVERY_INPUT}
             codes = {code, *(error["code"] for error in problem.get("errors", ()))}
             missing = codes - documented_codes

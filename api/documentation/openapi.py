@@ -132,6 +132,7 @@ class _Document:
             described["x-required-role"] = operation.role
         if operation.body is not None:
             described["requestBody"] = {
+                "description": f"Codes of invalid fields: {self._field_codes(operation)}.",
                 "required": not operation.is_body_optional,
                 "content": {"application/json": {"schema": schema, **_examples_of_body(operation)}},
             }
@@ -222,24 +223,27 @@ class _Document:
         for kind in dict.fromkeys(error_codes.errors_of(operation)):
             code = error_codes.of_error(kind)
             by_status.setdefault(code.status, []).append(code)
-        rules = [*operation.rules]
-        if operation.method == "POST":
-            rules.append("invalid_idempotency_key")
         responses = {
             str(status): self._error(codes, _headers_of(operation, status))
             for status, codes in sorted(by_status.items())
         }
-        body = self._resolved(self._schemas.get((operation.operation_id, "validation")))
-        form = {*rules, *_codes_of_body(body), *_codes_of_query(self._query(operation))}
-        if operation.method == "PATCH":
-            form.add("read_only")
         invalid = responses[str(_INVALID)]
-        # `FieldErrorRecord` names those of every body and query.
-        fields = ", ".join(f"`{code}`" for code in sorted(form)) or "`unknown_parameter`"
+        # Described with the body, so that operations share the response.
+        fields = "see the body" if operation.body else self._field_codes(operation)
         invalid["description"] = f"{invalid['description']} Invalid fields: {fields}.".lstrip(". ")
         examples = invalid["content"]["application/problem+json"]["examples"]
         examples["invalid_input"] = self._example(error_codes.of_error(InvalidInput))
         return responses
+
+    def _field_codes(self, operation: Operation) -> str:
+        """Those of its body and query, but for those of every one: `FieldErrorRecord` has them."""
+        body = self._resolved(self._schemas.get((operation.operation_id, "validation")))
+        codes = {*operation.rules, *_codes_of_body(body), *_codes_of_query(self._query(operation))}
+        if operation.method == "POST":
+            codes.add("invalid_idempotency_key")
+        if operation.method == "PATCH":
+            codes.add("read_only")
+        return ", ".join(f"`{code}`" for code in sorted(codes)) or "`unknown_parameter`"
 
     def _error(self, codes: Iterable[Code], headers: Json) -> Json:
         described = {code.code: code for code in codes}
