@@ -19,7 +19,6 @@ from bot.screens import (
     digests,
     display_links,
     holidays,
-    labels,
     leave_types,
     organisation,
     people,
@@ -29,7 +28,7 @@ from bot.screens import (
 
 OWN: Final = (calendar_feeds.SCREEN, api_keys.SCREEN)
 OF_ADMINS: Final = (
-    (gettext_noop("People"), (people.SCREEN, departments.SCREEN, labels.SCREEN)),
+    (gettext_noop("People"), (people.SCREEN, departments.SCREEN)),
     (gettext_noop("Leave"), (leave_types.SCREEN, holidays.SCREEN)),
     (
         gettext_noop("Organisation"),

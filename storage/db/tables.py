@@ -504,23 +504,6 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
         constraints = [references("users", "user_id")]
 
 
-class LabelRow(Model):  # type: ignore[misc]
-    """A label for people. The use cases keep names unique, ignoring case."""
-
-    organisation_id = IdField()
-    id = IdField()
-    name = TextField()
-    colour = CharField(7)
-    created_at = BigIntegerField()
-    updated_at = BigIntegerField()
-    version = IntegerField()
-
-    class Meta:
-        table_name = "labels"
-        primary_key = CompositeKey("organisation_id", "id")
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
-
-
 class DisplayLinkRow(Model):  # type: ignore[misc]
     """A wallchart of the organisation for screens; ``department_id`` is null for everyone."""
 
@@ -1060,7 +1043,6 @@ TABLES: tuple[type[Model], ...] = (
     ApiKeyRow,
     CalendarFeedRow,
     DisplayLinkRow,
-    LabelRow,
     FeedChangesRow,
     FeedSequenceRow,
     WebhookRow,

@@ -127,7 +127,6 @@ def things(client: Client, database: Database) -> Things:
         "deliveries": ping["id"],
         "digests": create("digests", {"channel": "C0OUT", "department_id": department.id}),
         "display-links": create("display-links", {"name": "Kitchen"}),
-        "labels": create("labels", {"name": "Fire warden", "colour": "#ee5253"}),
         "api-keys": create("api-keys", {"name": "Spare", "scopes": ["leave:read"]}),
     }
     return Things(acme=acme, key=key, member=ada, ids=ids)

@@ -67,8 +67,6 @@ STRANGERS: Final[Mapping[str, int]] = {
     "balances.get_adjustment": 403,
     "departments.page": 200,
     "departments.get": 200,
-    "labels.page": 200,
-    "labels.get": 200,
     "leave_requests.page": 200,
     "leave_requests.create": 201,
     "leave_requests.get": 404,

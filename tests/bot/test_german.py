@@ -25,7 +25,6 @@ from storage.admin import (
     departments,
     holiday_overrides,
     holiday_set_changes,
-    labels,
     organisation_settings,
     people,
 )
@@ -333,8 +332,6 @@ def german(world: World) -> World:
             german = {"channel": f"C{number:08}", "locale": "de"}
             channel_digests.create(tx, german, by=by, now=now)
             leave_types.create(tx, {"name": f"Sorte {number:02}"}, by=by, now=now)
-            marked = {"name": f"Etikett {number:02}", "colour": "#2e86de"}
-            labels.create(tx, marked, by=by, now=now)
             events = ["leave_request.created"]
             webhook, _ = webhooks.create(tx, f"{URL}/{number}", events, by=by, now=now)
         webhooks.disable(tx, world.acme.id, webhook.id, "410", now=now)
