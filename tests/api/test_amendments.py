@@ -129,56 +129,6 @@ def test_it_is_withdrawn(case: Case) -> None:
     assert case.current()["amendment"] is None
 
 
-def test_what_changes_nothing_answers_200_and_keeps_an_open_amendment(case: Case) -> None:
-    amended = case.change(end_date="2026-08-10").json()
-
-    response = case.change(end_date="2026-08-07", leave_type_id=case.request["leave_type_id"])
-
-    assert (response.status_code, response.json()) == (200, amended)
-
-
-def test_admins_change_other_peoples_leave_at_once(case: Case) -> None:
-    response = case.change(case.owner, start_date="2026-05-25", end_date="2026-06-12")
-
-    assert response.status_code == 200
-    assert (response.json()["start_date"], response.json()["amendment"]) == ("2026-05-25", None)
-
-
-def test_its_owner_cannot_change_past_days(case: Case) -> None:
-    response = case.change(start_date="2026-05-29")
-
-    problem = response.json()
-    assert (response.status_code, problem["code"]) == (422, "past_days")
-    assert problem["errors"][0]["pointer"] == "/start_date"
-
-
-def test_the_version_that_was_read_can_be_required(case: Case) -> None:
-    read = case.client.get(case.path, case.ada)
-    case.change(end_date="2026-08-10")
-
-    stale = case.client.patch(
-        case.path, case.ada, json={"note": "x"}, headers={"If-Match": read.headers["ETag"]}
-    )
-
-    assert stale.status_code == 412
-
-
-@pytest.mark.parametrize(
-    ("end_date", "effect"), [("2026-08-06", "at_once"), ("2026-08-10", "amendment")]
-)
-def test_a_preview_says_the_effect(case: Case, end_date: str, effect: str) -> None:
-    body = {
-        "leave_type_id": case.request["leave_type_id"],
-        "start_date": "2026-08-03",
-        "end_date": end_date,
-        "replaces": case.request["id"],
-    }
-
-    preview = case.client.post(f"{REQUESTS}/preview", case.ada, json=body).json()
-
-    assert (preview["effect"], preview["status"], preview["refusals"]) == (effect, "approved", [])
-
-
 def test_feeds_show_nothing_before_the_approval(case: Case) -> None:
     feed = case.client.get("/api/v1/calendar-feeds/token", case.ada).json()["feeds"]["personal"]
 

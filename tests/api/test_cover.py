@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from tests.builders import (
     a_department,
     a_leave_type,
     a_person,
-    a_request,
     a_webhook,
     an_organisation,
     personal_token,
@@ -126,36 +124,6 @@ def test_each_unusable_cover_has_its_own_code(
             code,
         )
     assert client.get(REQUESTS, team.key).json()["data"] == []
-
-
-def test_a_preview_warns_of_a_cover_who_is_off(
-    client: Client, database: Database, team: Team
-) -> None:
-    off = a_request(database, team.acme, team.grace, start_date=date(2026, 8, 4))
-
-    def warnings() -> Any:
-        preview = client.post(f"{REQUESTS}/preview", team.key, json=team.body()).json()
-        assert preview["status"] == "pending"
-        return preview["warnings"]
-
-    assert warnings() == []
-    database.write_now(decisions.approve, off.id, by=team.acme.caller, now=NOW)
-    assert warnings() == [
-        {
-            "code": "cover_away",
-            "pointer": "/cover_user_id",
-            "detail": "Grace Hopper is off on 2026-08-04.",
-        }
-    ]
-
-
-def test_the_cover_cannot_read_the_request(client: Client, team: Team) -> None:
-    path = client.post(REQUESTS, team.key, json=team.body(note="A funeral")).headers["Location"]
-
-    assert client.get(path, team.graces_key).status_code == 404
-    assert client.get("/api/v1/leave", team.graces_key).json() == {"requests": []}
-    cancelled = client.post(f"{path}/cancel", team.graces_key)
-    assert cancelled.status_code == 404
 
 
 def test_calendars_say_who_covers_until_they_are_archived(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -76,57 +75,6 @@ def test_a_dry_run_reports_balances_that_an_allowance_overdraws(
 
     for path, change in changes:
         assert client.patch(path, key, json=change).status_code == 200
-
-
-def test_a_dry_run_shows_the_effects_of_archiving(
-    client: Client, database: Database, acme: Acme, key: str
-) -> None:
-    grace = a_person(database, acme, first_name="Grace")
-    ada = a_person(database, acme, manager_id=grace.id)
-    leave_request = a_request(database, acme, ada)
-    own = a_request(database, acme, grace)
-    a_key(database, acme, grace)
-
-    foreseen = client.delete(f"{API}/users/{grace.id}?dry_run=true", key).json()
-
-    assert foreseen["totals"].items() >= {"api_keys": 1, "rerouted": 1, "reports": 1}.items()
-    assert [
-        (effect["leave_request_id"], effect["effect"]) for effect in foreseen["leave_requests"]
-    ] == [(own.id, "cancelled")]
-    assert foreseen["rerouted"] == [
-        {
-            "leave_request_id": leave_request.id,
-            "user_id": ada.id,
-            "approvers_before": [grace.id],
-            "approvers_after": [acme.owner.id],
-        }
-    ]
-    assert client.get(f"{API}/users/{grace.id}", key).json()["status"] == "active"
-
-
-def test_a_dry_run_shows_the_same_balances_as_the_balance_resource(
-    client: Client, database: Database, acme: Acme, key: str
-) -> None:
-    ada = a_person(database, acme)
-    a_request(database, acme, ada, start_date=MONDAY, end_date=FRIDAY)
-    a_request(database, acme, ada, start_date=date(2026, 12, 21), end_date=date(2027, 1, 8))
-    path, change = f"{API}/users/{ada.id}", {"working_days": ["monday", "tuesday:am"]}
-
-    def remaining(change: Any) -> float:
-        balance = client.get(f"{path}/balance?on={change['on']}", key).json()
-        assert balance["leave_year"] == change["leave_year"]
-        return float(balance["remaining"])
-
-    foreseen = client.patch(f"{path}?dry_run=true", key, json=change).json()["balances"]
-    before = [remaining(balance) for balance in foreseen]
-    client.patch(path, key, json=change)
-
-    assert [balance["leave_year"]["name"] for balance in foreseen] == ["2026", "2027"]
-    assert {balance["user_id"] for balance in foreseen} == {ada.id}
-    assert [balance["before"] for balance in foreseen] == before
-    assert [balance["after"] for balance in foreseen] == [
-        remaining(balance) for balance in foreseen
-    ]
 
 
 def test_a_dry_run_is_refused_as_the_change_would_be(

@@ -143,32 +143,6 @@ def test_two_sick_days_in_the_middle_and_one_of_them_cancelled(case: Case) -> No
     assert case.events()[request["id"]][0] > after[request["id"]][0]
 
 
-def test_the_whole_leave_is_cancelled_and_comes_back_as_a_new_request(case: Case) -> None:
-    interrupted = case.interrupt(start_date="2026-08-03", end_date="2026-08-07").json()
-
-    assert (interrupted["request"]["status"], interrupted["remainder"]) == ("cancelled", None)
-    assert case.events()[case.request["id"]][1] == "CANCELLED"
-
-    case.client.delete(f"/api/v1/leave/{interrupted['interruption']['id']}", case.ada)
-
-    (back,) = case.client.get(f"{REQUESTS}?status=approved", case.ada).json()["data"]
-    assert (back["split_from"], back["total_days"]) == (case.request["id"], 5)
-
-
-def test_a_manager_interrupts_leave_for_a_person_who_called_in_sick(case: Case) -> None:
-    interruption = case.interrupt(case.grace).json()["interruption"]
-
-    assert interruption["recorded_by"] == interruption["decided_by"] == case.request["decided_by"]
-    assert interruption["user_id"] == case.request["user_id"]
-
-
-def test_a_repeated_interruption_is_replayed(case: Case) -> None:
-    first, second = (case.interrupt(headers={"Idempotency-Key": "flu"}) for _ in range(2))
-
-    assert second.headers["Idempotent-Replayed"] == "true"
-    assert second.json() == first.json()
-
-
 def test_refusals_name_the_field(case: Case) -> None:
     cases: list[tuple[dict[str, Any], tuple[int, str, list[str]]]] = [
         ({"end_date": "2026-08-08"}, (422, "outside_leave", ["/end_date"])),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
-from storage.base.values import User
 from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import Acme, a_person, an_organisation
+from tests.api.conftest import Client
+from tests.api.team import Team, a_team
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.shared_database]
 
@@ -19,34 +17,9 @@ REQUESTS = "/api/v1/leave-requests"
 LEAVE = "/api/v1/leave"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Team:
-    """Ada requests leave, Grace approves; each with a key of every scope."""
-
-    acme: Acme
-    ada: User
-    adas_key: str
-    graces_key: str
-    owners_key: str
-    annual: str
-
-
 @pytest.fixture
-def team(client: Client, database: Database) -> Team:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace", role="approver")
-    ada = a_person(database, acme, manager_id=grace.id)
-    owners_key = a_key(database, acme)
-    types = client.get("/api/v1/leave-types", owners_key).json()["data"]
-    annual = next(leave_type["id"] for leave_type in types if leave_type["code"] == "annual")
-    return Team(
-        acme=acme,
-        ada=ada,
-        adas_key=a_key(database, acme, ada),
-        graces_key=a_key(database, acme, grace),
-        owners_key=owners_key,
-        annual=annual,
-    )
+def team(database: Database) -> Team:
+    return a_team(database)
 
 
 def created(client: Client, team: Team, start: str, end: str, **more: Any) -> dict[str, Any]:
@@ -176,82 +149,6 @@ def test_both_shapes_can_be_cancelled(client: Client, team: Team) -> None:
     assert "leave_type" in deleted.json()
 
 
-def test_an_overlap_names_the_other_request(client: Client, team: Team) -> None:
-    other = created(client, team, "2026-08-03", "2026-08-07")
-    body = {"leave_type_id": team.annual, "start_date": "2026-08-07", "end_date": "2026-08-10"}
-
-    refused = client.post(REQUESTS, team.adas_key, json=body)
-
-    assert (refused.status_code, refused.json()["code"]) == (409, "overlapping_leave")
-    assert refused.json()["leave_request_id"] == other["id"]
-
-
-def test_a_refusal_shows_the_missing_allowance(client: Client, team: Team) -> None:
-    body = {"leave_type_id": team.annual, "start_date": "2026-07-01", "end_date": "2026-09-30"}
-
-    refused = client.post(REQUESTS, team.adas_key, json=body)
-
-    assert (refused.status_code, refused.json()["code"]) == (422, "insufficient_allowance")
-    assert refused.json()["remaining_days"] == 25
-    assert refused.json()["needed_days"] == 66
-
-
-def test_members_list_only_their_own_requests(client: Client, team: Team) -> None:
-    created(client, team, "2026-08-03", "2026-08-03")
-
-    assert len(client.get(REQUESTS, team.adas_key).json()["data"]) == 1
-    assert client.get(REQUESTS, team.graces_key).json()["data"] == []
-    assert len(client.get(REQUESTS, team.owners_key).json()["data"]) == 1
-    others = client.get(f"{REQUESTS}?user_id={team.acme.owner.id}", team.adas_key)
-    assert others.status_code == 403
-
-
-def test_a_colleagues_request_is_not_found(client: Client, database: Database, team: Team) -> None:
-    request = created(client, team, "2026-08-03", "2026-08-03")
-    hedy = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
-
-    assert client.get(f"{REQUESTS}/{request['id']}", hedy).status_code == 404
-    assert client.get(f"{REQUESTS}/{request['id']}", team.graces_key).status_code == 200
-
-
-def test_the_second_list_shows_only_visible_leave_of_others(
-    client: Client, database: Database, team: Team
-) -> None:
-    created(client, team, "2026-08-03", "2026-08-03")
-    hedy = a_key(database, team.acme, a_person(database, team.acme, first_name="Hedy"))
-
-    responses = [
-        client.get(f"{LEAVE}?user_id={team.ada.id}", key)
-        for key in (hedy, team.graces_key, team.owners_key)
-    ]
-
-    assert [len(response.json()["requests"]) for response in responses] == [0, 1, 1]
-
-
-def test_a_cursor_fits_only_its_own_list(client: Client, database: Database, team: Team) -> None:
-    for day in ("2026-08-03", "2026-08-04"):
-        created(client, team, day, day)
-    page = client.get(f"{REQUESTS}?limit=1", team.owners_key).json()
-    cursor = page["pagination"]["next_cursor"]
-    stranger = a_key(database, an_organisation(database, name="Globex"))
-    altered = cursor[:-2] + ("A" if cursor[-2] != "A" else "B") + cursor[-1]
-
-    refused = [
-        client.get(f"{REQUESTS}?limit=1&cursor={altered}", team.owners_key),
-        client.get(f"{REQUESTS}?limit=1&cursor=nonsense", team.owners_key),
-        client.get(f"{REQUESTS}?limit=1&cursor=", team.owners_key),
-        client.get(f"{REQUESTS}?limit=1&status=pending&cursor={cursor}", team.owners_key),
-        client.get(f"{REQUESTS}?limit=1&sort=start_date&cursor={cursor}", team.owners_key),
-        client.get(f"{LEAVE}?limit=1&cursor={cursor}", team.owners_key),
-        client.get(f"{REQUESTS}?limit=1&cursor={cursor}", stranger),
-    ]
-
-    assert {(response.status_code, response.json()["code"]) for response in refused} == {
-        (400, "invalid_cursor")
-    }
-    assert client.get(f"{REQUESTS}?limit=2&cursor={cursor}", team.owners_key).status_code == 200
-
-
 def test_the_second_list_is_paged_only_on_request(client: Client, team: Team) -> None:
     # More than a page's usual length, in halves so that the allowance suffices.
     for day in range(3, 33):
@@ -304,45 +201,3 @@ def test_an_admin_changes_leave_past_the_allowance_with_a_reason(
     assert shortened.status_code == 200
     assert (forbidden.status_code, forbidden.json()["code"]) == (403, "override_not_allowed")
     assert (changed.json()["total_days"], changed.json()["override_reason"]) == (6, "Agreed")
-
-
-def test_leave_that_has_begun_is_cancelled_by_admins_only(client: Client, team: Team) -> None:
-    taken = created(client, team, "2026-05-18", "2026-05-20")
-    client.post(f"/api/v1/approvals/{taken['id']}/approve", team.graces_key)
-
-    refused = client.post(f"{REQUESTS}/{taken['id']}/cancel", team.adas_key)
-    also_refused = client.delete(f"{LEAVE}/{taken['id']}", team.adas_key)
-    cancelled = client.delete(f"{LEAVE}/{taken['id']}", team.owners_key)
-
-    for response in (refused, also_refused):
-        assert response.status_code == 422
-        assert response.json()["errors"][0]["code"] == "past_days"
-    assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
-
-
-def test_a_cancellation_that_needs_approval_is_an_amendment(client: Client, team: Team) -> None:
-    url = f"/api/v1/leave-types/{team.annual}"
-    client.patch(url, team.owners_key, json={"changes_need_approval": True})
-    leave = created(client, team, "2026-08-03", "2026-08-07")
-    approval = f"/api/v1/approvals/{leave['id']}/approve"
-    client.post(approval, team.graces_key)
-
-    asked = client.post(f"{REQUESTS}/{leave['id']}/cancel", team.adas_key)
-    deleted = client.delete(f"{LEAVE}/{leave['id']}", team.adas_key)
-    (waiting,) = client.get("/api/v1/approvals/pending", team.graces_key).json()["data"]
-    approved = client.post(approval, team.graces_key)
-
-    assert (asked.status_code, asked.json()["status"]) == (200, "approved")
-    amendment = asked.json()["amendment"]
-    assert (
-        amendment.items()
-        >= {
-            "cancels": True,
-            "start_date": "2026-08-03",
-            "end_date": "2026-08-07",
-            "total_days": 5,
-        }.items()
-    )
-    assert (deleted.status_code, deleted.json()["status"]) == (200, "approved")
-    assert (waiting["kind"], waiting["amendment"]["cancels"]) == ("amendment", True)
-    assert (approved.json()["status"], approved.json()["amendment"]) == ("cancelled", None)

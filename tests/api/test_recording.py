@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
-from storage.base.values import User
 from storage.db.database import Database
 from tests.api.conftest import Client, a_key
-from tests.builders import Acme, a_person, an_organisation, type_id
+from tests.api.team import Team, a_team
+from tests.builders import a_person
 
 pytestmark = pytest.mark.shared_database
 
@@ -19,32 +18,9 @@ REQUESTS = "/api/v1/leave-requests"
 PREVIEW = "/api/v1/leave-requests/preview"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Team:
-    """Ada reports to Grace."""
-
-    acme: Acme
-    ada: User
-    grace: User
-    graces_key: str
-    owners_key: str
-    annual: str
-    sick: str
-
-
 @pytest.fixture
 def team(database: Database) -> Team:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace")
-    return Team(
-        acme=acme,
-        ada=a_person(database, acme, manager_id=grace.id),
-        grace=grace,
-        graces_key=a_key(database, acme, grace),
-        owners_key=a_key(database, acme),
-        annual=type_id(database, acme),
-        sick=type_id(database, acme, "sick"),
-    )
+    return a_team(database)
 
 
 def body_of(team: Team, leave_type_id: str, **more: Any) -> dict[str, Any]:
@@ -82,23 +58,6 @@ def test_a_manager_records_sick_leave_in_the_past(client: Client, team: Team) ->
     assert listed == [request]
     cancelled = client.post(f"{REQUESTS}/{request['id']}/cancel", team.graces_key)
     assert cancelled.json()["status"] == "cancelled"
-
-
-def test_a_repeated_record_is_replayed(client: Client, team: Team) -> None:
-    headers = {"Idempotency-Key": "flu"}
-    first, second = (
-        client.post(REQUESTS, team.graces_key, json=body_of(team, team.sick), headers=headers)
-        for _ in range(2)
-    )
-    other = body_of(team, team.sick, user_id=team.grace.id)
-
-    assert second.headers["Idempotent-Replayed"] == "true"
-    assert second.json() == first.json()
-    assert refused(client.post(REQUESTS, team.graces_key, json=other, headers=headers)) == (
-        422,
-        "idempotency_key_reused",
-        [],
-    )
 
 
 def test_refusals_name_the_field(client: Client, database: Database, team: Team) -> None:
@@ -142,25 +101,6 @@ def test_refusals_name_the_field(client: Client, database: Database, team: Team)
         else:
             assert refused(previewed) == refusal
     assert client.get(REQUESTS, team.owners_key).json()["data"] == []
-
-
-def test_a_preview_for_another_person_shows_their_balance(client: Client, team: Team) -> None:
-    body = body_of(team, team.annual, start_date="2026-07-06", end_date="2026-08-14")
-
-    refused_preview = client.post(PREVIEW, team.owners_key, json=body).json()
-    preview = client.post(
-        PREVIEW, team.owners_key, json=body | {"override_reason": "A birth."}
-    ).json()
-
-    assert [refusal["code"] for refusal in refused_preview["refusals"]] == [
-        "insufficient_allowance"
-    ]
-    assert (preview["status"], preview["approved_because"], preview["approvers"]) == (
-        "approved",
-        "recorded",
-        [],
-    )
-    assert [(year["before"], year["after"]) for year in preview["balances"]] == [(25, -5)]
 
 
 def test_a_preview_of_a_change_has_no_user(client: Client, database: Database, team: Team) -> None:

@@ -186,20 +186,6 @@ def test_an_old_approve_button_decides_on_no_change_that_it_does_not_show(world:
     assert world.request().end_date == date(2026, 8, 5)
 
 
-def test_a_change_that_is_no_longer_possible_stays_open_with_the_reason(world: World) -> None:
-    approved_leave(world)
-    send_change(world, **LONGER)
-    world.submit_over_rest(start_date=date(2026, 8, 6), end_date=date(2026, 8, 6))
-
-    world.click(GRACE, ids.AMENDMENT_APPROVE, change_card(world))
-
-    assert world.ephemerals(GRACE) == [
-        "This can no longer be approved. It overlaps other leave (Thu 6 August 2026)."
-    ]
-    assert world.request(ADA) is not None
-    assert world.audited("leave_request.updated") == 0
-
-
 @pytest.mark.parametrize("place", ["message", "home"])
 def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
     approved_leave(world)
@@ -290,23 +276,6 @@ def test_a_card_does_not_offer_to_reverse_what_a_later_decision_settled(world: W
     assert card.buttons == []
 
 
-def test_home_shows_the_cover_beside_the_leave_not_the_change(world: World) -> None:
-    world.link()
-    world.submit_over_rest(cover_user_id=world.people[HEDY].id)
-    world.deliver()
-    world.click(GRACE, ids.APPROVE)
-    world.deliver()
-    send_change(world, **LONGER)
-
-    world.slack.open_home(ADA)
-    world.settled()
-
-    assert (
-        "Approved, covered by Hedy Lamarr. Change awaiting a decision: "
-        "*Mon 3 August to Fri 7 August 2026*, *5 days*"
-    ) in world.slack.home(ADA).visible_text
-
-
 def test_approvers_are_reminded_of_a_change(world: World) -> None:
     approved_leave(world)
     send_change(world, **LONGER)
@@ -351,24 +320,6 @@ def test_longer_leave_with_another_cover_is_told_once_and_with_its_dates(
     last_day = "Fri 7 August" if ends == "approved" else "Wed 5 August"
     assert [message.text for message in world.slack.dm(EVE)] == [
         f"You're covering for Ada Lovelace: Mon 3 August to {last_day} 2026."
-    ]
-
-
-def test_a_cover_who_is_replaced_before_the_decision_hears_nothing(world: World) -> None:
-    approved_leave(world)
-    send_change(world, **LONGER, cover_user_id=cover_option(world, EVE))
-    send_change(world, **LONGER, cover_user_id=cover_option(world, HEDY))
-    cancelled = world.request().id
-
-    world.write(decisions.approve, cancelled, by=GRACE)
-    world.deliver()
-    world.write(leave_requests.cancel, cancelled, by=ADA)
-    world.deliver()
-
-    assert world.slack.dm(EVE) == []
-    assert [message.text for message in world.slack.dm(HEDY) if "cover" in message.text][-2:] == [
-        "You're covering for Ada Lovelace: Mon 3 August to Fri 7 August 2026.",
-        "You no longer need to cover for Ada Lovelace: Mon 3 August to Fri 7 August 2026.",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.base import ids
 from storage.leave import decisions, leave_types
-from tests.bot.world import ADA, EVE, GRACE, World
+from tests.bot.world import ADA, GRACE, World
 from tests.fakes.slack import Message
 
 
@@ -76,12 +76,3 @@ def test_the_form_asks_for_another_type_in_place_of_an_archived_one(world: World
     (chosen,) = form.values[ids.LEAVE_TYPE].values()
     assert chosen["selected_option"] is None
     assert world.slack.violations == []
-
-
-def test_another_person_cannot_open_it(world: World) -> None:
-    reply = declined(world)
-
-    world.slack.click(EVE, reply, ids.ASK_AGAIN, force=True)
-    world.settled()
-
-    assert not world.slack.has_modal(EVE)

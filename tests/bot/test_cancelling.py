@@ -38,18 +38,6 @@ def news(world: World, who: str) -> list[Message]:
     return [message for message in world.slack.dm(who) if "approved leave" in message.text.lower()]
 
 
-def test_card_and_message_name_the_user_who_cancelled(world: World) -> None:
-    request = world.a_request()
-
-    by = world.acme.caller
-    world.database.write_now(leave_requests.cancel, request.id, by=by, now=world.clock())
-    world.deliver()
-
-    card = world.card(GRACE)
-    assert "Cancelled by Olive Owner, 1 June 2026, 10:00" in card.visible_text
-    assert "Olive Owner cancelled your request." in world.slack.dm(ADA)[-1].text
-
-
 def test_people_with_the_same_name_are_told_apart(world: World) -> None:
     world.write(
         people.update,
@@ -139,23 +127,6 @@ def test_approvers_are_notified_of_leave_that_archiving_shortens(world: World) -
             "Olive Owner cancelled Ada Lovelace's approved leave. Annual leave, Mon 7 "
             "September 2026, 1 day.",
         ]
-
-
-@pytest.mark.parametrize(
-    ("halves", "shown"),
-    [
-        ({"start_half_day": "pm"}, "Mon 3 August from midday to Wed 5 August 2026"),
-        ({"end_half_day": "am"}, "Mon 3 August to Wed 5 August 2026 until midday"),
-    ],
-)
-def test_an_overlap_in_the_form_names_the_halves(
-    world: World, halves: dict[str, str], shown: str
-) -> None:
-    world.submit_over_rest(ADA, **halves)
-
-    response = world.send_form(ADA, start_date="2026-08-04", end_date="2026-08-04")
-
-    assert response.errors == {ids.FIRST_DAY: f"This overlaps your leave ({shown})."}
 
 
 def asked_to_cancel(world: World) -> None:

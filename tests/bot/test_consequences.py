@@ -24,8 +24,8 @@ from tests.bot.test_settings_admin import (
     week_of,
 )
 from tests.bot.test_settings_rest import overrides_of
-from tests.bot.world import ADA, ADMIN, EVE, FIRST_DAY, HEDY, World
-from tests.builders import a_department, a_person, a_request
+from tests.bot.world import ADA, ADMIN, EVE, FIRST_DAY, World
+from tests.builders import a_person, a_request
 from tests.fakes.slack import View
 
 __all__ = ["admin"]
@@ -106,27 +106,6 @@ def test_a_persons_allowance_that_overdraws_is_confirmed_then_saved(world: World
     assert person(world, ADA).leave_allowance_half_days == 4
 
 
-def test_a_departments_allowance_that_overdraws_is_confirmed(world: World) -> None:
-    world.submit_over_rest(ADA)
-    team_id = str(world.people[ADA].department_id)
-    listed = settings(world, ADMIN, "settings.departments")
-    form = choose(world, ADMIN, listed, "settings.departments.menu", f"edit {team_id}")
-
-    confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
-
-    assert OVERDRAWN in confirmation.visible_text
-
-
-def test_an_organisations_allowance_that_overdraws_is_confirmed(world: World) -> None:
-    world.submit_over_rest(ADA)
-    form = settings(world, ADMIN, "settings.organisation")
-
-    confirmation = confirmation_of(world, form, {"default_leave_allowance": "2"})
-
-    assert OVERDRAWN in confirmation.visible_text
-    assert organisation(world).default_leave_allowance_half_days == 50
-
-
 def test_a_new_manager_gets_the_pending_requests(world: World) -> None:
     world.submit_over_rest(ADA)
     form = form_of(world)
@@ -145,25 +124,6 @@ def test_a_new_manager_gets_the_pending_requests(world: World) -> None:
     assert world.audited("leave_request.rerouted") == 1
     world.deliver()
     assert world.cards(EVE)
-
-
-def test_a_move_to_another_department_changes_the_approvers(world: World) -> None:
-    sales = a_department(world.database, world.acme, name="Sales", manager_id=world.people[EVE].id)
-    world.submit_over_rest(ADA)
-
-    confirmation = confirmation_of(world, form_of(world), {"department_id": sales.id})
-
-    assert "Grace Hopper and Hedy Lamarr → Eve Elsewhere" in confirmation.visible_text
-
-
-def test_a_former_approvers_pending_requests_go_to_the_others(world: World) -> None:
-    world.submit_over_rest(ADA)
-
-    confirmation = confirmation_of(world, form_of(world, HEDY), {"role": "member"})
-
-    assert "Grace Hopper and Hedy Lamarr → Grace Hopper" in confirmation.visible_text
-    confirm(world, confirmation)
-    assert person(world, HEDY).role == "member"
 
 
 def test_a_departments_new_manager_gets_the_pending_requests(world: World) -> None:
@@ -289,18 +249,6 @@ def test_a_confirmation_names_at_most_five_requests(world: World) -> None:
     assert confirmation.visible_text.count("• Ada Lovelace, Mon") == 5
     assert "… and 3 more" in confirmation.visible_text
     assert "1 person affected: 8 days → 4 days in total." in confirmation.visible_text
-
-
-def test_the_confirmation_is_in_german(world: World) -> None:
-    world.slack.change_person(ADMIN, locale="de-DE")
-    world.submit_over_rest(ADA)
-    form = form_of(world)
-
-    world.slack.submit(ADMIN, form, week_of(MORNING))
-    world.settled()
-
-    confirmation = world.slack.open_modal(ADMIN, "Vor dem Speichern")
-    assert "3 Tage → 2,5 Tage" in confirmation.visible_text
 
 
 @pytest.mark.parametrize(

@@ -124,17 +124,6 @@ def test_a_missing_cover_is_reported_at_its_field_when_the_form_is_sent(world: W
     }
 
 
-def test_the_approvers_card_names_the_cover_and_warns(world: World) -> None:
-    a_request(world.database, world.acme, world.people[EVE], start_date=TUESDAY)
-
-    world.a_request(**picked(world, EVE))
-
-    card = world.card(GRACE)
-    assert "Covered by Eve Elsewhere" in card.visible_text
-    assert "⚠️ Eve Elsewhere is off, or has requested leave, on Tue 4 August." in card.visible_text
-    assert "Covered by Eve Elsewhere." in card.text
-
-
 def test_a_card_is_refreshed_when_the_cover_requests_leave(world: World) -> None:
     world.a_request(**picked(world, EVE))
     assert "⚠️" not in world.card(GRACE).visible_text
@@ -159,17 +148,6 @@ def test_the_cover_is_told_the_days_and_nothing_else(world: World) -> None:
     (message,) = world.slack.dm(EVE)
     assert message.text == ("You're covering for Ada Lovelace: Mon 3 August to Wed 5 August 2026.")
     assert message.buttons == []
-
-
-def test_the_cover_is_told_of_a_cancellation(world: World) -> None:
-    request = covered(world, EVE)
-
-    world.write(leave_requests.cancel, request.id, by=ADA)
-    world.deliver()
-
-    assert told(world, EVE)[-1] == (
-        "You no longer need to cover for Ada Lovelace: Mon 3 August to Wed 5 August 2026."
-    )
 
 
 def test_the_cover_is_told_when_the_person_leaves_and_when_a_decision_is_reversed(
@@ -209,18 +187,6 @@ def test_the_cover_is_told_new_days_of_approved_leave(world: World) -> None:
         "You no longer need to cover for Ada Lovelace: Mon 3 August to Tue 4 August 2026."
     )
     assert told(world, HEDY)[-1] == "You're covering for Ada Lovelace: Mon 3 August 2026."
-
-
-def test_a_german_cover_is_told_in_german(world: World) -> None:
-    world.slack.change_person(EVE, locale="de-DE")
-    world.slack.open_home(EVE)
-    world.settled()
-
-    covered(world, EVE)
-
-    assert [message.text for message in world.slack.dm(EVE)] == [
-        "Du vertrittst Ada Lovelace: Mo, 3. August bis Mi, 5. August 2026."
-    ]
 
 
 def test_a_late_message_to_a_former_cover_is_not_sent(world: World) -> None:

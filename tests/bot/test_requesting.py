@@ -85,15 +85,6 @@ def test_a_request_reaches_every_approver_and_its_owner(world: World) -> None:
     assert world.slack.dm(EVE) == []
 
 
-def test_half_days_are_requested_and_shown(world: World) -> None:
-    request = world.a_request(start_half_day="midday", end_half_day="midday")
-
-    assert (request.start_half_day, request.end_half_day) == ("pm", "am")
-    assert "Mon 3 August from midday to Wed 5 August 2026 until midday · 2 days" in (
-        world.card(GRACE).visible_text
-    )
-
-
 @pytest.mark.parametrize(
     ("filled", "shown"),
     [
@@ -140,36 +131,6 @@ def test_a_broken_rule_is_shown_at_its_field(
     assert response.errors == errors
     assert world.slack.has_modal(ADA)
     assert world.deliver() == 0
-
-
-def test_overlapping_leave_is_named_by_its_dates(world: World) -> None:
-    world.a_request()
-
-    response = world.send_form(start_date="2026-08-05", end_date="2026-08-06")
-
-    assert response.errors == {
-        ids.FIRST_DAY: "This overlaps your leave (Mon 3 August to Wed 5 August 2026)."
-    }
-
-
-def test_several_broken_rules_are_shown_at_their_fields(world: World) -> None:
-    strict = a_leave_type(
-        world.database,
-        world.acme,
-        name="Sabbatical",
-        min_notice_days=365,
-        max_consecutive_days=1,
-        requires_note=True,
-        deducts_allowance=False,
-    )
-
-    response = world.send_form(leave_type_id=strict.id)
-
-    assert response.errors == {
-        ids.FIRST_DAY: "Sabbatical must be requested at least 365 days in advance.",
-        ids.LAST_DAY: "Sabbatical can be at most 1 day in a row. This is 3 days.",
-        ids.NOTE: "Sabbatical needs a note.",
-    }
 
 
 def test_broken_rules_are_shown_in_german_with_german_figures(world: World) -> None:

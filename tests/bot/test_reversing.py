@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.base import ids
 from storage.admin import people
 from storage.leave import leave_requests
-from tests.bot.world import ADA, EVE, GRACE, HEDY, World
+from tests.bot.world import ADA, GRACE, HEDY, World
 
 
 def labels(world: World, who: str) -> list[str]:
@@ -119,52 +117,6 @@ def test_the_later_removal_of_the_button_does_not_delay_a_cancellation(world: Wo
 
     assert "Cancelled by Ada Lovelace, 1 June 2026, 10:00" in world.card(GRACE).visible_text
     assert labels(world, GRACE) == []
-
-
-@pytest.mark.parametrize(
-    ("who", "sentence"),
-    [
-        (ADA, "You can't decide on your own request. Another approver has to."),
-        (EVE, "This request doesn't exist, or you no longer have access to it."),
-        (HEDY, "Already approved by Grace Hopper."),
-    ],
-)
-def test_other_users_cannot_reverse_a_decision(world: World, who: str, sentence: str) -> None:
-    approved(world)
-    version = world.request().version
-
-    world.click(who, ids.REVERSE, world.card(GRACE))
-
-    assert world.ephemerals(who) == [sentence]
-    assert not world.slack.has_modal(who)
-    assert world.request().version == version
-
-
-def test_a_former_approver_cannot_reverse_a_decision(world: World) -> None:
-    approved(world)
-    world.click(GRACE, ids.REVERSE)
-    form = world.slack.open_modal(GRACE)
-    _demote(world, GRACE)
-
-    world.slack.submit(GRACE, form)
-    world.settled()
-
-    assert "This request isn't yours to decide." in world.slack.open_modal(GRACE).visible_text
-    assert world.request().status == "approved"
-
-
-def test_sending_the_form_twice_decides_once(world: World) -> None:
-    approved(world)
-    world.click(GRACE, ids.REVERSE)
-    form = world.slack.open_modal(GRACE)
-
-    world.slack.submit(GRACE, form)
-    world.settled()
-    world.slack.submit(GRACE, form, force=True)
-    world.settled()
-
-    assert world.audited("leave_request.declined") == 1
-    assert world.request().status == "declined"
 
 
 def test_a_former_approvers_card_names_the_remaining_approver(world: World) -> None:

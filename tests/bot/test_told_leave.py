@@ -363,14 +363,3 @@ def test_the_button_names_the_next_working_day(world: World) -> None:
     sick(world, start_date="2026-06-05", end_date="2026-06-05")
 
     assert labels(only(world, ADA))[0] == "Still sick on Mon 8 June"
-
-
-def test_sick_leave_that_meets_other_leave_stays_and_says_why(world: World) -> None:
-    a_request(world.database, world.acme, world.people[ADA], start_date=date(2026, 6, 2))
-    request = sick(world)
-
-    world.click(ADA, ids.STILL_SICK, world.own_message(ADA))
-
-    assert world.request().end_date != date(2026, 6, 3)
-    assert world.ephemerals(ADA)[-1].startswith("This overlaps")
-    assert request.end_date == TODAY

@@ -124,42 +124,6 @@ def days_taken(requests: list[dict[str, Any]]) -> float:
     return float(sum(request["total_days"] for request in requests))
 
 
-def test_thirty_creates_that_overlap_leave_a_few_that_do_not(cast: Cast) -> None:
-    monday = first_monday()
-    bodies = [body(cast.annual, monday + timedelta(days=n % 5), 1 + n % 4) for n in range(AT_ONCE)]
-
-    responses = together(
-        [
-            partial(cast.ada(n).post, "/api/v1/leave-requests", json=bodies[n])
-            for n in range(AT_ONCE)
-        ]
-    )
-
-    requests = living(cast.ada(0))
-    assert_sound(responses, requests)
-    assert {leave_request["id"] for leave_request in requests} == {
-        response.json()["id"] for response in responses if response.is_success
-    }
-    assert 1 <= len(requests) <= 5
-
-
-def test_thirty_creates_of_a_day_each_take_the_ten_days_that_there_are(cast: Cast) -> None:
-    monday = first_monday()
-    working_days = [monday + timedelta(days=n // 5 * 7 + n % 5) for n in range(AT_ONCE)]
-
-    responses = together(
-        [
-            partial(cast.ada(n).post, "/api/v1/leave-requests", json=body(cast.annual, day, 1))
-            for n, day in enumerate(working_days)
-        ]
-    )
-
-    requests = living(cast.ada(0))
-    assert_sound(responses, requests)
-    assert (len(requests), days_taken(requests)) == (10, 10)
-    assert sorted(response.status_code for response in responses) == [201] * 10 + [422] * 20
-
-
 def test_creates_edits_approvals_and_cancellations_at_once_stay_sound(cast: Cast) -> None:
     monday = first_monday()
     path = "/api/v1/leave-requests"

@@ -303,17 +303,6 @@ def test_an_owner_of_the_organisation_amends_their_own_leave(database: Database)
         database.write_now(decisions.approve, request.id, by=acme.caller, now=NOW)
 
 
-def test_a_sole_owner_changes_their_leave_at_once(database: Database) -> None:
-    acme = an_organisation(database)
-    request = a_request(database, acme, acme.owner)
-
-    changed = database.write_now(
-        leave_requests.edit, request.id, {"end_date": date(2026, 8, 4)}, by=acme.caller, now=NOW
-    )
-
-    assert (changed.total_half_days, changed.amendment_id) == (4, None)
-
-
 def test_another_type_needs_approval_and_the_allowance_of_its_own(database: Database) -> None:
     case = a_case(database, FRIDAY)
     unpaid = type_id(database, case.acme, "unpaid")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
-from itertools import product
 from typing import Any
 
 import pytest
 
-from storage.access import absences
 from storage.admin import people
 from storage.base.errors import InsufficientRole, NotFound, UnusableCursor
 from storage.base.ids import new_id
@@ -18,7 +16,6 @@ from storage.db.compiled import milliseconds
 from storage.db.database import Database
 from storage.db.pages import Page, PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.events import organisation_config
 from storage.leave import decisions, leave_lists, leave_reading
 from tests.builders import (
     NOW,
@@ -334,36 +331,3 @@ def test_the_decider_still_sees_the_request_of_a_person_with_another_manager(
     assert database.read_now(leave_reading.get, request.id, by=by, now=NOW).status == "approved"
     with pytest.raises(NotFound):
         database.read_now(leave_reading.get, undecided.id, by=by, now=NOW)
-
-
-@pytest.mark.parametrize("length", [1, 366])
-def test_leave_of_any_length_overlaps_its_first_and_its_last_day(
-    database: Database, length: int
-) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    first_day = date(2026, 8, 3)
-    last_day = first_day + timedelta(days=length - 1)
-    leave = a_request(database, acme, ada, start_date=first_day, end_date=last_day, code="sick")
-    config = database.read_now(organisation_config.of_organisation, acme.id)
-
-    for day in (first_day, last_day):
-        for sort, names in product(
-            ("created_at", "-created_at", "start_date", "-start_date"),
-            (["first_day"], ["last_day"], ["first_day", "last_day"]),
-        ):
-            filters: Any = dict.fromkeys(names, day) | {"sort": sort}
-            page = database.read_now(leave_lists.filtered, PageOf(), by=acme.caller, **filters)
-            assert [request.id for request in page.items] == [leave.id], filters
-        absent = database.read_now(
-            absences.away,
-            PageOf(),
-            acme.owner,
-            acme.organisation,
-            "org",
-            config.leave_types,
-            first_day=day,
-            last_day=day,
-            pending="all",
-        )
-        assert [absence.request_id for absence in absent.items] == [leave.id]

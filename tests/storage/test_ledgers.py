@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from storage.admin import organisation_settings, people_status
-from storage.base.errors import InsufficientAllowance, InsufficientRole, NotFound
+from storage.admin import organisation_settings
+from storage.base.errors import InsufficientRole, NotFound
 from storage.base.values import Adjustment, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.leave import adjustments, leave_requests, ledgers
+from storage.leave import adjustments, ledgers
 from storage.leave.ledgers import Balance
 from tests.builders import (
     NOW,
@@ -94,16 +94,6 @@ def test_the_most_specific_allowance_applies(
     assert (line.half_days, line.source) == (half_days, source)
 
 
-def test_leave_across_new_year_is_deducted_from_both_years(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    # Tuesday 29 December to Tuesday 5 January; 1 January is a holiday.
-    a_request(database, acme, ada, start_date=date(2026, 12, 29), end_date=date(2027, 1, 5))
-
-    assert shown(balance_of(database, acme, ada))[1:] == [("leave", -6)]
-    assert shown(balance_of(database, acme, ada, date(2027, 6, 1)))[1:] == [("leave", -4)]
-
-
 @pytest.mark.parametrize(
     ("settings", "start_date", "on", "name", "granted"),
     [
@@ -142,28 +132,6 @@ def test_a_balance_follows_the_type_of_leave_year(
     assert (balance.year.name, balance.remaining_half_days) == (name, granted)
 
 
-def test_carried_days_are_a_line_until_they_expire(database: Database) -> None:
-    acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=3)
-    ada = a_person(database, acme)
-    a_request(database, acme, ada, start_date=date(2027, 2, 1), end_date=date(2027, 2, 2))
-
-    in_march = balance_of(database, acme, ada, date(2027, 3, 31))
-    in_april = balance_of(database, acme, ada, date(2027, 4, 1))
-
-    assert shown(in_march) == [("allowance", 50), ("carry_over", 10), ("leave", -4)]
-    assert in_march.lines[1].from_year == balance_of(database, acme, ada).year
-    assert (in_march.lapsing_half_days, in_march.lapsing_after) == (6, date(2027, 3, 31))
-    assert shown(in_april)[3:] == [("carry_over_expired", -6)]
-    assert (in_april.remaining_half_days, in_april.lapsing_after) == (50, None)
-
-
-def test_nothing_is_carried_over_by_default(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
-    assert shown(balance_of(database, acme, ada, date(2027, 1, 1))) == [("allowance", 50)]
-
-
 def test_nothing_is_carried_over_from_years_before_a_person_was_created(
     database: Database,
 ) -> None:
@@ -172,30 +140,6 @@ def test_nothing_is_carried_over_from_years_before_a_person_was_created(
 
     assert shown(balance_of(database, acme, ada)) == [("allowance", 50)]
     assert shown(balance_of(database, acme, ada, date(2027, 1, 1)))[1] == ("carry_over", 10)
-
-
-def test_leave_is_refused_if_next_years_leave_needs_its_carry_over(database: Database) -> None:
-    acme = an_organisation(database, default_leave_allowance_half_days=4, carry_over_half_days=4)
-    ada = a_person(database, acme)
-    a_request(database, acme, ada, start_date=date(2027, 2, 1), end_date=date(2027, 2, 3))
-    a_request(database, acme, ada, start_date=date(2026, 8, 3))
-
-    with pytest.raises(InsufficientAllowance) as refused:
-        a_request(database, acme, ada, start_date=date(2026, 8, 4))
-
-    assert refused.value.leave_year == "2027"
-    assert (refused.value.remaining_half_days, refused.value.needed_half_days) == (0, 2)
-
-
-def test_an_adjustment_changes_the_allowance(database: Database) -> None:
-    acme = an_organisation(database, default_leave_allowance_half_days=0)
-    ada = a_person(database, acme)
-    an_adjustment(database, acme, ada, half_days=4)
-    an_adjustment(database, acme, ada, half_days=-2)
-
-    assert a_request(database, acme, ada).status == "pending"
-    with pytest.raises(InsufficientAllowance):
-        a_request(database, acme, ada, start_date=date(2026, 8, 4))
 
 
 def test_an_adjustment_stays_in_its_leave_year_when_leave_years_move(database: Database) -> None:
@@ -313,21 +257,6 @@ def test_a_day_beyond_reach_is_refused(database: Database) -> None:
     assert balance_of(database, acme, acme.owner, date(2046, 12, 31)).remaining_half_days == 54
 
 
-def test_cancelling_restores_the_balance_exactly(database: Database) -> None:
-    acme = an_organisation(database, carry_over_half_days=10, carry_over_expiry_month=2)
-    ada = a_person(database, acme)
-    on = [date(2026, 6, 1), date(2027, 1, 15), date(2027, 6, 1)]
-    before = [balance_of(database, acme, ada, day) for day in on]
-    request = a_request(
-        database, acme, ada, start_date=date(2026, 12, 14), end_date=date(2027, 1, 8)
-    )
-    assert [balance_of(database, acme, ada, day) for day in on] != before
-
-    database.write_now(leave_requests.cancel, request.id, by=caller_for(acme, ada), now=NOW)
-
-    assert [balance_of(database, acme, ada, day) for day in on] == before
-
-
 def test_the_organisations_date_decides_when_a_person_was_created(database: Database) -> None:
     # At 11:30 in London it is 2027 in Auckland already.
     new_year = datetime(2026, 12, 31, 11, 30, tzinfo=UTC)
@@ -337,11 +266,3 @@ def test_the_organisations_date_decides_when_a_person_was_created(database: Data
     ada = a_person(database, acme, now=new_year)
 
     assert shown(balance_of(database, acme, ada, date(2027, 6, 1))) == [("allowance", 50)]
-
-
-def test_an_archived_person_still_has_a_balance(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    database.write_now(people_status.archive, ada.id, by=acme.caller, now=NOW)
-
-    assert balance_of(database, acme, ada).remaining_half_days == 50

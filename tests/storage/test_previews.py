@@ -89,29 +89,6 @@ def test_every_date_has_a_line_with_its_reason(database: Database) -> None:
     assert (preview.total_half_days, preview.refusals) == (2, [])
 
 
-def test_each_leave_year_shows_before_and_after(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    a_request(database, acme, ada)
-
-    # Tuesday to Tuesday; 1 January is a holiday.
-    preview = a_preview(database, acme, ada, date(2026, 12, 29), date(2027, 1, 5))
-
-    assert [(change.year.name, *half_days_of(change)) for change in preview.years] == [
-        ("2026", 48, 6, 42),
-        ("2027", 50, 4, 46),
-    ]
-
-
-def test_leave_that_deducts_nothing_does_not_change_balances(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-
-    (change,) = a_preview(database, acme, ada, code="sick").years
-
-    assert half_days_of(change) == (50, 0, 50)
-
-
 def test_a_preview_shows_the_approvers_or_why_there_are_none(database: Database) -> None:
     acme = an_organisation(database)
     grace = a_person(database, acme, first_name="Grace")
@@ -231,19 +208,6 @@ def test_at_most_ten_colleagues_are_listed_and_all_are_counted(database: Databas
     assert (len(preview.colleagues), preview.colleagues_count) == (10, 12)
 
 
-def test_an_edit_is_checked_against_all_leave_but_its_own(database: Database) -> None:
-    acme = an_organisation(database, default_leave_allowance_half_days=4)
-    ada = a_person(database, acme)
-    request = a_request(database, acme, ada, end_date=date(2026, 8, 4))
-
-    longer = a_preview(database, acme, ada, MONDAY, date(2026, 8, 5), replaces=request.id)
-    moved = a_preview(database, acme, ada, date(2026, 8, 4), replaces=request.id)
-
-    assert codes(longer) == ["insufficient_allowance"]
-    assert [half_days_of(change) for change in longer.years] == [(0, 6, -2)]
-    assert (codes(moved), [half_days_of(change) for change in moved.years]) == ([], [(0, 2, 2)])
-
-
 def test_a_declined_request_cannot_be_replaced_and_keeps_its_type(database: Database) -> None:
     acme = an_organisation(database)
     ada = a_person(database, acme)
@@ -295,22 +259,6 @@ def test_a_stored_count_is_kept_and_marked_where_it_would_differ_today(
         (2, "counted", None, True),
         (0, "not_counted", "changed_since", True),
     ]
-
-
-def test_days_are_explained_to_every_caller_who_can_see_the_request(database: Database) -> None:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace")
-    ada = a_person(database, acme, manager_id=grace.id)
-    hedy = a_person(database, acme, first_name="Hedy")
-    request = a_request(database, acme, ada)
-
-    for viewer in (ada, grace):
-        preview = database.read_now(
-            previews.explain, request.id, by=caller_for(acme, viewer), now=NOW
-        )
-        assert len(preview.lines) == 1
-    with pytest.raises(NotFound):
-        database.read_now(previews.explain, request.id, by=caller_for(acme, hedy), now=NOW)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -237,14 +237,6 @@ def test_an_override_goes_past_rules_of_the_type_and_the_allowance(
     assert balance.remaining_half_days == 50 - 80
 
 
-def test_an_override_never_overlaps(team: Team) -> None:
-    a_request(team.database, team.acme, team.ada, start_date=MONDAY)
-
-    assert codes_of(
-        lambda: team.record(team.owner, code="annual", override_reason="Both, please.")
-    ) == ["overlapping_leave"]
-
-
 def test_overridden_leave_stays_possible_when_its_decision_is_reversed_twice(
     database: Database, team: Team
 ) -> None:

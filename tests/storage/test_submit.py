@@ -13,7 +13,6 @@ import pytest
 from storage.admin import people_status
 from storage.base.errors import (
     DomainError,
-    InsufficientAllowance,
     InvalidInput,
     OverlappingLeave,
     Unauthenticated,
@@ -28,7 +27,6 @@ from storage.webhooks import webhooks
 from tests.builders import (
     NOW,
     Acme,
-    a_department,
     a_leave_type,
     a_person,
     a_request,
@@ -329,69 +327,12 @@ def test_an_overlap_names_the_halves_of_the_other_leave(
     assert refused.value.detail == f"This overlaps with leave request {other.id} ({dates})."
 
 
-def test_leave_inside_longer_leave_overlaps(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 14))
-
-    with pytest.raises(OverlappingLeave):
-        a_request(database, acme, ada, start_date=date(2026, 8, 5))
-
-
-def test_declined_and_cancelled_leave_does_not_overlap(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    first = a_request(database, acme, ada)
-    database.write_now(decisions.decline, first.id, reason=None, by=acme.caller, now=NOW)
-    second = a_request(database, acme, ada)
-    database.write_now(leave_requests.cancel, second.id, by=caller_for(acme, ada), now=NOW)
-
-    assert a_request(database, acme, ada).status == "pending"
-
-
-def test_each_leave_year_needs_enough_allowance(database: Database) -> None:
-    acme = an_organisation(database, default_leave_allowance_half_days=4)
-    ada = a_person(database, acme)
-
-    # Monday 28 December 2026 to Tuesday 5 January 2027: four working days and two.
-    with pytest.raises(InsufficientAllowance) as refused:
-        a_request(database, acme, ada, start_date=date(2026, 12, 29), end_date=date(2027, 1, 5))
-
-    assert refused.value.leave_year == "2026"
-    assert (refused.value.remaining_half_days, refused.value.needed_half_days) == (4, 6)
-    fits = a_request(database, acme, ada, start_date=date(2026, 12, 30), end_date=date(2027, 1, 5))
-    assert fits.total_half_days == 8
-
-
 def test_a_type_that_allows_overdraft_makes_the_balance_negative(database: Database) -> None:
     acme = an_organisation(database, default_leave_allowance_half_days=0)
     ada = a_person(database, acme)
     flexible = a_leave_type(database, acme, name="Flexible", allow_overdraft=True)
 
     assert a_request(database, acme, ada, code=flexible.code).status == "pending"
-
-
-def test_the_persons_allowance_overrides_the_departments(database: Database) -> None:
-    acme = an_organisation(database, default_leave_allowance_half_days=0)
-    team = a_department(database, acme, default_leave_allowance_half_days=2)
-    hedy = a_person(database, acme, first_name="Hedy", department_id=team.id)
-    ada = a_person(database, acme, department_id=team.id, leave_allowance_half_days=4)
-    two_days = {"start_date": date(2026, 8, 3), "end_date": date(2026, 8, 4)}
-
-    assert a_request(database, acme, ada, **two_days).total_half_days == 4  # type: ignore[arg-type]
-    with pytest.raises(InsufficientAllowance):
-        a_request(database, acme, hedy, **two_days)  # type: ignore[arg-type]
-
-
-def test_a_person_who_starts_midyear_has_a_pro_rata_allowance(database: Database) -> None:
-    acme = an_organisation(database, default_leave_allowance_half_days=20)
-    ada = a_person(database, acme, start_date=date(2026, 7, 1))
-
-    with pytest.raises(InsufficientAllowance) as refused:
-        a_request(database, acme, ada, start_date=date(2026, 8, 3), end_date=date(2026, 8, 14))
-
-    # 184 of 365 days of 20 half-days, rounded up.
-    assert refused.value.remaining_half_days == 11
 
 
 def test_concurrent_requests_neither_overlap_nor_overdraw(database: Database) -> None:

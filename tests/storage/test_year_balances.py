@@ -120,13 +120,6 @@ def test_carried_days_without_expiry_are_carried_over_again_up_to_the_limit() ->
     assert in_year(account, 2029).carried_half_days == 10
 
 
-def test_an_adjustment_is_carried_over_like_any_other_day() -> None:
-    account = an_account(granted_half_days=0, adjusted={2026: 3})
-
-    assert in_year(account, 2026).final_half_days == 3
-    assert in_year(account, 2027).carried_half_days == 3
-
-
 @pytest.mark.parametrize(
     ("first_day", "month", "until"),
     [
