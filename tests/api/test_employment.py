@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -68,27 +67,6 @@ def test_effective_from_dates_a_change(client: Client, key: str, ada: User) -> N
     ]
     later = client.get(f"{API}/users/{ada.id}/balance?on=2026-09-01", key).json()
     assert later["working_days"] == THREE
-
-
-def test_a_record_is_created_read_corrected_and_deleted(
-    client: Client, key: str, ada: User
-) -> None:
-    body = {"valid_from": "2026-09-01", "working_days": THREE}
-
-    created = client.post(f"{API}/users/{ada.id}/employment", key, json=body)
-    path = created.headers["Location"]
-    read = client.get(path, key)
-    tag = {"If-Match": read.headers["ETag"]}
-    changed = client.patch(path, key, json=read.json() | {"valid_from": "2026-10-01"}, headers=tag)
-    stale = client.patch(path, key, json={"leave_allowance": 9}, headers=tag)
-    deleted = client.delete(path, key)
-
-    assert (created.status_code, read.json()) == (201, created.json())
-    assert created.json()["valid_from"] == "2026-09-01"
-    assert (changed.status_code, changed.json()["valid_from"]) == (200, "2026-10-01")
-    assert (stale.status_code, deleted.status_code) == (412, 204)
-    assert [record["id"] for record in records(client, key, ada)] == [ada.id]
-    assert client.get(path, key).status_code == 404
 
 
 def test_refusals_name_the_field(client: Client, key: str, ada: User) -> None:
@@ -170,31 +148,6 @@ def test_a_last_day_is_planned_then_set_and_leave_after_it_refused(
     assert client.get(f"{API}/leave-requests/{request.id}", key).json()["status"] == "cancelled"
     assert [refusal["code"] for refusal in preview["refusals"]] == ["after_end_date"]
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/end_date")
-
-
-def test_leave_before_the_first_day_is_cancelled_or_refused(
-    client: Client, database: Database, acme: Acme, key: str, ada: User
-) -> None:
-    request = a_request(database, acme, ada, end_date=date(2026, 8, 5))
-    own = a_key(database, acme, ada)
-    change = {"start_date": "2026-08-05"}
-
-    plan = client.patch(f"{API}/users/{ada.id}?dry_run=true", key, json=change).json()
-    client.patch(f"{API}/users/{ada.id}", key, json=change)
-    draft = {
-        "leave_type_id": request.leave_type_id,
-        "start_date": "2026-07-30",
-        "end_date": "2026-08-03",
-    }
-    preview = client.post(f"{API}/leave-requests/preview", own, json=draft).json()
-    refused = client.post(f"{API}/leave-requests", own, json=draft)
-
-    [planned] = plan["leave_requests"]
-    assert (planned["effect"], planned["start_date_after"]) == ("shortened", "2026-08-05")
-    shown = client.get(f"{API}/leave-requests/{request.id}", key).json()
-    assert (shown["start_date"], shown["total_days"]) == ("2026-08-05", 1)
-    assert "before_start_date" in [refusal["code"] for refusal in preview["refusals"]]
-    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/start_date")
 
 
 def test_the_personal_feed_has_the_public_holidays_of_each_record(

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from storage.db.database import Database
-from tests.api.conftest import Client, a_key
-from tests.builders import a_person, an_organisation
+from tests.api.conftest import Client
 
 pytestmark = pytest.mark.shared_database
 
@@ -28,7 +26,7 @@ def on(client: Client, key: str, day: str) -> Any:
 
 def test_holidays_of_a_year_have_their_source(client: Client, key: str) -> None:
     path = own_set(client, key)
-    body = {"date": "2026-12-24", "name": "Christmas Eve", "half": "pm"}
+    body = {"date": "2026-12-24", "name": "Christmas Eve", "half": "pm", "every_year": True}
 
     added = client.post(f"{path}/overrides", key, json=body)
 
@@ -59,31 +57,6 @@ def test_the_current_year_is_the_default(client: Client, key: str) -> None:
     for wrong in ("1899", "2101", "MMXXVI", "9" * 5_000):
         refused = client.get(f"{path}/holidays?year={wrong}", key)
         assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "?year")
-
-
-def test_the_count_of_a_set_follows_its_overrides(client: Client, key: str) -> None:
-    path = own_set(client, key)
-    before = client.get(SETS, key).json()["data"][0]["holiday_count"]
-
-    override = {"date": "2026-12-25", "is_holiday": False}
-    created = client.post(f"{path}/overrides", key, json=override).json()
-
-    assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before - 1
-    assert on(client, key, "2026-12-25")["is_holiday"] is False
-    assert client.delete(f"{path}/overrides/{created['id']}", key).status_code == 204
-    assert client.delete(f"{path}/overrides/{created['id']}", key).status_code == 404
-    assert client.get(SETS, key).json()["data"][0]["holiday_count"] == before
-
-
-def test_an_unused_set_can_be_deleted(client: Client, key: str) -> None:
-    response = client.post(SETS, key, json={"country_code": "FR"})
-    path = response.headers["Location"]
-
-    refused = client.delete(own_set(client, key), key)
-
-    assert (refused.status_code, refused.json()["code"]) == (409, "holiday_set_in_use")
-    assert client.delete(path, key).status_code == 204
-    assert client.delete(path, key).status_code == 404
 
 
 def test_a_set_has_the_usual_days_off_and_others_are_chosen(client: Client, key: str) -> None:
@@ -118,33 +91,6 @@ def test_a_set_has_the_usual_days_off_and_others_are_chosen(client: Client, key:
     assert munich.json()["categories"] == ["public", "catholic"]
     assumption = {f"{year}-08-15": "Assumption Day" for year in range(2026, 2031)}
     assert named(*assumption) == assumption
-
-
-def test_an_override_of_every_year_is_listed_in_each_year(client: Client, key: str) -> None:
-    path = own_set(client, key)
-    body = {"date": "2026-12-31", "name": "New Year's Eve", "half": "pm", "every_year": True}
-
-    added = client.post(f"{path}/overrides", key, json=body)
-
-    assert added.status_code == 201
-    assert added.json().items() >= body.items()
-    for year in (2026, 2027, 2028):
-        day = on(client, key, f"{year}-12-31")
-        assert (day["half"], day["override_id"]) == ("pm", added.json()["id"])
-    assert on(client, key, "2025-12-31") is None
-    again = client.post(f"{path}/overrides", key, json=body | {"date": "2027-12-31"})
-    assert (again.status_code, again.json()["code"]) == (409, "already_exists")
-
-
-def test_any_user_reads_a_years_holidays(client: Client, database: Database) -> None:
-    acme = an_organisation(database)
-    member = a_key(database, acme, a_person(database, acme))
-    path = own_set(client, member)
-
-    assert client.get(f"{path}/holidays", member).status_code == 200
-    assert client.get(f"{path}/overrides", member).json()["data"] == []
-    body = {"date": "2026-12-24", "name": "Christmas Eve"}
-    assert client.post(f"{path}/overrides", member, json=body).status_code == 403
 
 
 def test_countries_name_their_regions(client: Client, key: str) -> None:

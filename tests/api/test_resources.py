@@ -13,28 +13,6 @@ pytestmark = pytest.mark.shared_database
 API = "/api/v1"
 
 
-def test_a_leave_type_can_be_created_changed_and_deleted(client: Client, key: str) -> None:
-    response = client.post(f"{API}/leave-types", key, json={"name": "Study", "colour": "#FF8800"})
-    path = response.headers["Location"]
-
-    assert (response.status_code, response.json()["code"], response.json()["colour"]) == (
-        201,
-        "study",
-        "#ff8800",
-    )
-    assert client.patch(path, key, json={"requires_note": True}).json()["requires_note"] is True
-    for archived in (True, False):
-        change = {"is_archived": archived}
-        assert client.patch(path, key, json=change).json()["is_archived"] is archived
-    refused = client.post(f"{API}/leave-types", key, json={"name": "Other", "code": "study"})
-    assert (refused.status_code, refused.json()["code"]) == (409, "code_taken")
-    assert client.delete(path, key).status_code == 204
-    codes = [
-        leave_type["code"] for leave_type in client.get(f"{API}/leave-types", key).json()["data"]
-    ]
-    assert codes == ["annual", "sick", "unpaid", "parental", "compassionate"]
-
-
 def test_a_duplicate_name_is_409_with_the_id_of_the_existing_record(
     client: Client, key: str
 ) -> None:
@@ -48,35 +26,6 @@ def test_a_duplicate_name_is_409_with_the_id_of_the_existing_record(
         assert (refused.status_code, refused.json()["code"]) == (409, "name_taken")
         assert refused.json()["other_id"] == other["id"]
         assert f"{other['name']} already exists" in refused.json()["detail"]
-
-
-def test_the_organisations_settings_are_read_and_changed(client: Client, key: str) -> None:
-    assert client.get(f"{API}/organisation", key).json()["default_leave_allowance"] == 25
-
-    changes = {"default_leave_allowance": 28.5, "working_days": ["friday", "monday"]}
-    changed = client.patch(f"{API}/organisation", key, json=changes).json()
-
-    assert changed["default_leave_allowance"] == 28.5
-    assert changed["working_days"] == ["monday", "friday"]
-    assert client.get(f"{API}/organisation", key).json() == changed
-    impossible = {"leave_year_start_month": 2, "leave_year_start_day": 31}
-    assert client.patch(f"{API}/organisation", key, json=impossible).status_code == 422
-    assert client.patch(f"{API}/organisation", key, json={"slug": "x"}).status_code == 422
-
-
-def test_holiday_sets_name_their_country_and_count_its_days(client: Client, key: str) -> None:
-    sets = f"{API}/organisation/public-holiday-sets"
-
-    added = client.post(sets, key, json={"country_code": "gb-sct"})
-    again = client.post(sets, key, json={"country_code": "GB-SCT"})
-
-    assert added.status_code == 201
-    assert added.json()["country_name"] == "United Kingdom (Scotland)"
-    assert added.json()["holiday_count"] >= 8
-    assert again.status_code == 409
-    codes = [holiday_set["country_code"] for holiday_set in client.get(sets, key).json()["data"]]
-    assert codes == ["GB", "GB-SCT"]
-    assert client.post(sets, key, json={"country_code": "XX"}).json()["code"] == "unknown_country"
 
 
 def test_a_calendar_feed_opens_until_it_is_revoked(client: Client, key: str) -> None:

@@ -283,17 +283,6 @@ def test_an_error_at_the_confirmation_replaces_it(world: World) -> None:
     assert person(world, ADA).manager_id is None
 
 
-@pytest.mark.parametrize("filled", [{"leave_allowance": "12.3"}, {"role": "owner"}])
-def test_an_error_is_shown_in_the_form_before_any_confirmation(
-    world: World, filled: dict[str, Any]
-) -> None:
-    world.submit_over_rest(ADA)
-
-    response = world.slack.submit(ADMIN, form_of(world), filled)
-
-    assert list(response.errors) == list(filled)
-
-
 class Slow:
     """The app's database, in which long operations wait for ``may_go_on``."""
 

@@ -81,13 +81,3 @@ def test_hiding_the_checklist_asks_for_confirmation_and_removes_it(world: World)
 
     assert TITLE not in world.slack.home(ADMIN).visible_text
     assert world.audited("setup_checklist.hidden") == 1
-
-
-def test_members_cannot_hide_the_checklist(world: World) -> None:
-    own = {"actions": [{"action_id": ids.CHECKLIST_HIDE, "value": "x", "type": "button"}]}
-
-    world.slack.click_in_view(ADA, home_of(world, ADA), ids.HOME_REQUEST, overrides=own)
-    world.settled()
-
-    assert world.audited("setup_checklist.hidden") == 0
-    assert TITLE in home_of(world, ADMIN).visible_text

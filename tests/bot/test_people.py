@@ -82,37 +82,6 @@ def test_an_unknown_full_member_joins(world: World) -> None:
     assert len(world.slack.calls("users.info")) == 1
 
 
-def test_an_account_with_an_unconfirmed_address_is_not_matched(world: World) -> None:
-    owner = world.acme.owner
-    world.slack.add_person("UMAL", owner.email, "Mallory", is_email_confirmed=False)
-
-    world.slack.command("UMAL", "/timeoff")
-    world.settled()
-
-    assert world.ephemerals("UMAL") == [
-        "Slack hasn't confirmed your e-mail address yet. Confirm it in your Slack account "
-        "settings, then try again."
-    ]
-    assert not world.slack.has_modal("UMAL")
-    assert world.database.read_now(find_by_slack_id, world.acme.id, "UMAL") is None
-
-
-def test_a_second_account_with_a_persons_address_gets_instructions(world: World) -> None:
-    world.open_form(ADA)
-    world.slack.add_person("UADA2", world.people[ADA].email, "Ada Again")
-
-    world.slack.command("UADA2", "/timeoff")
-    world.settled()
-
-    assert world.ephemerals("UADA2") == [
-        "Another Slack account is linked to the person with your e-mail address. Ask an admin of "
-        "your organisation to unlink it."
-    ]
-    ada = world.database.read_now(find_by_slack_id, world.acme.id, ADA)
-    assert ada is not None
-    assert ada.id == world.people[ADA].id
-
-
 def test_a_known_user_is_not_looked_up_again(world: World) -> None:
     world.open_form(ADA)
     world.open_form(ADA)
@@ -156,18 +125,6 @@ def test_a_deactivated_user_cannot_submit_an_open_form(world: World) -> None:
     assert response.errors == {
         ids.LEAVE_TYPE: "Your account is deactivated. Ask an admin of your organisation."
     }
-
-
-def test_another_workspace_is_refused(world: World) -> None:
-    world.slack.add_team("T2", token="xoxb-other")
-    world.slack.add_person("UADA", "ada@example.com", "Ada", team_id="T2")
-
-    response = world.slack.command("UADA", "/timeoff", team_id="T2")
-    world.settled()
-
-    assert response.ok
-    assert world.ephemerals("UADA")[0].startswith(UNKNOWN_WORKSPACE)
-    assert world.slack.calls("views.open") == []
 
 
 def test_the_first_start_links_the_only_organisation(world: World) -> None:

@@ -225,13 +225,6 @@ def test_archiving_shows_its_effects_and_archives_once(world: World) -> None:
     assert world.cards(ADMIN)
 
 
-def test_a_search_omits_archived_people(world: World) -> None:
-    confirmation = click(world, ADMIN, form_of(world, EVE), "settings.people.archive")
-    world.slack.submit(ADMIN, confirmation)
-
-    assert world.database.read_now(people_lists.find, "Eve", by=world.acme.caller) == []
-
-
 def test_nothing_is_archived_before_it_is_confirmed(world: World) -> None:
     confirmation = click(world, ADMIN, form_of(world, EVE), "settings.people.archive")
 

@@ -210,22 +210,6 @@ def test_an_admin_enables_a_webhook_from_the_message_about_it(world: World) -> N
     assert "PATCH" not in message.visible_text
     assert "Active" in on.visible_text
     assert webhooks_of(world)[0].is_active
-
-
-def test_a_disabled_webhook_shows_the_reason_and_can_be_enabled(world: World) -> None:
-    modal = opened(world)
-    (webhook,) = webhooks_of(world)
-    world.database.write_now(
-        webhooks.disable, world.acme.id, webhook.id, "It answered 410.", now=world.clock()
-    )
-    world.slack.close(ADMIN, modal)
-    listed = world.slack.open_modal(ADMIN)
-    modal = click(world, ADMIN, listed, ids.WEBHOOK)
-    assert "Switched off: It answered 410." in modal.visible_text
-
-    on = click(world, ADMIN, modal, "settings.webhook.on")
-    assert "Active" in on.visible_text
-    assert webhooks_of(world)[0].is_active
     off = click(world, ADMIN, on, "settings.webhook.off")
     assert "Switched off" in off.visible_text
     assert not webhooks_of(world)[0].is_active
@@ -259,17 +243,8 @@ def test_a_webhooks_url_and_events_are_changed_once(world: World) -> None:
     assert URL + "/moved\nActive" in world.slack.open_modal(ADMIN).visible_text
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://93.184.215.14/",
-        "https://10.0.0.1/hook",
-        "https://user@93.184.215.14/",
-        "nonsense",
-    ],
-)
-def test_a_webhook_cannot_be_moved_to_a_url_that_rest_refuses(world: World, url: str) -> None:
-    response = world.slack.submit(ADMIN, form_of(world), {"url": url})
+def test_a_webhook_cannot_be_moved_to_a_url_that_rest_refuses(world: World) -> None:
+    response = world.slack.submit(ADMIN, form_of(world), {"url": "https://10.0.0.1/hook"})
 
     assert list(response.errors) == ["url"]
     assert webhooks_of(world)[0].url == URL

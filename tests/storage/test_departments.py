@@ -24,29 +24,13 @@ from tests.builders import (
     a_person,
     an_organisation,
     audit_entries,
-    caller_for,
     dry_run,
 )
-from tests.refusals import codes_of, crossing
+from tests.refusals import crossing
 
 pytestmark = pytest.mark.shared_database
 
 LATER = NOW + timedelta(hours=1)
-
-
-def test_a_created_department_can_be_read(database: Database) -> None:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace")
-
-    department = a_department(
-        database, acme, manager_id=grace.id, default_leave_allowance_half_days=57
-    )
-
-    assert (department.manager_id, department.default_leave_allowance_half_days) == (grace.id, 57)
-    assert database.read_now(department_rows.get, department.id, by=acme.caller) == department
-    assert database.read_now(organisation_config.of_organisation, acme.id).departments == {
-        department.id: department
-    }
 
 
 def test_a_change_is_stored_audited_and_visible(database: Database) -> None:
@@ -252,36 +236,6 @@ def test_a_department_with_archived_people_only_can_be_deleted(database: Databas
             "department_id": {"before": department.id, "after": None}
         }
     assert database.read_now(people_rows.get, other.id, by=acme.caller) == other
-
-
-def test_another_organisations_departments_are_not_found(database: Database) -> None:
-    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
-    elsewhere = a_department(database, globex)
-
-    codes = codes_of(
-        lambda: database.read_now(department_rows.get, elsewhere.id, by=acme.caller),
-        lambda: database.write_now(
-            departments.update, elsewhere.id, {"name": "Ours"}, by=acme.caller, now=NOW
-        ),
-        lambda: database.write_now(departments.delete, elsewhere.id, by=acme.caller, now=NOW),
-        lambda: database.read_now(department_rows.get, "no-id", by=acme.caller),
-    )
-
-    assert codes == ["not_found"] * 4
-
-
-def test_only_admins_change_departments(database: Database) -> None:
-    acme = an_organisation(database)
-    department = a_department(database, acme)
-    by = caller_for(acme, a_person(database, acme, role="approver"))
-
-    codes = codes_of(
-        lambda: database.write_now(departments.create, {"name": "Mine"}, by=by, now=NOW),
-        lambda: database.write_now(departments.update, department.id, {}, by=by, now=NOW),
-        lambda: database.write_now(departments.delete, department.id, by=by, now=NOW),
-    )
-
-    assert codes == ["insufficient_role"] * 3
 
 
 def test_pages_are_in_the_order_of_creation(database: Database) -> None:

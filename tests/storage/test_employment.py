@@ -22,8 +22,8 @@ from storage.admin import (
     people_status,
 )
 from storage.admin.daily_changes import Due
-from storage.base.errors import DomainError, InsufficientRole, NotFound
-from storage.base.values import Caller, HalfDay, LeaveRequest, User
+from storage.base.errors import DomainError
+from storage.base.values import HalfDay, LeaveRequest, User
 from storage.db.database import Database
 from storage.directory import employment_by_date, holiday_sets, people_rows
 from storage.events import organisation_config
@@ -385,30 +385,6 @@ def test_a_person_has_at_most_a_hundred_records(database: Database) -> None:
 
     refused = partial(added, database, acme, ada, first + timedelta(days=99))
     assert code_of(refused) == "too_many_employment_records"
-
-
-def test_only_admins_change_records_and_colleagues_do_not_see_them(database: Database) -> None:
-    acme = an_organisation(database)
-    grace = a_person(database, acme, first_name="Grace")
-    ada = a_person(database, acme, manager_id=grace.id)
-    hedy = a_person(database, acme, first_name="Hedy")
-
-    def read(by: Caller) -> int:
-        return len(database.read_now(employment_records.of_person, ada.id, by=by, now=NOW)[1])
-
-    assert [read(caller_for(acme, user)) for user in (ada, grace)] == [1, 1]
-    with pytest.raises(InsufficientRole):
-        read(caller_for(acme, hedy))
-    with pytest.raises(InsufficientRole):
-        database.write_now(
-            employment_records.add,
-            ada.id,
-            {"valid_from": TODAY},
-            by=caller_for(acme, grace),
-            now=NOW,
-        )
-    with pytest.raises(NotFound):
-        read(an_organisation(database).caller)
 
 
 def test_a_last_day_cancels_and_shortens_leave_and_reduces_the_allowance(

@@ -14,13 +14,13 @@ from storage.admin import (
 )
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidayOnDate, HolidayOverride, HolidaySet
-from storage.base.errors import InsufficientRole, NotFound
+from storage.base.errors import NotFound
 from storage.base.values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.directory import holiday_sets, public_holidays
 from storage.events import organisation_config
-from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries, caller_for
+from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries
 from tests.refusals import at_once, codes_of, errors_of
 
 pytestmark = pytest.mark.shared_database
@@ -194,22 +194,6 @@ def test_a_set_has_a_limit_of_overrides(
     database.write_now(fill)
 
     assert codes_of(lambda: added(database, acme, MARKET_DAY)) == ["too_many_overrides"]
-
-
-def test_members_can_read_overrides_but_not_change_them(database: Database) -> None:
-    acme = an_organisation(database)
-    by = caller_for(acme, a_person(database, acme, role="approver"))
-    set_id = own_set(database, acme).id
-    new = NewOverride(date=MARKET_DAY, name="Market day")
-
-    calls: list[Any] = [
-        lambda: database.write_now(holiday_overrides.add, set_id, new, by=by, now=NOW),
-        lambda: database.write_now(holiday_overrides.remove, set_id, set_id, by=by, now=NOW),
-        lambda: database.write_now(holiday_set_changes.remove, set_id, by=by, now=NOW),
-    ]
-
-    assert codes_of(*calls) == [InsufficientRole.code] * 3
-    assert database.read_now(holiday_overrides.page, set_id, PageOf(), by=by).items == []
 
 
 def test_another_organisations_sets_and_overrides_are_unknown(database: Database) -> None:

@@ -9,7 +9,7 @@ import pytest
 from storage.admin import holiday_overrides, holiday_set_changes
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidaySet
-from storage.base.errors import InsufficientRole, InvalidInput
+from storage.base.errors import InvalidInput
 from storage.base.ids import new_id
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
@@ -103,14 +103,6 @@ def test_an_unknown_country_is_refused(database: Database) -> None:
     assert [(e.pointer, e.code) for e in refusal.value.errors] == [
         ("/country_code", "unknown_country")
     ]
-
-
-def test_only_admins_add_a_country(database: Database) -> None:
-    acme = an_organisation(database)
-    by = caller_for(acme, a_person(database, acme, role="approver"))
-
-    with pytest.raises(InsufficientRole):
-        database.write_now(holiday_sets.add, "FR", by=by, now=NOW)
 
 
 def test_pages_belong_to_one_organisation(database: Database) -> None:

@@ -24,10 +24,8 @@ from tests.builders import (
     a_person,
     an_organisation,
     audit_entries,
-    caller_for,
     type_id,
 )
-from tests.refusals import codes_of
 
 pytestmark = pytest.mark.shared_database
 
@@ -330,32 +328,3 @@ def test_an_unknown_word_is_refused_with_the_known_codes(database: Database) -> 
         "There is no leave type 'annul'. Use one of annual, compassionate, parental, sick, unpaid "
         "(GET /api/v1/leave-types)."
     )
-
-
-def test_another_organisations_types_are_not_found(database: Database) -> None:
-    acme, globex = an_organisation(database), an_organisation(database, name="Globex")
-    elsewhere = a_leave_type(database, globex)
-
-    codes = codes_of(
-        lambda: database.read_now(leave_types.get, elsewhere.id, by=acme.caller),
-        lambda: database.write_now(
-            leave_types.update, elsewhere.id, {"name": "Ours"}, by=acme.caller, now=NOW
-        ),
-        lambda: database.write_now(leave_types.delete, elsewhere.id, by=acme.caller, now=NOW),
-    )
-
-    assert codes == ["not_found"] * 3
-
-
-def test_only_admins_change_types(database: Database) -> None:
-    acme = an_organisation(database)
-    study = a_leave_type(database, acme)
-    by = caller_for(acme, a_person(database, acme, role="approver"))
-
-    codes = codes_of(
-        lambda: database.write_now(leave_types.create, {"name": "Mine"}, by=by, now=NOW),
-        lambda: database.write_now(leave_types.update, study.id, {}, by=by, now=NOW),
-        lambda: database.write_now(leave_types.delete, study.id, by=by, now=NOW),
-    )
-
-    assert codes == ["insufficient_role"] * 3

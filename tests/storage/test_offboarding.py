@@ -191,29 +191,21 @@ def test_a_reactivated_approver_gets_the_cards_again(database: Database) -> None
     assert rerouted_cards(database, acme) >= {(request.id, grace.id)}
 
 
-def test_a_new_manager_gets_the_cards_of_pending_requests(database: Database) -> None:
+@pytest.mark.parametrize("of_department", [False, True], ids=["person", "department"])
+def test_a_new_manager_gets_the_cards_of_pending_requests(
+    database: Database, of_department: bool
+) -> None:
     acme = in_slack(database)
     grace = a_person(database, acme, first_name="Grace")
     hedy = a_person(database, acme, first_name="Hedy")
-    ada = a_person(database, acme, manager_id=grace.id)
+    team = a_department(database, acme, manager_id=grace.id if of_department else None)
+    own_manager = None if of_department else grace.id
+    ada = a_person(database, acme, department_id=team.id, manager_id=own_manager)
     request = a_request(database, acme, ada)
 
+    update, changed_id = (departments.update, team.id) if of_department else (people.update, ada.id)
     change = {"manager_id": hedy.id}
-    database.write_now(people.update, ada.id, change, by=acme.caller, now=LATER)
-
-    assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
-
-
-def test_a_departments_new_manager_gets_the_cards_of_pending_requests(database: Database) -> None:
-    acme = in_slack(database)
-    grace = a_person(database, acme, first_name="Grace")
-    hedy = a_person(database, acme, first_name="Hedy")
-    department = a_department(database, acme, manager_id=grace.id)
-    ada = a_person(database, acme, department_id=department.id)
-    request = a_request(database, acme, ada)
-
-    change = {"manager_id": hedy.id}
-    database.write_now(departments.update, department.id, change, by=acme.caller, now=LATER)
+    database.write_now(update, changed_id, change, by=acme.caller, now=LATER)
 
     assert rerouted_cards(database, acme) == {(request.id, grace.id), (request.id, hedy.id)}
 

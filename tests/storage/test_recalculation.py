@@ -341,22 +341,6 @@ def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) ->
     assert bodies[0]["data"]["user"]["id"] == ada.id
 
 
-def test_a_rejected_change_recalculates_nothing(database: Database) -> None:
-    acme = an_organisation(database)
-    request = a_request(database, acme, a_person(database, acme), start_date=WEDNESDAY)
-
-    def change_and_fail(tx: Transaction) -> None:
-        new = NewOverride(date=WEDNESDAY, name="Market day")
-        set_id = next(iter(organisation_config.of_organisation(tx, acme.id).holiday_sets))
-        holiday_overrides.add(tx, set_id, new, by=acme.caller, now=LATER)
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        database.write_now(change_and_fail)
-
-    assert as_it_is(database, acme, request) == request
-
-
 # A change that an admin makes.
 Change = Callable[..., Any]
 

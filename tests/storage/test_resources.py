@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
 from storage.access import display_links
-from storage.admin import channel_digests
+from storage.admin import (
+    channel_digests,
+    departments,
+    employment_records,
+    holiday_overrides,
+    holiday_set_changes,
+    organisation_settings,
+    people,
+    people_status,
+)
+from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.event_values import Webhook
 from storage.base.values import Caller
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
+from storage.directory import holiday_sets
+from storage.events import organisation_config
+from storage.leave import leave_types
 from storage.webhooks import webhooks
-from tests.builders import NOW, a_person, an_organisation, caller_for
+from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, type_id
+from tests.refusals import codes_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,3 +136,43 @@ def test_pages_have_each_once_in_order_of_creation(database: Database, kind: Man
         ids[::-1] if kind.newest_first else ids
     )
     assert rest.next_cursor is None
+
+
+def test_only_admins_change_people_and_settings(database: Database) -> None:
+    acme = an_organisation(database)
+    ada, team = a_person(database, acme), a_department(database, acme)
+    annual, day = type_id(database, acme), NewOverride(date=NOW.date(), name="Market day")
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    set_id = next(iter(config.holiday_sets))
+    by = caller_for(acme, a_person(database, acme, role="approver"))
+    new = {"email": "eve@example.com", "first_name": "Eve", "last_name": "Eden"}
+    changes: list[Any] = [
+        (people.create, new),
+        (people.update, ada.id, {"first_name": "A"}),
+        (people.restore, ada.id),
+        (people_status.archive, ada.id),
+        (people_status.deactivate, ada.id),
+        (people_status.reactivate, ada.id),
+        (employment_records.add, ada.id, {"valid_from": NOW.date()}),
+        (employment_records.update, ada.id, ada.id, {}),
+        (employment_records.remove, ada.id, ada.id),
+        (departments.create, {"name": "Mine"}),
+        (departments.update, team.id, {}),
+        (departments.delete, team.id),
+        (leave_types.create, {"name": "Mine"}),
+        (leave_types.update, annual, {}),
+        (leave_types.delete, annual),
+        (organisation_settings.update, {"name": "Mine"}),
+        (holiday_sets.add, "FR"),
+        (holiday_set_changes.change_categories, set_id, ["public"]),
+        (holiday_set_changes.remove, set_id),
+        (holiday_overrides.add, set_id, day),
+        (holiday_overrides.remove, set_id, set_id),
+    ]
+
+    def run(change: Callable[..., Any], *about: Any) -> None:
+        database.write_now(change, *about, by=by, now=NOW)
+
+    codes = codes_of(*(partial(run, *change) for change in changes))
+
+    assert codes == ["insufficient_role"] * len(changes)
