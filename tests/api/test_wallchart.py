@@ -17,7 +17,6 @@ from typing import Any
 import httpx
 import pytest
 
-from api.base.settings import ApiSettings
 from api.service import app
 from api.wallchart import rasteriser
 from api.wallchart.chart import ink_on
@@ -504,16 +503,6 @@ def test_a_server_without_the_packages_for_pictures_says_so(
     assert ".svg instead of .png" in refused.json()["detail"]
     assert drawn.status_code == 200
     assert (".svg" in office.get().text, ".png" in office.get().text) == (True, False)
-
-
-def test_the_limit_of_a_feed_counts(office: Office) -> None:
-    settings = ApiSettings(base_url=SETTINGS.base_url, feed_rate_limit="2/hour")
-    client = Client(app.application(app.routes(office.database, settings, lambda: NOW), settings))
-
-    statuses = [client.get(f"/wallchart/{office.token}").status_code for _ in range(3)]
-    client.close()
-
-    assert statuses == [200, 200, 429]
 
 
 def test_the_url_of_a_chart() -> None:
