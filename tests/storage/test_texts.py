@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base import texts
+from storage.base.errors import NameTaken
 from tests.refusals import errors_of
 
 # Spaces and joiners, Hangul fillers, an empty Braille pattern, lone marks, variation selectors.
@@ -119,3 +120,12 @@ def test_an_address_with_an_invisible_character_is_refused(invisible: str) -> No
     errors = errors_of(lambda: texts.email(f"ada{invisible}@example.com", "email"))
 
     assert errors == [("/email", "invalid_email")]
+
+
+def test_a_name_is_taken_by_others_in_any_case_but_not_by_its_own() -> None:
+    others = [("1", "Research"), ("2", "Shop")]
+
+    texts.check_is_free("RESEARCH", others, own_id="1")
+    with pytest.raises(NameTaken) as refused:
+        texts.check_is_free(" research", others, own_id="2")
+    assert refused.value.other_id == "1"
