@@ -89,6 +89,28 @@ def test_carry_over_is_an_organisations_setting(client: Client, team: Team) -> N
 
 
 @pytest.mark.parametrize(
+    ("settings", "pointer", "code"),
+    [
+        ({"carry_over": -1}, "/carry_over", "not_half_days"),
+        ({"carry_over": 2.25}, "/carry_over", "not_half_days"),
+        ({"carry_over": 367}, "/carry_over", "not_half_days"),
+        ({"carry_over": "5"}, "/carry_over", "wrong_type"),
+        ({"carry_over_expiry_month": 0}, "/carry_over_expiry_month", "out_of_range"),
+        ({"carry_over_expiry_month": 13}, "/carry_over_expiry_month", "out_of_range"),
+        ({"carry_over_expiry_month": 1.5}, "/carry_over_expiry_month", "wrong_type"),
+    ],
+)
+def test_carry_over_out_of_range_is_refused(
+    client: Client, team: Team, settings: dict[str, Any], pointer: str, code: str
+) -> None:
+    refused = client.patch("/api/v1/organisation", team.owners_key, json=settings)
+
+    assert refused.status_code == 422
+    (error,) = refused.json()["errors"]
+    assert (error["pointer"], error["code"]) == (pointer, code)
+
+
+@pytest.mark.parametrize(
     ("change", "pointer", "code"),
     [
         ({"days": 0.25}, "/days", "not_half_days"),

@@ -186,6 +186,20 @@ def test_an_old_approve_button_decides_on_no_change_that_it_does_not_show(world:
     assert world.request().end_date == date(2026, 8, 5)
 
 
+def test_a_change_that_is_no_longer_possible_stays_open_with_the_reason(world: World) -> None:
+    approved_leave(world)
+    send_change(world, **LONGER)
+    world.submit_over_rest(start_date=date(2026, 8, 6), end_date=date(2026, 8, 6))
+
+    world.click(GRACE, ids.AMENDMENT_APPROVE, change_card(world))
+
+    assert world.ephemerals(GRACE) == [
+        "This can no longer be approved. It overlaps other leave (Thu 6 August 2026)."
+    ]
+    assert world.request(ADA) is not None
+    assert world.audited("leave_request.updated") == 0
+
+
 @pytest.mark.parametrize("place", ["message", "home"])
 def test_the_requester_withdraws_a_change(world: World, place: str) -> None:
     approved_leave(world)

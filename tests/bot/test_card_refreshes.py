@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 
-from storage.admin import departments, organisation_settings, people
+from storage.admin import departments, organisation_settings, people, people_status
 from storage.base.values import LeaveRequest
 from storage.db.database import Transaction
 from storage.leave import adjustments, decisions, leave_requests, leave_types
@@ -81,6 +81,18 @@ def test_leave_that_moves_away_from_the_dates_leaves_the_card(world: World) -> N
         {"start_date": date(2026, 9, 1), "end_date": date(2026, 9, 2)},
         by=HEDY,
     )
+    deliver_all(world)
+
+    assert "Hedy Lamarr:" not in shown(world)
+
+
+def test_the_leave_of_an_archived_colleague_leaves_the_card(world: World) -> None:
+    world.submit_over_rest(HEDY)
+    world.a_request()
+    assert HEDYS_LEAVE in shown(world)
+
+    hedy = world.people[HEDY]
+    world.write(people_status.archive, hedy.id)
     deliver_all(world)
 
     assert "Hedy Lamarr:" not in shown(world)
@@ -229,6 +241,24 @@ def test_another_allowance_changes_the_balance_on_open_cards(
     world.deliver()
 
     assert "→ 24 days left in 2026" in shown(world)
+
+
+def test_the_allowance_of_a_later_department_changes_the_balance_on_open_cards(
+    world: World,
+) -> None:
+    research = world.write(departments.create, {"name": "Research"})
+    world.write(
+        people.update,
+        world.people[ADA].id,
+        {"department_id": research.id, "effective_from": date(2026, 7, 1)},
+    )
+    world.a_request()
+    assert "→ 22 days left in 2026" in shown(world)
+
+    world.write(departments.update, research.id, {"default_leave_allowance_half_days": 60})
+    world.deliver()
+
+    assert "→ 25 days left in 2026" in shown(world)
 
 
 def test_a_type_that_becomes_private_is_no_longer_named_on_open_cards(world: World) -> None:

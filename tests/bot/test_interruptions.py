@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from bot.base import ids
+from storage.admin import people
 from storage.db.pages import PageOf
-from storage.leave import leave_lists
+from storage.leave import interruptions, leave_lists, leave_requests
+from storage.leave.drafts import Draft
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.fakes.slack import View
 
@@ -36,6 +38,12 @@ def open_form(world: World) -> View:
 
 def fall_ill(world: World, **filled: Any) -> None:
     assert world.slack.submit(ADA, open_form(world), filled).errors == {}
+    world.deliver()
+
+
+def fall_ill_over_rest(world: World, day: date) -> None:
+    draft = Draft(leave_type_id=world.leave_type("sick"), start_date=day, end_date=day)
+    world.write(interruptions.interrupt, world.request().id, draft, by=ADA)
     world.deliver()
 
 
@@ -101,6 +109,27 @@ def test_leave_of_which_nothing_is_left_is_shown_as_replaced(world: World) -> No
     card = world.card(GRACE).visible_text
     assert "Replaced by other leave, 4 August 2026" in card
     assert "Cancelled" not in card
+
+
+def test_an_end_of_employment_gives_no_days_back(world: World) -> None:
+    on_leave(world, day=2)
+    fall_ill_over_rest(world, date(2026, 8, 4))
+
+    world.write(people.update, world.people[ADA].id, {"end_date": date(2026, 7, 31)})
+    world.deliver()
+
+    because = "because your employment ends on Fri 31 July 2026."
+    told = {message.text for message in world.slack.dm(ADA) if because in message.text}
+    assert sorted(told) == [
+        f"Your leave was cancelled, {because} Annual leave, Mon 3 August 2026, 1 day.",
+        f"Your leave was cancelled, {because} Annual leave, Wed 5 August 2026, 1 day.",
+        f"Your leave was cancelled, {because} {WHAT}.",
+    ]
+    assert "Cancelled because employment ends, 2 August 2026" in world.card(GRACE).visible_text
+    assert (
+        "Ada Lovelace's approved leave was cancelled, because their employment ends. "
+        "Annual leave, Mon 3 August 2026, 1 day."
+    ) in [message.text for message in world.slack.dm(GRACE)]
 
 
 def test_the_form_keeps_to_the_leave(world: World) -> None:
@@ -215,3 +244,14 @@ def test_it_is_offered_on_leave_that_begins_within_two_days(world: World) -> Non
     world.slack.open_home(ADA)
     (button,) = [button for button in world.slack.home(ADA).buttons if button.text == "I fell ill"]
     assert button.value == world.request().id
+
+
+def test_leave_that_was_cancelled_meanwhile_is_not_interrupted(world: World) -> None:
+    on_leave(world)
+    form = open_form(world)
+    world.write(leave_requests.cancel, world.request().id)
+
+    world.slack.submit(ADA, form, {})
+
+    assert approved(world) == []
+    assert "Already cancelled by Olive Owner." in world.slack.open_modal(ADA).visible_text

@@ -110,6 +110,17 @@ def test_the_recorder_cancels_the_leave_from_the_objection(world: World) -> None
     assert "Grace Hopper cancelled your request." in world.slack.dm(ADA)[-1].text
 
 
+def test_an_objection_to_cancelled_leave_is_refused(world: World) -> None:
+    request = recorded(world)
+    message = world.slack.dm(ADA)[-1]
+    world.write(leave_requests.cancel, request.id, by=GRACE)
+
+    world.click(ADA, ids.OBJECT, message)
+
+    assert world.ephemerals(ADA) == ["Already cancelled by Grace Hopper."]
+    assert world.audited("leave_request.objected") == 0
+
+
 def test_another_person_cannot_object(world: World) -> None:
     recorded(world)
 
