@@ -103,3 +103,4 @@ def test_countries_name_their_regions(client: Client, key: str) -> None:
     assert client.get(SETS, key).json()["data"][0]["has_regions"] is True
     scotland = client.post(SETS, key, json={"country_code": "GB-SCT"}).json()
     assert scotland["has_regions"] is False
+    assert scotland["country_name"] == "United Kingdom (Scotland)"

@@ -532,23 +532,6 @@ def test_filtering_by_a_foreign_department_is_not_found(database: Database) -> N
         database.read_now(people_lists.page, PageOf(), by=acme.caller, department_id=elsewhere.id)
 
 
-def test_pages_contain_every_person_once(database: Database) -> None:
-    acme = an_organisation(database)
-    user_ids = [acme.owner.id, *[a_person(database, acme).id for _ in range(4)]]
-
-    first = database.read_now(people_lists.page, PageOf(limit=2), by=acme.caller)
-    second = database.read_now(
-        people_lists.page, PageOf(limit=2, cursor=first.next_cursor), by=acme.caller
-    )
-    third = database.read_now(
-        people_lists.page, PageOf(limit=2, cursor=second.next_cursor), by=acme.caller
-    )
-
-    ids = [user.id for page in (first, second, third) for user in page.items]
-    assert sorted(ids) == sorted(user_ids)
-    assert third.next_cursor is None
-
-
 def test_a_cursor_belongs_to_its_filters(database: Database) -> None:
     acme = an_organisation(database)
     a_person(database, acme)

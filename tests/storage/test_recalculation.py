@@ -213,15 +213,6 @@ def test_past_days_of_running_leave_keep_their_count(database: Database) -> None
     assert as_it_is(database, acme, week).counted_halves == "33030"
 
 
-def test_a_holiday_that_is_past_changes_nothing(database: Database) -> None:
-    acme = an_organisation(database)
-    week = approved_leave(database, acme, a_person(database, acme), MONDAY, FRIDAY)
-
-    a_holiday(database, acme, WEDNESDAY, now=datetime(2026, 8, 6, 12, tzinfo=UTC))
-
-    assert as_it_is(database, acme, week) == week
-
-
 @pytest.mark.parametrize(
     ("timezone", "counted"),
     [("Pacific/Auckland", "3"), ("Europe/London", "0"), ("Pacific/Honolulu", "0")],
