@@ -81,6 +81,16 @@ def test_what_waits_for_the_viewer_comes_first_and_settings_last(world: World) -
     ]
 
 
+def test_next_years_balance_is_shown_once_leave_is_booked_in_it(world: World) -> None:
+    assert "2027" not in opened(world, ADA).visible_text
+
+    world.submit_over_rest(ADA, start_date=date(2026, 12, 31), end_date=date(2027, 1, 5))
+
+    text = opened(world, ADA).visible_text
+    assert "*2026: 24 of 25 days left*" in text
+    assert "*2027: 23 of 25 days left*" in text
+
+
 def test_an_approver_sees_pending_leave_of_colleagues_marked(world: World) -> None:
     world.submit_over_rest(ADA, start_date=date(2026, 6, 2), end_date=date(2026, 6, 3))
 

@@ -381,6 +381,10 @@ def test_leave_that_is_recorded_afterwards_prefers_the_near_past(
     assert (dates_of(leave), leave.problems) == ((first, last), ())
 
 
+def test_an_ambiguous_leave_type_does_not_prefer_the_past() -> None:
+    assert dates_of(parsed("s 20 nov", today=LATE_NOVEMBER)) == ("2027-11-20", "2027-11-20")
+
+
 def test_the_week_of_a_day_that_passed_this_week_is_ambiguous() -> None:
     leave = parsed("week of 16 nov", today=LATE_NOVEMBER)
 
