@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -304,3 +305,11 @@ def test_two_processes_lapse_a_request_once(database: Database) -> None:
         "leave_request.cancelled",
         "leave_request.created",
     ]
+
+
+def test_the_job_lets_requests_lapse(database: Database) -> None:
+    case = a_case(database)
+
+    asyncio.run(daily_changes.lapse_requests(database, now=AFTER_TWO_WEEKS))
+
+    assert as_it_is(database, case.acme, case.request).status == "cancelled"
