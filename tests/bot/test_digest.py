@@ -198,6 +198,21 @@ def test_a_channel_chosen_after_a_refusal_gets_todays_digest(world: World, chose
     assert len(world.slack.in_channel(chosen)) == 1
 
 
+def test_another_channel_gets_its_own_message(world: World) -> None:
+    choose_channel(world, "CGONE")
+    off(world, ADA, TODAY, TODAY)
+    run_jobs(world, NINE)
+    world.slack.add_channel(CHANNEL, "who-is-out", is_member=True)
+    choose_channel(world, None)
+    run_jobs(world, NINE + timedelta(days=1))
+    off(world, EVE, TODAY + timedelta(days=1), TODAY + timedelta(days=1))
+    choose_channel(world)
+
+    messages = run_jobs(world, NINE + timedelta(days=1, minutes=1))
+
+    assert len(messages) == 1
+
+
 def test_a_digest_that_slack_refuses_temporarily_is_retried(acme: World) -> None:
     off(acme, ADA, TODAY, TODAY)
     acme.slack.fail_next("chat.postMessage", error="ratelimited", retry_after=120)

@@ -121,6 +121,22 @@ def test_the_first_installation_creates_the_organisation_and_its_owner(world: Wo
     assert "slack-app-oauth-state=deleted" in response.headers["set-cookie"]
 
 
+def test_the_first_installer_owns_the_organisation_with_any_address(
+    world: World,
+) -> None:
+    world.slack.change_person(INA, team_id="T2", is_email_confirmed=False)
+
+    response = Browser(world).install(world.slack, INA, "T2")
+
+    organisation = organisation_of(world, "T2")
+    assert (response.status_code, organisation is not None) == (200, True)
+    assert organisation is not None
+    assert organisation.domain is None
+    ina = world.database.read_now(people_rows.find_by_slack_id, organisation.id, INA)
+    assert ina is not None
+    assert (ina.role, ina.status) == ("owner", "active")
+
+
 def test_a_request_makes_no_call_to_identify_the_workspace(world: World) -> None:
     Browser(world).install(world.slack, INA, "T2")
     before = len(world.slack.calls("auth.test"))
