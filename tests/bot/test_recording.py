@@ -239,6 +239,21 @@ def test_refusals_speak_of_the_other_person(world: World) -> None:
     }
 
 
+def test_the_form_follows_every_pick(world: World) -> None:
+    form = typed(world, BOSS, "<@UADA> 3 aug annual")
+    (eve,) = world.slack.suggest(BOSS, form, ids.RECORD_PERSON, "eve").body["options"]
+
+    world.slack.pick(BOSS, form, ids.PERSON, ids.RECORD_PERSON, eve)
+    world.settled()
+    form = world.slack.open_modal(BOSS)
+    world.slack.pick(BOSS, form, ids.LAST_DAY, ids.RECORD_RECOUNT, "2026-08-04")
+    world.settled()
+
+    form = world.slack.open_modal(BOSS)
+    assert value(form, ids.PERSON) == world.people[EVE].id
+    assert "*2 days*" in form.visible_text
+
+
 def test_a_cover_is_chosen_among_the_persons_colleagues(world: World) -> None:
     form = typed(world, BOSS, "<@UADA> 3 aug annual")
 
