@@ -168,7 +168,7 @@ class FeedEndpoint:
             )
         except DatabaseUnavailable as error:
             # The next fetch is recorded.
-            _log.warning("feed.fetch_not_recorded", reason=str(error))
+            _log.info("feed.fetch_not_recorded", reason=str(error))
 
 
 async def opened_by(

@@ -50,7 +50,8 @@ async def record_use(database: Database, authenticated: Authenticated, now: date
     try:
         await database.write(authentication.record_use, key.organisation_id, key.key_id, now=now)
     except DatabaseUnavailable as error:
-        _log.warning("key use not recorded", reason=str(error))
+        # What the outage is, is told by the requests that it fails.
+        _log.info("key use not recorded", reason=str(error))
 
 
 def header(headers: Headers, name: bytes) -> str | None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _OUR_PROTOCOL: Final = "http/protobuf"
+_TIMEOUTS: Final = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
+_EXPORT_SECONDS: Final = 5.0
 
 _log = structlog.stdlib.get_logger("hiatus.tracing")
 
@@ -73,7 +75,9 @@ def _open_telemetry(env: Mapping[str, str]) -> _OpenTelemetry:
     ):
         attributes["service.name"] = "hiatus"
     provider = TracerProvider(resource=Resource.create(attributes))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    # The last spans are sent while the process ends, which has ten seconds for everything.
+    timeout = None if any(env.get(name) for name in _TIMEOUTS) else _EXPORT_SECONDS
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=timeout)))
     return _OpenTelemetry(provider.get_tracer("hiatus", VERSION))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -47,6 +48,16 @@ _TEMPORARY: Final = frozenset(
 # Bolt logs rejected bodies at INFO and the SDK every argument at DEBUG; notes are personal data.
 LOGGER: Final = logging.getLogger("hiatus.slack_library")
 LOGGER.setLevel(logging.WARNING)
+# Bolt logs the code of an installation that failed, and for ten minutes the code may be valid.
+_INSTALLATION_CODE: Final = re.compile(r"(?<=with code: )\S+")
+
+
+def _hide_code(record: logging.LogRecord) -> bool:
+    record.msg = _INSTALLATION_CODE.sub("…", str(record.msg))
+    return True
+
+
+LOGGER.addFilter(_hide_code)
 
 _CALLS: Final = Numbers(
     "hiatus_slack_calls_total",

@@ -126,10 +126,9 @@ def test_an_outage_of_slack_is_named(sqlite_url: str) -> None:
                 timeout=30,
             )
 
-    assert failed.status_code == 502
-    (problem,) = problems_of(server, failed)
-    assert problem["event"] == "slack.not_installed"
-    assert "500" in problem["reason"]
+    assert failed.status_code == 400
+    assert "Failed to fetch oauth.v2.access" in server.logged()
+    assert "status: 500" in server.logged()
     for secret in (state, code, slack.client_secret):
         assert secret not in server.logged()
 
