@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -34,6 +35,9 @@ from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, T
 T = TypeVar("T")
 
 # More threads than cores: most of the time they wait for the network or for a commit's disk write.
+# It warns of each lost connection; the request that needed one tells it with its kind.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
 THREADS: Final = 8
 ATTEMPTS: Final = 3
 CHANNEL: Final = "hiatus_wake"
