@@ -34,10 +34,10 @@ from storage.db.database import TIMEOUT_SECONDS, Database, DuplicateRow, Mode, T
 
 T = TypeVar("T")
 
-# More threads than cores: most of the time they wait for the network or for a commit's disk write.
-# It warns of each lost connection; the request that needed one tells it with its kind.
+# The pool warns of each lost connection, which the request that needed one tells with its kind.
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
+# More threads than cores: most of the time they wait for the network or for a commit's disk write.
 THREADS: Final = 8
 ATTEMPTS: Final = 3
 CHANNEL: Final = "hiatus_wake"
