@@ -110,7 +110,6 @@ def create(tx: Transaction, context: RequestContext, body: NewDepartment) -> Res
     scope="departments:write",
     role="admin",
     resource=get,
-    # May reassign thousands of requests.
     dry_run=effects.shown,
     refusals=(errors.NameTaken, people_changes.ChangedMeanwhile),
     rules=_RULES,
@@ -135,7 +134,6 @@ def update(tx: Transaction, context: RequestContext, body: DepartmentChanges) ->
     role="admin",
     status=204,
     resource=get,
-    # Any number of archived people may have to be updated.
     refusals=(errors.InUse, people_changes.ChangedMeanwhile),
 )
 def delete(tx: Transaction, context: RequestContext) -> None:

@@ -127,7 +127,6 @@ def list_all(tx: Transaction, context: RequestContext) -> Listing[DatedRecord]:
     role="admin",
     kind="user",
     status=201,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     refusals=(*_CHANGE_REFUSALS, employment_records.TooManyRecords),
     rules=_FIELD_RULES,
@@ -187,7 +186,6 @@ def get(tx: Transaction, context: RequestContext) -> DatedRecord:
     scope="users:write",
     role="admin",
     resource=get,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     lock=lock,
     refusals=_CHANGE_REFUSALS,
@@ -221,7 +219,6 @@ def update(tx: Transaction, context: RequestContext, body: EmploymentRecordChang
     role="admin",
     status=204,
     resource=get,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     lock=lock,
     refusals=(

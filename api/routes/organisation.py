@@ -194,7 +194,6 @@ def get_set(tx: Transaction, context: RequestContext) -> HolidaySetRecord:
     scope="organisation:write",
     role="admin",
     resource=get,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists, people_changes.ChangedMeanwhile),
     rules=(
@@ -286,7 +285,6 @@ def add_set(
     scope="organisation:write",
     role="admin",
     resource=get_set,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     rules=("unknown_category",),
     example={"categories": ["public", "catholic"]},

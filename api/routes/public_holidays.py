@@ -138,7 +138,6 @@ def page_of_overrides(
     role="admin",
     kind="public holiday set",
     status=201,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     refusals=(errors.AlreadyExists, holiday_overrides.TooManyOverrides),
     rules=("control_character", "invalid_length", "no_visible_letter", "out_of_range"),
@@ -177,7 +176,6 @@ def add_override(
     role="admin",
     kind="public holiday set",
     status=204,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
 )
 def remove_override(tx: Transaction, context: RequestContext) -> None:

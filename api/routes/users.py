@@ -347,7 +347,6 @@ def create(tx: Transaction, context: RequestContext, body: NewUser) -> Result[Us
     tag=USERS,
     scope="users:write",
     resource=get,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     lock=lock,
     refusals=(
@@ -400,7 +399,6 @@ def update(tx: Transaction, context: RequestContext, body: UserChanges) -> UserR
     scope="users:write",
     role="admin",
     resource=get,
-    # May recalculate thousands of requests.
     dry_run=effects.shown,
     lock=lock,
     refusals=(errors.LastOwner, errors.CannotArchiveSelf, people_changes.ChangedMeanwhile),
@@ -426,7 +424,6 @@ def archive(tx: Transaction, context: RequestContext) -> UserRecord:
     scope="users:write",
     role="admin",
     resource=get,
-    # May reassign thousands of requests.
     dry_run=effects.shown,
     refusals=(
         errors.LastOwner,
@@ -454,7 +451,6 @@ def deactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     scope="users:write",
     role="admin",
     resource=get,
-    # May reassign thousands of requests.
     refusals=(
         people_status.UserArchived,
         people_status.UserPending,
@@ -479,7 +475,6 @@ def reactivate(tx: Transaction, context: RequestContext) -> UserRecord:
     role="admin",
     resource=get,
     is_body_optional=True,
-    # May reassign thousands of requests.
     refusals=(errors.EmailTaken, people_changes.ChangedMeanwhile),
     rules=(
         "out_of_range",
