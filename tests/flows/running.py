@@ -23,6 +23,7 @@ from storage.base.secrets import new_secret_key
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90
+_given_ports: set[int] = set()
 INIT = (
     *("init", "--name", "Acme", "--country", "GB-ENG", "--timezone", "Europe/London"),
     *("--owner-email", "olive@example.com", "--owner-name", "Olive Owner", "--json"),
@@ -173,8 +174,14 @@ class Server:
 
 
 def free_port() -> int:
-    """A port on which nothing listens at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A port on which nothing listens at the moment, and that was not given before.
+
+    The system may offer a port again as soon as it is closed, also to the next call.
+    """
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port not in _given_ports:
+            _given_ports.add(port)
+            return port
