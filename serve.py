@@ -40,15 +40,15 @@ from bot.service import doctor as slack_doctor
 from bot.service import manifest, socket
 from bot.service.app import SlackApp, build_app
 from bot.service.socket import Health
-from storage.access import stored_secrets
 from storage.base.environment import Environment, unknown_settings
 from storage.base.settings import StorageSettings
-from storage.cli import backups, commands, console, demo, doctor
-from storage.cli.doctor import Check
 from storage.db import engines
 from storage.db.database import Database
 from storage.db.schema import check_schema, log_newer, migrate
-from storage.events import notification_outbox
+from storage.keys import stored_secrets
+from storage.operations import backups, commands, console, demo, doctor
+from storage.operations.doctor import Check
+from storage.outbox import notification_outbox
 
 Clock = Callable[[], datetime]
 

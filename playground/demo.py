@@ -17,9 +17,9 @@ from bot.base.ids import COMMAND
 from bot.base.settings import SlackSettings
 from playground import web
 from playground.playground import Playground, player
-from storage.cli import demo
-from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database
+from storage.operations import demo
+from storage.operations.demo import DemoOrganisation
 
 # The people whom the page shows first: an employee, an approver and an owner.
 _FIRST_PLAYERS: Final = ("amir@acme.example", "grace@acme.example", "henrik@acme.example")

@@ -11,8 +11,6 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any
 
-from storage.access import feed_owners, feeds
-from storage.access.feed_owners import FeedOwner
 from storage.admin import departments, organisation_settings, organisations, people, people_status
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.organisations import NewOrganisation
@@ -29,17 +27,19 @@ from storage.base.values import (
     User,
     UserStatus,
 )
+from storage.calendars import feed_owners, feeds
+from storage.calendars.feed_owners import FeedOwner
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import WebhookRow
-from storage.directory import people_changes
-from storage.directory.slack_accounts import SlackProfile
-from storage.events import audit, organisation_config
 from storage.leave import decisions, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
-from storage.slack.slack_workspaces import NewInstallation
+from storage.outbox import audit, organisation_config
+from storage.people import people_changes
+from storage.people.slack_accounts import SlackProfile
 from storage.webhooks import webhooks
+from storage.workspaces.slack_workspaces import NewInstallation
 
 # A Monday.
 NOW = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 import serve
 from api.documentation import error_codes
 from api.service.app import OPERATIONS, OTHER_PATHS
-from storage.cli import people_file
+from storage.operations import people_file
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [

@@ -20,7 +20,7 @@ from api.http.operations import Operation
 from storage.base.errors import DomainError, InvalidInput
 from storage.base.event_values import EVENTS, DeliveryEvent
 from storage.base.values import ROLES, Role
-from storage.events.webhook_outbox import PING, EventBody, EventData, PingBody, PingData
+from storage.outbox.webhook_outbox import PING, EventBody, EventData, PingBody, PingData
 
 Json = dict[str, Any]
 # An operation id or another name, and whether the model is a request's or a response's.

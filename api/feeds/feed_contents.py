@@ -11,14 +11,14 @@ from typing import Final
 
 from api.feeds import ical
 from api.feeds.ical import Feed, PublicHoliday, WorkingHours
-from storage.access import absences, feeds
-from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.values import HalfDay, as_dict
+from storage.calendars import absences, feeds
+from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
-from storage.directory import public_holidays
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import public_holidays
 from storage.rules.counted_days import AFTERNOON, MORNING
 
 # Feeds show twelve months back and twenty-four ahead.

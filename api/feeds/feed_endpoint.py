@@ -23,12 +23,12 @@ from api.base.content_negotiation import prefers_gzip
 from api.feeds.feed_contents import Subscription, View, load_view, midnight
 from api.http.conditions import http_date, is_unmodified, last_modified, tags_in
 from api.http.context import Services
-from storage.access import feed_owners
-from storage.access.feed_owners import FeedOwner
 from storage.base import secrets
 from storage.base.caches import LRUCache
 from storage.base.calendar_values import FeedScope
 from storage.base.errors import DatabaseUnavailable, FieldError, InvalidInput, NotFound
+from storage.calendars import feed_owners
+from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
 
 Coding = Literal["identity", "gzip"]

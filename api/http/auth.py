@@ -9,11 +9,11 @@ from typing import Final
 
 import structlog
 
-from storage.access import authentication
-from storage.access.authentication import Authenticated, is_well_formed
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.db.database import Database
+from storage.keys import authentication
+from storage.keys.authentication import Authenticated, is_well_formed
 
 Headers = Iterable[tuple[bytes, bytes]]
 

@@ -27,14 +27,14 @@ from api.http.errors import PreconditionFailed, problem
 from api.http.fields import Body, DryRun
 from api.http.operations import Inputs, Operation
 from api.http.parsing import check_members, parse_body, parse_query, read_content
-from storage.access import authentication
-from storage.access import idempotency as stored_responses
-from storage.access.idempotency import Claim, StoredResponse
 from storage.admin.effects import EffectsRecorder
 from storage.base.errors import DomainError, FieldError, InvalidInput, Unauthenticated
 from storage.base.shapes import record
 from storage.db.database import Transaction
-from storage.events import organisation_config
+from storage.keys import authentication
+from storage.keys import idempotency as stored_responses
+from storage.keys.idempotency import Claim, StoredResponse
+from storage.outbox import organisation_config
 
 _JSON: Final = (b"content-type", b"application/json")
 # Headers that a 304 omits, because it has no content (RFC 9110, 15.4.5).

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.types import ExceptionHandler
 from typing_extensions import TypedDict
 
-from storage.access.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 from storage.base import errors
 from storage.base.errors import DomainError
 from storage.base.shapes import About
+from storage.keys.idempotency import IdempotencyInProgress, IdempotencyKeyReused
 
 RETRY_AFTER_SECONDS: Final = 2
 

@@ -11,12 +11,6 @@ from typing import Final
 
 from starlette.types import Scope
 
-from storage.access.idempotency import (
-    Claim,
-    IdempotencyAnswerUnreadable,
-    IdempotencyInProgress,
-    IdempotencyKeyReused,
-)
 from storage.base.errors import (
     DomainError,
     FieldError,
@@ -26,7 +20,13 @@ from storage.base.errors import (
     Unauthenticated,
 )
 from storage.base.values import Caller
-from storage.directory.people_changes import ChangedMeanwhile
+from storage.keys.idempotency import (
+    Claim,
+    IdempotencyAnswerUnreadable,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+)
+from storage.people.people_changes import ChangedMeanwhile
 
 HEADER: Final[dict[str, object]] = {
     "name": "Idempotency-Key",

@@ -27,7 +27,7 @@ from storage.base.errors import DomainError, InsufficientScope, NotFound
 from storage.base.values import Caller, Role
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import roles
 
 # Called with a transaction, a RequestContext and, by name, the ``query`` and ``body`` it declares.

@@ -21,7 +21,6 @@ from api.http.fields import (
     listing,
 )
 from api.http.operations import Tag, operation
-from storage.access import api_keys
 from storage.base import errors
 from storage.base.shapes import About
 from storage.base.values import (
@@ -30,6 +29,7 @@ from storage.base.values import (
     as_dict,
 )
 from storage.db.database import Transaction
+from storage.keys import api_keys
 
 API_KEYS = Tag("API keys", "Keys for this API, with scopes and an optional expiry.")
 

@@ -17,7 +17,7 @@ from storage.base.values import (
     Source,
 )
 from storage.db.database import Transaction
-from storage.events import audit
+from storage.outbox import audit
 
 AUDIT = Tag("Audit", "Every change: what, when, by whom and from where.")
 

@@ -16,10 +16,10 @@ from storage.base.amounts import adjustment_half_days_of
 from storage.base.shapes import About, Days, Id, days_of
 from storage.base.values import Adjustment
 from storage.db.database import Transaction
-from storage.directory.employment_by_date import AllowanceSource
 from storage.leave import adjustments, ledgers
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance, Line
+from storage.people.employment_by_date import AllowanceSource
 from storage.rules.leave_years import LeaveYear
 
 BALANCES = Tag(

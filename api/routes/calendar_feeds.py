@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 from api.http.context import RequestContext, Result, created
 from api.http.fields import Body, Listing, Name, Paged, listing_of
 from api.http.operations import Tag, operation
-from storage.access import feeds
 from storage.base.calendar_values import CalendarFeed
 from storage.base.shapes import About, Id
+from storage.calendars import feeds
 from storage.db.database import Transaction
 
 CALENDAR_FEEDS = Tag(

@@ -16,7 +16,7 @@ from storage.base.values import (
     Department,
 )
 from storage.db.database import Transaction
-from storage.directory import department_rows, people_changes
+from storage.people import department_rows, people_changes
 
 DEPARTMENTS = Tag(
     "Departments",

@@ -18,7 +18,7 @@ from storage.base.values import (
     DigestFrequency,
 )
 from storage.db.database import Transaction
-from storage.directory import people_changes
+from storage.people import people_changes
 
 _RULES = ("invalid_channel", "not_found")
 

@@ -15,11 +15,11 @@ from api.http.context import RequestContext, Result, created
 from api.http.fields import ABSENT, Body, Listing, Name, Paged, Uuid, listing_of
 from api.http.operations import operation
 from api.routes.calendar_feeds import CALENDAR_FEEDS, Url
-from storage.access import display_links, wallchart
-from storage.access.display_links import DisplayLink
 from storage.base.shapes import Id
+from storage.calendars import display_links, wallchart
+from storage.calendars.display_links import DisplayLink
 from storage.db.database import Transaction
-from storage.directory import people_changes
+from storage.people import people_changes
 
 
 class DisplayLinkRecord(TypedDict):

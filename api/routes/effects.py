@@ -15,7 +15,7 @@ from storage.base import records
 from storage.base.records import UserSummaryRecord
 from storage.base.shapes import About, Days, Id, days_of
 from storage.base.values import LeaveEffect, LeaveStatus, Reassignment
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import holiday_calendar
 
 # Of each list; the totals count everything.

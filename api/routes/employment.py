@@ -21,8 +21,8 @@ from storage.base.values import (
     User,
 )
 from storage.db.database import Transaction
-from storage.directory import people_changes, people_rows
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import people_changes, people_rows
 
 _PATH = "/users/{id}/employment"
 

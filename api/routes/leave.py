@@ -26,10 +26,10 @@ from storage.base.shapes import Days, Id, days_of
 from storage.base.values import LeaveRequest, LeaveStatus
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_lists, leave_reading, leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import counted_days
 
 LEAVE = Tag(

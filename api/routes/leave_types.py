@@ -14,8 +14,8 @@ from storage.admin import leave_type_changes
 from storage.base import errors
 from storage.base.values import LeaveType
 from storage.db.database import Transaction
-from storage.directory import people_changes
 from storage.leave import leave_types
+from storage.people import people_changes
 
 LEAVE_TYPES = Tag(
     "Leave types", "Types of leave, such as annual or sick leave, and the rules of each."

@@ -35,8 +35,8 @@ from storage.base.values import (
     Organisation,
 )
 from storage.db.database import Transaction
-from storage.directory import holiday_sets, people_changes, public_holidays
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import holiday_sets, people_changes, public_holidays
 from storage.rules import holiday_calendar
 
 ORGANISATION = Tag(

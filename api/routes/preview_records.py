@@ -17,9 +17,9 @@ from storage.base.errors import DomainError, FieldError
 from storage.base.records import UserSummaryRecord
 from storage.base.shapes import About, Days, Id, days_of
 from storage.base.values import HalfDay, LeaveStatus, User
-from storage.directory.colleagues import ColleagueOff
 from storage.leave.previews import ExplainedRequest, Preview, YearChange
 from storage.leave.request_steps import AutoApprovalReason
+from storage.people.colleagues import ColleagueOff
 from storage.rules.counted_days import DayLine, HalfCount, LineReason
 from storage.rules.free_days import Bridge
 

@@ -22,8 +22,8 @@ from storage.base.values import (
     HalfDay,
 )
 from storage.db.database import Transaction
-from storage.directory import holiday_sets, public_holidays
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import holiday_sets, public_holidays
 from storage.rules import holiday_calendar
 
 _SET = "/organisation/public-holiday-sets/{id}"

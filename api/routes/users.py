@@ -43,9 +43,9 @@ from storage.base.values import (
 )
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import approvers, people_changes, people_lists, people_rows
-from storage.events import organisation_config
-from storage.slack import slack_profiles
+from storage.outbox import organisation_config
+from storage.people import approvers, people_changes, people_lists, people_rows
+from storage.workspaces import slack_profiles
 
 USERS = Tag(
     "Users",

@@ -14,7 +14,7 @@ import limits
 from api.base.redis_windows import RedisUnavailable, RedisWindows
 from api.base.settings import MEMORY_URL, ApiSettings, public_url
 from storage.base.ids import random_bytes
-from storage.cli.doctor import (
+from storage.operations.doctor import (
     Check,
     Finding,
     Reader,

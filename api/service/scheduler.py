@@ -16,8 +16,8 @@ from storage.admin import daily_changes
 from storage.base.errors import DatabaseUnavailable
 from storage.base.monitoring import tracing
 from storage.base.monitoring.job_runs import expect, job_run
-from storage.cli import pruning
 from storage.db.database import Database
+from storage.operations import pruning
 
 _log = structlog.stdlib.get_logger("hiatus.scheduler")
 

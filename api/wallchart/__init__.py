@@ -2,5 +2,5 @@
 
 ``wallchart_endpoint`` serves it, ``wallchart_requests`` checks the query, ``chart`` decides what
 each cell shows, ``rendering`` fills the templates, and ``rasteriser`` makes the PNG in a process of
-its own. What the viewer may see is decided in ``storage.access.wallchart``.
+its own. What the viewer may see is decided in ``storage.calendars.wallchart``.
 """

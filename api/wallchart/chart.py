@@ -15,7 +15,7 @@ from babel.dates import format_date, format_interval, format_skeleton, get_day_n
 
 from api.wallchart.wallchart_requests import DisplayRequest, WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
-from storage.access.wallchart import Day, Off, PersonDays, ShownType, Wallchart
+from storage.calendars.wallchart import Day, Off, PersonDays, ShownType, Wallchart
 from storage.rules import counted_days, holiday_calendar
 from storage.rules.counted_days import AFTERNOON, MORNING
 

@@ -17,7 +17,7 @@ from api.wallchart import rasteriser
 from api.wallchart.chart import AWAY_COLOUR, Cell, Half, ShownChart, ink_on
 from api.wallchart.wallchart_requests import DisplayRequest, Month, WallchartRequest
 from api.wallchart.wallchart_texts import TEXTS
-from storage.access.wallchart import Wallchart
+from storage.calendars.wallchart import Wallchart
 
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("api.wallchart"),

@@ -36,12 +36,12 @@ from api.wallchart.wallchart_requests import (
 )
 from api.wallchart.wallchart_texts import TEXTS
 from api.website import pages
-from storage.access import display_links, feed_owners, wallchart
-from storage.access.display_links import Display
-from storage.access.feed_owners import FeedOwner
 from storage.base.caches import LRUCache
 from storage.base.clock import local_day
 from storage.base.errors import DatabaseUnavailable, InvalidInput, NotFound
+from storage.calendars import display_links, feed_owners, wallchart
+from storage.calendars.display_links import Display
+from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
 
 Format = Literal["html", "svg", "png"]

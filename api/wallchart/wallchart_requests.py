@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from storage.access.wallchart import Scope
 from storage.base import fields
 from storage.base.errors import FieldError, InvalidInput
+from storage.calendars.wallchart import Scope
 
 MONTHS_BACK: Final = 12
 MONTHS_AHEAD: Final = 24

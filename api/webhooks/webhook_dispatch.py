@@ -15,7 +15,7 @@ from api.http.context import Clock
 from api.webhooks.webhook_delivery import Attempt, Sender
 from storage.base.monitoring import tracing
 from storage.db.database import Database
-from storage.events import webhook_outbox
+from storage.outbox import webhook_outbox
 from storage.webhooks import deliveries, delivery_queue
 from storage.webhooks.deliveries import DeliveryResult, Outcome
 from storage.webhooks.delivery_queue import Delivery

@@ -19,7 +19,7 @@ from bot.base.language import gettext, gettext_noop, ngettext
 from bot.blocks import text
 from storage.base.errors import Days
 from storage.base.values import HalfDay
-from storage.directory.colleagues import ColleagueOff
+from storage.people.colleagues import ColleagueOff
 from storage.rules import holiday_calendar
 
 _MAX_NAMES: Final = 5

@@ -19,8 +19,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.base.settings import SlackSettings
 from storage.base.monitoring import tracing
 from storage.base.monitoring.measurements import Numbers, Timings
-from storage.directory.slack_accounts import SlackProfile
-from storage.slack.slack_installations import TokenUnreadable
+from storage.people.slack_accounts import SlackProfile
+from storage.workspaces.slack_installations import TokenUnreadable
 
 # A delivery makes up to three calls and must end before its lease expires.
 CALL_SECONDS: Final = 10

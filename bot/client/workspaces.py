@@ -20,8 +20,8 @@ from bot.client import slack_web
 from storage.base.errors import AlreadyExists, DatabaseUnavailable
 from storage.base.values import Organisation
 from storage.db.database import Database
-from storage.slack import slack_installations, slack_workspaces
-from storage.slack.slack_installations import TokenUnreadable
+from storage.workspaces import slack_installations, slack_workspaces
+from storage.workspaces.slack_installations import TokenUnreadable
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

@@ -11,7 +11,6 @@ from bot.base.language import gettext, gettext_noop
 from bot.blocks import fields, words
 from bot.client import slack_web
 from bot.views.request_values import FIELDS, WHOLE, WITH_ALERT, Problems
-from storage.access.feeds import FeedTokenUnreadable
 from storage.base import errors
 from storage.base.errors import (
     Days,
@@ -22,6 +21,7 @@ from storage.base.errors import (
     InvalidInput,
     Sentence,
 )
+from storage.calendars.feeds import FeedTokenUnreadable
 
 BROKEN: Final = gettext_noop(
     "Something went wrong on our side, and nothing was changed. Please try again."

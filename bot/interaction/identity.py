@@ -13,10 +13,10 @@ from bot.interaction import errors
 from bot.interaction.interaction import Interaction
 from storage.base.values import SCOPES, Caller, Organisation, User
 from storage.db.database import Transaction
-from storage.directory import slack_accounts
-from storage.slack import join_policy, slack_workspaces
-from storage.slack.join_policy import NotAMember
-from storage.slack.slack_workspaces import WorkspaceUser
+from storage.people import slack_accounts
+from storage.workspaces import join_policy, slack_workspaces
+from storage.workspaces.join_policy import NotAMember
+from storage.workspaces.slack_workspaces import WorkspaceUser
 
 _SCOPES: Final = frozenset(SCOPES)
 # The user is waiting for a form.

@@ -25,7 +25,7 @@ from bot.client.workspaces import Workspace, Workspaces, home_url
 from bot.interaction import errors
 from storage.base.values import Caller
 from storage.db.database import Database
-from storage.slack.join_policy import NotAMember
+from storage.workspaces.join_policy import NotAMember
 
 # Of the three seconds that Slack waits, this leaves 0.5 s for the network.
 ANSWER_SECONDS: Final = 2.5
@@ -88,11 +88,15 @@ class Acknowledgement(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clicked:
-    """A clicked button in a message: its value, and the message."""
+    """A clicked button in a message: its value, as the id of a request, and the message."""
 
     value: str
     channel: str
     ts: str
+
+    def packed(self) -> str:
+        """As a modal's ``private_metadata`` keeps it."""
+        return f"{self.value} {self.channel} {self.ts}"
 
 
 class Interaction:

@@ -29,8 +29,8 @@ from bot.client import slack_web
 from bot.interaction import errors
 from bot.interaction.interaction import Interaction, Services
 from storage.base.errors import DatabaseUnavailable, DomainError, OutcomeUnknown
-from storage.slack import slack_events
-from storage.slack.join_policy import NotAMember
+from storage.workspaces import slack_events
+from storage.workspaces.join_policy import NotAMember
 
 T = TypeVar("T")
 Act = Callable[[Interaction], Awaitable[None]]

@@ -19,7 +19,7 @@ from storage.base.errors import CodeTaken, DomainError, InvalidInput, NameTaken
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.rules import roles
-from storage.slack import slack_events
+from storage.workspaces import slack_events
 
 T = TypeVar("T")
 

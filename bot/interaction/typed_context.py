@@ -14,10 +14,10 @@ from bot.parsing.typed_leave import ParsingContext
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_lists, people_rows, public_holidays
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import form_defaults
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_lists, people_rows, public_holidays
 from storage.rules import counted_days
 
 # Public holidays that move may be more than a year apart.

@@ -21,13 +21,13 @@ from storage.base.clock import local_day
 from storage.base.errors import AmendmentEnded, DomainError, InvalidTransition, NotFound
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.directory import people_rows
-from storage.events import organisation_config
 from storage.leave import decisions, interruptions, leave_changes, leave_reading
 from storage.leave.decisions import NotYourApproval
 from storage.leave.drafts import Draft
 from storage.notifications import approval_cards
 from storage.notifications.approval_cards import ApprovalCard
+from storage.outbox import organisation_config
+from storage.people import people_rows
 from storage.rules import lifecycle, spans
 
 
@@ -55,7 +55,7 @@ async def ask_reason(interaction: Interaction) -> None:
         await interaction.tell(errors.sentence(refusal))
         await _refresh(interaction, clicked, by)
         return
-    await interaction.open(decline.view(card, cards.subject_of(clicked)))
+    await interaction.open(decline.view(card, clicked.packed()))
 
 
 async def decline_with_reason(interaction: Interaction) -> None:

@@ -14,13 +14,13 @@ from bot.interaction.interaction import Interaction
 from bot.parsing import typed_leave
 from bot.views import calendar
 from bot.views.calendar import CalendarPage, CalendarScope
-from storage.access import feeds, wallchart
-from storage.access.wallchart import Wallchart
 from storage.base.clock import end_of_week, local_day
 from storage.base.values import Caller
+from storage.calendars import feeds, wallchart
+from storage.calendars.wallchart import Wallchart
 from storage.db.database import Transaction
-from storage.directory import people_rows
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import people_rows
 
 # In all languages for everyone, as the command's other words.
 COMMANDS: Final = ("calendar", "wallchart", "kalender")

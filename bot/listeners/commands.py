@@ -23,15 +23,15 @@ from bot.parsing.typed_terms import Problem
 from bot.views import request_values, typed_problems
 from bot.views.request_values import Filled
 from bot.views.typed_problems import Reading
-from storage.access import absences
 from storage.base.clock import end_of_week, local_day
 from storage.base.errors import DomainError
 from storage.base.values import Caller, User
+from storage.calendars import absences
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_lists, people_rows
-from storage.events import organisation_config
 from storage.leave import ledgers, recorded_leave
+from storage.outbox import organisation_config
+from storage.people import people_lists, people_rows
 
 # As long as a message in Slack may be; nothing that is understood is longer.
 _MAX_TYPED: Final = 3_000

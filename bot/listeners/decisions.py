@@ -55,7 +55,7 @@ async def approve(interaction: Interaction) -> None:
     except OverlappingLeave as refusal:
         await interaction.tell(errors.not_reversible(refusal))
     except InsufficientAllowance as refusal:
-        await not_enough(interaction, clicked.value, refusal, by, subject_of(clicked).packed())
+        await not_enough(interaction, clicked.value, refusal, by, clicked.packed())
     await _refresh(interaction, clicked, by)
 
 
@@ -116,7 +116,7 @@ async def ask_reason(interaction: Interaction) -> None:
         refusal = InvalidTransition("declined", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
-    await interaction.open(decline.view(card, subject_of(clicked)))
+    await interaction.open(decline.view(card, clicked.packed()))
 
 
 async def decline_with_reason(interaction: Interaction) -> None:
@@ -160,7 +160,7 @@ async def open_reversal(interaction: Interaction) -> None:
         refusal = InvalidTransition("changed", card.request.status, card.ended_by_name)
         await _stale(interaction, clicked, by, refusal)
         return
-    await interaction.open(decline.reversal(card, subject_of(clicked)))
+    await interaction.open(decline.reversal(card, clicked.packed()))
 
 
 async def reverse_to_approved(interaction: Interaction) -> None:
@@ -198,14 +198,10 @@ async def _reverse(interaction: Interaction, to_status: Decision) -> None:
 def clicked_of_form(interaction: Interaction) -> Clicked:
     """The form's request and message. Raises UnexpectedPayload."""
     try:
-        subject = decline.Subject.of(interaction.private_metadata)
+        value, channel, ts = interaction.private_metadata.split(" ")
     except ValueError as error:
         raise UnexpectedPayload("private_metadata") from error
-    return Clicked(value=subject.value, channel=subject.channel, ts=subject.ts)
-
-
-def subject_of(clicked: Clicked) -> decline.Subject:
-    return decline.Subject(value=clicked.value, channel=clicked.channel, ts=clicked.ts)
+    return Clicked(value=value, channel=channel, ts=ts)
 
 
 def _decide(

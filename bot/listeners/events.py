@@ -11,9 +11,9 @@ from bot.client import slack_web
 from bot.interaction import listening
 from bot.interaction.interaction import Interaction
 from storage.db.database import Transaction
-from storage.directory.slack_accounts import SlackProfile
-from storage.slack import slack_installations, slack_profiles, slack_workspaces
-from storage.slack.slack_profiles import Synced
+from storage.people.slack_accounts import SlackProfile
+from storage.workspaces import slack_installations, slack_profiles, slack_workspaces
+from storage.workspaces.slack_profiles import Synced
 
 _log = structlog.stdlib.get_logger("hiatus.slack")
 

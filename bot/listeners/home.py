@@ -20,9 +20,9 @@ from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import NotYourApproval
-from storage.slack import home, setup_checklist
-from storage.slack.home import PageCursors
-from storage.slack.join_policy import NotAMember
+from storage.workspaces import home, setup_checklist
+from storage.workspaces.home import PageCursors
+from storage.workspaces.join_policy import NotAMember
 
 
 async def opened(interaction: Interaction) -> None:

@@ -20,11 +20,11 @@ from storage.base.errors import AlreadyObjected, DomainError, InvalidTransition
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_rows
-from storage.events import organisation_config
 from storage.leave import leave_changes, leave_lists, leave_requests, recorded_leave
 from storage.notifications import approval_cards
 from storage.notifications.approval_cards import ApprovalCard
+from storage.outbox import organisation_config
+from storage.people import people_rows
 
 
 async def show(interaction: Interaction) -> None:

@@ -28,15 +28,15 @@ from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, OverlappingLeave
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import people_lists, people_rows, slack_accounts
-from storage.directory.slack_accounts import SlackProfile
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import covers, interruptions, leave_requests, previews, recorded_leave
 from storage.leave.drafts import Draft
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.previews import Preview
 from storage.notifications import approval_cards
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_lists, people_rows, slack_accounts
+from storage.people.slack_accounts import SlackProfile
 from storage.rules import spans
 
 _NO_TYPES: Final = gettext_noop("There are no leave types that you can record.")

@@ -23,13 +23,13 @@ from storage.base.clock import local_day
 from storage.base.errors import DomainError, FieldError, InvalidInput, InvalidTransition
 from storage.base.values import Caller, LeaveRequest, LeaveType, User, as_dict
 from storage.db.database import Transaction
-from storage.directory import people_rows
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import covers, form_defaults, leave_reading, leave_requests, previews
 from storage.leave.covers import Candidates
 from storage.leave.drafts import Draft
 from storage.leave.previews import Preview
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_rows
 from storage.rules import request_rules
 
 _NO_TYPES: Final = gettext_noop("Your organisation has no leave types yet.")

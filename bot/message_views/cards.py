@@ -12,9 +12,9 @@ from bot.blocks import layout, text, words
 from bot.message_views import absence_messages
 from storage.base.errors import Days
 from storage.base.values import Amendment, LeaveRequest, LeaveType
-from storage.directory.colleagues import ColleagueOff
 from storage.leave.leave_balances import YearBalance
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment, CardCover
+from storage.people.colleagues import ColleagueOff
 
 
 def message(card: ApprovalCard, home_url: str | None) -> Message:

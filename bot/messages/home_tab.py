@@ -20,10 +20,10 @@ from bot.views import home_tab
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.directory import people_rows, slack_accounts
-from storage.events import organisation_config
-from storage.slack import home
-from storage.slack.home import Home
+from storage.outbox import organisation_config
+from storage.people import people_rows, slack_accounts
+from storage.workspaces import home
+from storage.workspaces.home import Home
 
 # Slack takes 100 a minute from one workspace (docs.slack.dev, "Rate limits", tier 4).
 PAUSE_SECONDS: Final = 0.7

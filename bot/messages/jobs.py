@@ -24,13 +24,13 @@ from bot.message_views import admin_messages
 from bot.message_views import digest as views
 from storage.base.errors import DatabaseUnavailable
 from storage.db.database import Database
-from storage.directory import slack_syncs
-from storage.directory.slack_accounts import SlackProfile
-from storage.directory.slack_syncs import Sync
 from storage.notifications import digests, reminder_checks, reminders
 from storage.notifications.digests import Digest, DigestKey
-from storage.slack import slack_profiles
-from storage.slack.slack_profiles import Synced
+from storage.people import slack_syncs
+from storage.people.slack_accounts import SlackProfile
+from storage.people.slack_syncs import Sync
+from storage.workspaces import slack_profiles
+from storage.workspaces.slack_profiles import Synced
 
 # Errors that people have to fix; a retry would meet them again.
 REFUSED: Final = frozenset(

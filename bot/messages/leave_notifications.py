@@ -14,10 +14,10 @@ from bot.client.workspaces import Workspace
 from bot.message_views import absence_messages, approver_messages, cards, requester_messages
 from bot.messages.recipients import Recipients, post
 from storage.base.event_values import NotificationEvent
-from storage.events import notification_outbox
 from storage.notifications.notification_data import NotificationData, SummaryNotificationData
 from storage.notifications.notification_queue import Notification, Outcome, SentCard
 from storage.notifications.slack_messages import PostedMessage
+from storage.outbox import notification_outbox
 
 
 class LeaveNotifications:

@@ -32,7 +32,7 @@ from storage.notifications.notification_data import (
     Welcome,
 )
 from storage.notifications.notification_queue import Notification, Outcome
-from storage.slack import home
+from storage.workspaces import home
 
 # Stored with the notification, for operators.
 _NOT_INSTALLED: Final = Outcome(verdict="failed", error="the app is not installed in the workspace")

@@ -17,7 +17,7 @@ from storage.base.values import User
 from storage.db.database import Database
 from storage.notifications.notification_queue import Notification, Outcome
 from storage.notifications.slack_messages import PostedMessage
-from storage.slack import slack_profiles
+from storage.workspaces import slack_profiles
 
 
 class NoAccount(Exception):

@@ -16,11 +16,11 @@ from bot.interaction.interaction import Interaction
 from bot.screens import screen
 from bot.screens.forms import Form
 from bot.screens.screen import Screen
-from storage.access import api_keys
 from storage.base.values import SCOPES, ApiKey, Caller
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.events import organisation_config
+from storage.keys import api_keys
+from storage.outbox import organisation_config
 
 NAME: Final = "settings.keys"
 

@@ -15,13 +15,13 @@ from bot.interaction.interaction import Interaction
 from bot.screens import screen
 from bot.screens.forms import Form
 from bot.screens.screen import Screen
-from storage.access import feeds, wallchart
 from storage.base.calendar_values import CalendarFeed
 from storage.base.errors import NotFound
 from storage.base.values import Caller
+from storage.calendars import feeds, wallchart
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 
 NAME: Final = "settings.feeds"
 

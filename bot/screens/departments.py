@@ -20,7 +20,7 @@ from storage.admin.effects import EffectsRecorder
 from storage.base.values import Caller, Department, User
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.directory import department_rows, people_lists, people_rows
+from storage.people import department_rows, people_lists, people_rows
 
 NAME: Final = "settings.departments"
 

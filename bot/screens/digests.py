@@ -20,7 +20,7 @@ from storage.admin import channel_digests
 from storage.base.values import Caller, ChannelDigest, Department, Organisation
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 
 NAME: Final = "settings.digests"
 _FREQUENCIES: Final = (

@@ -14,12 +14,12 @@ from bot.interaction.interaction import Interaction
 from bot.screens import screen, searches
 from bot.screens.forms import Form
 from bot.screens.screen import Screen
-from storage.access import display_links, wallchart
-from storage.access.display_links import DisplayLink
 from storage.base.values import Caller, Department
+from storage.calendars import display_links, wallchart
+from storage.calendars.display_links import DisplayLink
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 
 NAME: Final = "settings.display_links"
 

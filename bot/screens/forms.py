@@ -22,8 +22,8 @@ from storage.base.amounts import half_days_of
 from storage.base.errors import DomainError, NotFound
 from storage.base.values import Caller
 from storage.db.database import Transaction
-from storage.directory import people_rows
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import people_rows
 
 T = TypeVar("T")
 

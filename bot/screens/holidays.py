@@ -28,8 +28,8 @@ from storage.base.errors import AlreadyExists, InvalidInput
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import Page
-from storage.directory import holiday_sets, public_holidays
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import holiday_sets, public_holidays
 from storage.rules import holiday_calendar
 
 NAME: Final = "settings.holidays"

@@ -21,7 +21,7 @@ from storage.base.errors import InvalidInput
 from storage.base.values import Caller, Organisation
 from storage.db.database import Transaction
 from storage.rules import holiday_calendar
-from storage.slack import setup_checklist
+from storage.workspaces import setup_checklist
 
 NAME: Final = "settings.organisation"
 FORM: Final = f"{NAME}.form"

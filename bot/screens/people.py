@@ -25,11 +25,11 @@ from storage.admin.effects import EffectsRecorder
 from storage.base.amounts import adjustment_half_days_of
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_rows
 from storage.leave import adjustments, ledgers, people_facts
 from storage.leave.ledgers import Balance, Line
 from storage.leave.people_facts import People, PersonFacts
-from storage.slack import slack_profiles
+from storage.people import people_rows
+from storage.workspaces import slack_profiles
 
 # A year may have hundreds of adjustments; the API lists all of them.
 _MAX_SHOWN: Final = 10

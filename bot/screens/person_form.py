@@ -23,14 +23,14 @@ from storage.base.clock import local_day
 from storage.base.errors import EmailTaken, FieldError, InvalidInput
 from storage.base.values import ROLES, Caller, Department, User
 from storage.db.database import Transaction
-from storage.directory import people_lists, people_rows
-from storage.directory.slack_accounts import SlackProfile
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_lists, people_rows
+from storage.people.slack_accounts import SlackProfile
 from storage.rules import employment_terms, holiday_calendar, leave_years
-from storage.slack import slack_profiles
-from storage.slack.join_policy import NotAMember
+from storage.workspaces import slack_profiles
+from storage.workspaces.join_policy import NotAMember
 
 # Also that of what follows: the list of people, and what is done with a person.
 NAME: Final = "settings.people"

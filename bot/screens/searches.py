@@ -20,8 +20,8 @@ from bot.interaction.interaction import Interaction
 from storage.base import texts
 from storage.base.calendar_values import Country, Region
 from storage.base.values import Department, User
-from storage.directory import people_lists
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import people_lists
 from storage.rules import holiday_calendar
 
 # One of the people, who is then edited; and a person in a form, who may be no one.

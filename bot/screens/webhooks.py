@@ -20,7 +20,7 @@ from storage.base.event_values import EVENT_TYPES, LoggedDelivery, Webhook, Webh
 from storage.base.values import Caller
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 from storage.webhooks import delivery_log, endpoint_health, webhooks
 
 NAME: Final = "settings.webhooks"

@@ -11,7 +11,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.service.manifest import SCOPES
-from storage.cli.doctor import (
+from storage.db.database import Transaction
+from storage.operations.doctor import (
     Check,
     Finding,
     Reader,
@@ -20,8 +21,7 @@ from storage.cli.doctor import (
     ok,
     warning,
 )
-from storage.db.database import Transaction
-from storage.slack import slack_installations
+from storage.workspaces import slack_installations
 
 # The newest installations; more would only repeat what they tell.
 MAX_WORKSPACES: Final = 20

@@ -1,7 +1,7 @@
 """Installing the app by OAuth: from /slack/install to Slack and back to /slack/oauth_redirect.
 
 Bolt's flow with states and installations in our database, and our own pages.
-``storage.slack.slack_installations`` decides when an existing organisation is linked.
+``storage.workspaces.slack_installations`` decides when an existing organisation is linked.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ from bot.base.settings import SlackSettings
 from bot.client import slack_web
 from bot.service import manifest
 from bot.views import install_page
-from storage.access import oauth_states
 from storage.base.errors import DatabaseUnavailable, DomainError
 from storage.db.database import Database
-from storage.slack import slack_installations
-from storage.slack.slack_workspaces import NewInstallation
+from storage.workspaces import oauth_states, slack_installations
+from storage.workspaces.slack_workspaces import NewInstallation
 
 INSTALL_PATH: Final = "/slack/install"
 REDIRECT_PATH: Final = "/slack/oauth_redirect"
@@ -89,7 +88,7 @@ def oauth_settings(
 
 
 class _Installations(AsyncInstallationStore):
-    """Bolt's view of ``storage.slack.slack_installations``."""
+    """Bolt's view of ``storage.workspaces.slack_installations``."""
 
     def __init__(
         self, slack: AsyncWebClient, database: Database, clock: Callable[[], datetime]
@@ -170,7 +169,7 @@ def _without_cookie(settings: AsyncOAuthSettings, page: BoltResponse) -> BoltRes
 
 
 class _States(AsyncOAuthStateStore):
-    """Bolt's view of ``storage.access.oauth_states``."""
+    """Bolt's view of ``storage.workspaces.oauth_states``."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bot.base import ids
 from bot.base.block_kit import Block, View
@@ -15,32 +14,11 @@ from storage.leave.decisions import MAX_REASON_LENGTH
 from storage.notifications.approval_cards import ApprovalCard, CardAmendment
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Subject:
-    """The clicked button's value and its message, as ``private_metadata`` keeps them.
-
-    ``value`` is the id of a request or an amendment.
-    """
-
-    value: str
-    channel: str
-    ts: str
-
-    def packed(self) -> str:
-        return f"{self.value} {self.channel} {self.ts}"
-
-    @classmethod
-    def of(cls, private_metadata: str) -> Subject:
-        """Parse ``private_metadata``. Raises ValueError."""
-        value, channel, ts = private_metadata.split(" ")
-        return cls(value=value, channel=channel, ts=ts)
-
-
-def view(card: ApprovalCard, subject: Subject) -> View:
-    """The modal; the reason is optional."""
+def view(card: ApprovalCard, private_metadata: str) -> View:
+    """The modal; the reason is optional. ``private_metadata`` keeps the clicked message."""
     is_amendment = card.open_amendment is not None
     name = ids.AMENDMENT_DECLINE_FORM if is_amendment else ids.DECLINE_FORM
-    return _form(card, name, subject.packed())
+    return _form(card, name, private_metadata)
 
 
 def view_from_home(card: ApprovalCard) -> View:
@@ -51,9 +29,9 @@ def view_from_home(card: ApprovalCard) -> View:
     return _form(card, ids.HOME_DECLINE_FORM, card.request.id)
 
 
-def reversal(card: ApprovalCard, subject: Subject) -> View:
+def reversal(card: ApprovalCard, private_metadata: str) -> View:
     """The modal that reverses the decision."""
-    title, private_metadata = gettext("Change decision"), subject.packed()
+    title = gettext("Change decision")
     blocks = [text.section(_what(card)), text.quiet(text.escaped(cards.state(card)))]
     if card.request.status == "approved":
         return _modal(
@@ -75,7 +53,7 @@ def reversal(card: ApprovalCard, subject: Subject) -> View:
 def approve_anyway(card: ApprovalCard, why: str, private_metadata: str) -> View:
     """The modal in which an admin says why a request is approved past the allowance.
 
-    ``private_metadata`` is a packed subject, or only the request's id from Home.
+    ``private_metadata`` is a packed ``Clicked``, or only the request's id from Home.
     """
     reason = fields.field(
         ids.EXCEPTION_REASON,

@@ -17,8 +17,8 @@ from storage.base.values import Amendment, LeaveRequest, LeaveType
 from storage.leave.covers import Covered
 from storage.leave.ledgers import Balance
 from storage.rules import holiday_calendar
-from storage.slack.home import MAX_COVERING, Home, Item, PageCursors, ProposedLeave
-from storage.slack.setup_checklist import MAX_COUNTED, Checklist, Step
+from storage.workspaces.home import MAX_COVERING, Home, Item, PageCursors, ProposedLeave
+from storage.workspaces.setup_checklist import MAX_COUNTED, Checklist, Step
 
 # After escaping, the longest note and two names still fit in a section.
 _MAX_NOTE: Final = 200

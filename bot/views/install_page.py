@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from slack_bolt.response import BoltResponse
 
 from storage.rules import holiday_calendar
-from storage.slack.slack_installations import Installed
+from storage.workspaces.slack_installations import Installed
 
 ENTERPRISE: Final = (
     "Hiatus is installed in one workspace at a time. Choose a single workspace instead of "

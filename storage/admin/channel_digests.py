@@ -19,9 +19,9 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf
 from storage.db.tables import ChannelDigestRow, DigestRow
-from storage.directory import department_rows
-from storage.events import organisation_config, resources
-from storage.events.resources import Resource
+from storage.outbox import organisation_config, resources
+from storage.outbox.resources import Resource
+from storage.people import department_rows
 
 MAX_DIGESTS: Final = 100
 # How long a digest is claimed: longer than posting takes.

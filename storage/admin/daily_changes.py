@@ -23,9 +23,9 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
-from storage.directory import people_rows
-from storage.events import notification_outbox, organisation_config
 from storage.leave import request_steps
+from storage.outbox import notification_outbox, organisation_config
+from storage.people import people_rows
 from storage.rules import employment_terms
 
 # People and requests that one run looks at; the next follows within a minute.

@@ -9,7 +9,6 @@ from typing import Final
 
 from peewee import Delete, Select, Update
 
-from storage.access import display_links
 from storage.admin import channel_digests, effects, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base import fields, texts
@@ -19,14 +18,15 @@ from storage.base.errors import InUse
 from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, Department, EmploymentRecord, LeaveRequest, User, as_dict
+from storage.calendars import display_links
 from storage.db import locks, rows
 from storage.db.compiled import Param, compiled, json_table, milliseconds
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
-from storage.directory import department_rows, people_changes, people_rows
-from storage.events import audit, organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
+from storage.outbox import audit, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import department_rows, people_changes, people_rows
 from storage.rules import employment_terms, roles
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {

@@ -9,9 +9,9 @@ from typing import Final
 
 from storage.base.values import LeaveEffect, Reassignment, User
 from storage.db.database import Transaction
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
 from storage.leave.leave_balances import Bookings
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import employment_terms, leave_years, year_balances
 from storage.rules.leave_years import LeaveYear
 

@@ -17,10 +17,10 @@ from storage.base.event_values import AuditAction
 from storage.base.ids import new_id
 from storage.base.values import Caller, EmploymentRecord, User
 from storage.db.database import Transaction
-from storage.directory import department_rows, public_holidays
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances, ledgers
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import department_rows, public_holidays
 from storage.rules import counted_days, employment_terms, holiday_calendar, leave_years
 from storage.rules.employment_terms import Records
 

@@ -23,9 +23,9 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import HolidayOverrideRow
-from storage.directory import holiday_sets, public_holidays
-from storage.events import audit, organisation_config
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox import audit, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import holiday_sets, public_holidays
 
 # All of them are kept in memory, and every count of days reads them.
 MAX_OVERRIDES: Final = 500

@@ -20,9 +20,9 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import HolidayOverrideRow, HolidaySetRow, UserRow
-from storage.directory import holiday_sets, people_rows, public_holidays
-from storage.events import audit, organisation_config
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox import audit, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import holiday_sets, people_rows, public_holidays
 from storage.rules import holiday_calendar, roles
 
 # The fields of a changed day in the audit trail.

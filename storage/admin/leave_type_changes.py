@@ -16,8 +16,8 @@ from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.events import organisation_config
 from storage.leave import leave_types
+from storage.outbox import organisation_config
 from storage.rules import roles
 
 

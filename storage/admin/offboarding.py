@@ -15,10 +15,10 @@ from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.events import notification_outbox, webhook_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, cover_notices, leave_rows
 from storage.leave.request_steps import notify_approvers
+from storage.outbox import notification_outbox, webhook_outbox
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import counted_days, employment_terms
 
 Reason = Literal["user_archived", "employment_ends", "employment_starts"]

@@ -23,9 +23,9 @@ from storage.db import locks, rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import OrganisationRow
-from storage.directory import holiday_sets, people_changes, people_rows
-from storage.events import audit, feed_changes, organisation_config
 from storage.leave import card_refreshes
+from storage.outbox import audit, feed_changes, organisation_config
+from storage.people import holiday_sets, people_changes, people_rows
 from storage.rules import counted_days, holiday_calendar, roles
 from storage.rules.leave_years import check_leave_year_start
 

@@ -18,9 +18,9 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.tables import OrganisationRow, UserRow
-from storage.directory import holiday_sets
-from storage.events import organisation_config
 from storage.leave import leave_types
+from storage.outbox import organisation_config
+from storage.people import holiday_sets
 from storage.rules import counted_days
 
 MAX_SLUG_LENGTH: Final = 48

@@ -16,9 +16,9 @@ from storage.base.errors import EmailTaken, InsufficientRole, InvalidInput
 from storage.base.values import ROLES, Caller, EmploymentPeriod, Role, User
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import department_rows, people_changes, people_rows, public_holidays
-from storage.events import audit, organisation_config
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox import audit, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import department_rows, people_changes, people_rows, public_holidays
 from storage.rules import counted_days, employment_terms, holiday_calendar, roles
 
 _UPDATE_CHECKS: Final[Mapping[str, fields.Check]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from storage.access import api_keys, feeds
 from storage.admin import offboarding, reassignment
 from storage.admin.effects import EffectsRecorder
 from storage.base.clock import local_day
@@ -17,12 +16,14 @@ from storage.base.errors import (
     LastOwner,
 )
 from storage.base.values import Caller, Reassignment, Role, User
+from storage.calendars import feeds
 from storage.db import locks
 from storage.db.database import Transaction
-from storage.directory import people_changes, people_rows
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
+from storage.keys import api_keys
 from storage.leave import cover_notices
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_changes, people_rows
 from storage.rules import roles
 
 

@@ -7,16 +7,17 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Final
 
-from storage.access import api_keys, feeds
 from storage.admin import effects, offboarding, reassignment, recalculation
 from storage.admin.effects import Effects, EffectsRecorder
 from storage.base.clock import local_day
 from storage.base.event_values import AuditAction
 from storage.base.values import Caller, LeaveEffect, LeaveRequest, User
+from storage.calendars import feeds
 from storage.db.database import Transaction
-from storage.directory import employment_by_date, people_changes, public_holidays
-from storage.events.organisation_config import OrganisationConfig
+from storage.keys import api_keys
 from storage.leave import card_refreshes
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date, people_changes, public_holidays
 from storage.rules import employment_terms
 
 # The fields that affect the balance and the colleagues on cards of a person's own requests.

@@ -14,10 +14,10 @@ from typing import Final
 from storage.base.clock import local_day
 from storage.base.values import Caller, LeaveRequest, Reassignment, User
 from storage.db.database import Transaction
-from storage.directory import approval_rule, approvers
-from storage.events import audit, notification_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_lists, leave_rows
+from storage.outbox import audit, notification_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approval_rule, approvers
 
 # Requests that one change can reassign.
 MAX_REQUESTS: Final = 5_000

@@ -17,10 +17,10 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import employment_by_date, public_holidays
-from storage.events import audit, notification_outbox, webhook_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_amendments, leave_rows
+from storage.outbox import audit, notification_outbox, webhook_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date, public_holidays
 from storage.rules import counted_days, spans
 
 CauseCode = Literal[

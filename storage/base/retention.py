@@ -1,4 +1,4 @@
-"""How long rows are kept that nothing needs any more; ``storage.cli.pruning`` deletes them.
+"""How long rows are kept that nothing needs any more; ``storage.operations.pruning`` deletes them.
 
 docs/operations and the privacy page name the same times.
 """

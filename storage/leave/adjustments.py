@@ -20,10 +20,10 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import AllowanceAdjustmentRow
-from storage.directory import people_rows
-from storage.events import audit, organisation_config
 from storage.leave import card_refreshes, leave_balances, ledgers
 from storage.leave.ledgers import ADJUSTMENT, MAX_ADJUSTMENTS, REACH_YEARS, adjustment_of
+from storage.outbox import audit, organisation_config
+from storage.people import people_rows
 from storage.rules import leave_years, roles
 
 MAX_REASON_LENGTH: Final = 500

@@ -31,9 +31,9 @@ from storage.db.tables import (
     SlackMessageRow,
     UserRow,
 )
-from storage.directory import people_rows
-from storage.events import notification_outbox
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox import notification_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_rows
 
 # One change refreshes at most so many.
 MAX_CARDS: Final = 5_000

@@ -14,9 +14,9 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Param, any_of, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow, UserRow
-from storage.events import notification_outbox, webhook_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes, leave_amendments, leave_rows
+from storage.outbox import notification_outbox, webhook_outbox
+from storage.outbox.organisation_config import OrganisationConfig
 
 
 def enqueue(

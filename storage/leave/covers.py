@@ -15,8 +15,8 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import approval_rule, colleagues, people_lists, people_rows
 from storage.leave import leave_balances
+from storage.people import approval_rule, colleagues, people_lists, people_rows
 from storage.rules import spans
 from storage.rules.counted_days import NOTHING
 

@@ -13,8 +13,6 @@ from storage.base import fields, texts
 from storage.base.errors import AmendmentEnded, Forbidden, InvalidTransition, NotFound, OwnRequest
 from storage.base.values import Amendment, Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.directory import approvers
-from storage.events import organisation_config
 from storage.leave import (
     drafts,
     ended_interruptions,
@@ -25,7 +23,9 @@ from storage.leave import (
     request_steps,
 )
 from storage.leave.drafts import Draft
-from storage.leave.request_steps import AMENDED, Subject
+from storage.leave.request_steps import AMENDED, Requester
+from storage.outbox import organisation_config
+from storage.people import approvers
 from storage.rules import changed_leave, counted_days, lifecycle, roles, spans
 
 Decision = Literal["approved", "declined"]
@@ -255,7 +255,7 @@ def _decide(
 
 def apply_amendment(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     *,
     override_reason: str | None = None,
@@ -293,7 +293,7 @@ def apply_amendment(
         cover_user_id=before.cover_user_id,
     )
     types = config.leave_types
-    assessment, refusals = drafts.examine(
+    assessment, refusals = drafts.check_all(
         tx,
         config,
         subject.user,
@@ -343,7 +343,7 @@ def apply_amendment(
 
 def decline_open(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     reason: str | None,
     *,

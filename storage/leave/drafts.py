@@ -11,10 +11,10 @@ from storage.base import texts
 from storage.base.errors import DomainError, InvalidInput, OverlappingLeave
 from storage.base.values import HalfDay, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import employment_by_date
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import covers, leave_balances
 from storage.leave.leave_balances import BalanceInputs, BookedLeave
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date
 from storage.rules import (
     changed_leave,
     counted_days,
@@ -59,7 +59,7 @@ class Assessment:
     cover: User | None
 
 
-def assess(
+def check(
     tx: Transaction,
     config: OrganisationConfig,
     user: User,
@@ -90,7 +90,7 @@ def assess(
     )
 
 
-def examine(
+def check_all(
     tx: Transaction,
     config: OrganisationConfig,
     user: User,
@@ -101,7 +101,7 @@ def examine(
     is_by_admin: bool = False,
     is_override: bool = False,
 ) -> tuple[Assessment | None, list[DomainError]]:
-    """As ``assess``, with the errors of all broken rules; ``assess`` raises the first.
+    """As ``check``, with the errors of all broken rules; ``check`` raises the first.
 
     ``is_by_admin`` as in ``check_rules_of_change``. The assessment is None if the dates or the type
     are invalid: then nothing can be counted.
@@ -184,7 +184,7 @@ def _check_rules(
     is_by_admin: bool,
     is_override: bool,
 ) -> Assessment:
-    """``run`` calls each rule; their order decides which error ``assess`` raises."""
+    """``run`` calls each rule; their order decides which error ``check`` raises."""
     note = run(texts.optional_text, draft.note, "note", MAX_NOTE_LENGTH)
     if replaces is None or not spans.lies_within(span, spans.of_request(replaces)):
         run(employment_terms.check_employed, span, employment_terms.periods_of(user))

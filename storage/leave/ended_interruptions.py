@@ -16,10 +16,10 @@ from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.events import audit
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, interruptions, leave_reading, leave_rows, request_steps
-from storage.leave.request_steps import Subject
+from storage.leave.request_steps import Requester
+from storage.outbox import audit
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules import leave_parts, request_rules, spans
 from storage.rules.leave_parts import Part
 
@@ -81,7 +81,7 @@ def check_fit(
 
 def give_back(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     after: LeaveRequest | None = None,
     *,

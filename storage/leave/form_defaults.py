@@ -12,9 +12,9 @@ from storage.base.values import LeaveType, User
 from storage.db.compiled import Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.directory import employment_by_date
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date
 from storage.rules import free_days
 from storage.rules.spans import Span
 

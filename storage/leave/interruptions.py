@@ -11,13 +11,13 @@ from storage.base.errors import InsufficientRole, InvalidInput, LeaveTypeNotReco
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, LeaveType
 from storage.db.database import Transaction
-from storage.directory import approvers, employment_by_date
-from storage.events import notification_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_balances, request_steps
 from storage.leave.drafts import Draft
 from storage.leave.leave_balances import BookedLeave
-from storage.leave.request_steps import Subject
+from storage.leave.request_steps import Requester
+from storage.outbox import notification_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approvers, employment_by_date
 from storage.rules import changed_leave, leave_parts, request_rules, roles, spans
 from storage.rules.leave_parts import Part
 from storage.rules.spans import Span
@@ -28,7 +28,7 @@ def notify_approvers(
     event: Literal["leave_request.interrupted", "leave_request.interruption_ended"],
     interrupted: LeaveRequest,
     interruption: LeaveRequest,
-    subject: Subject,
+    subject: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -161,7 +161,7 @@ def book_part(
     tx: Transaction,
     leave: LeaveRequest,
     part: Part,
-    subject: Subject,
+    subject: Requester,
     why: str,
     *,
     by: Caller,
@@ -198,7 +198,7 @@ def _left_of(
     tx: Transaction,
     before: LeaveRequest,
     part: Part | None,
-    subject: Subject,
+    subject: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -228,7 +228,7 @@ def _book(
     leave_type: LeaveType,
     taken: Part,
     note: str | None,
-    subject: Subject,
+    subject: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -287,7 +287,7 @@ def _check_caller(tx: Transaction, request: LeaveRequest, *, by: Caller, today: 
 
 
 def _interrupting_type(
-    subject: Subject, before: LeaveRequest, draft: Draft, *, by: Caller
+    subject: Requester, before: LeaveRequest, draft: Draft, *, by: Caller
 ) -> LeaveType:
     leave_type = drafts.leave_type_of(subject.config, draft)
     if by.user_id != before.user_id and not roles.may_record_type(leave_type, by=by):
@@ -310,7 +310,7 @@ def _interrupting_type(
 
 
 def _check_reach(
-    tx: Transaction, subject: Subject, leave: LeaveRequest, span: Span, *, by: Caller
+    tx: Transaction, subject: Requester, leave: LeaveRequest, span: Span, *, by: Caller
 ) -> None:
     """Raises InvalidInput ``past_days`` for one's own leave of more than 31 days ago.
 

@@ -26,9 +26,9 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AmendmentRow, UserRow
-from storage.directory import employment_by_date
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date
 from storage.rules import changed_leave, counted_days, spans
 
 

@@ -18,8 +18,8 @@ from storage.db import rows
 from storage.db.compiled import Expr, Param, any_of, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow, LeaveRequestRow
-from storage.directory import employment_by_date
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date
 from storage.rules import employment_terms, leave_years, request_rules, spans, year_balances
 from storage.rules.leave_years import LeaveYear, LeaveYearRule
 from storage.rules.year_balances import Account, Adjusted, CarryOver, Deduction

@@ -22,9 +22,6 @@ from storage.base.errors import (
 from storage.base.ids import new_id
 from storage.base.values import Amendment, Caller, LeaveRequest, User
 from storage.db.database import Transaction
-from storage.directory import approvers
-from storage.events import notification_outbox, organisation_config, webhook_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import (
     cover_notices,
     drafts,
@@ -34,7 +31,10 @@ from storage.leave import (
     request_steps,
 )
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.request_steps import Subject
+from storage.leave.request_steps import Requester
+from storage.outbox import notification_outbox, organisation_config, webhook_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approvers
 from storage.rules import changed_leave
 from storage.rules.changed_leave import CancelEffect, Effect
 
@@ -55,7 +55,7 @@ _PROPOSED: Final = (
 
 def request_amendment(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     proposed: LeaveRequest,
     approvers: Iterable[User],
@@ -136,7 +136,7 @@ def withdraw_one(tx: Transaction, amendment_id: str, *, by: Caller, now: datetim
 
 def end_amendment(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     status: Literal["declined", "withdrawn"],
     *,
@@ -178,7 +178,7 @@ def _save(
     tx: Transaction,
     event: _Event,
     before: LeaveRequest,
-    subject: Subject,
+    subject: Requester,
     amendments: tuple[Amendment | None, Amendment | None],
     *,
     reason: str | None = None,
@@ -212,7 +212,7 @@ def _save(
 
 
 def cancel(
-    tx: Transaction, subject: Subject, before: LeaveRequest, *, by: Caller, now: datetime
+    tx: Transaction, subject: Requester, before: LeaveRequest, *, by: Caller, now: datetime
 ) -> LeaveRequest:
     """Cancel the leave, or request it as an amendment; the request as it is then.
 
@@ -237,7 +237,7 @@ def cancel(
 
 def cancel_at_once(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     *,
     by: Caller,
@@ -323,7 +323,7 @@ class Plan:
 
 def change(
     tx: Transaction,
-    subject: Subject,
+    subject: Requester,
     before: LeaveRequest,
     draft: Draft,
     *,
@@ -420,7 +420,7 @@ def plan(
 ) -> Plan:
     """Count and check the change, without storing anything; previews show the same."""
     is_by_admin = by.user_id != before.user_id
-    assessment, refusals = drafts.examine(
+    assessment, refusals = drafts.check_all(
         tx,
         config,
         user,

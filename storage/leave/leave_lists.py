@@ -18,8 +18,8 @@ from storage.db.compiled import Expr, Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.directory import approvers, people_rows
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import approvers, people_rows
 from storage.rules import spans
 
 Sort = Literal["start_date", "-start_date", "created_at", "-created_at"]

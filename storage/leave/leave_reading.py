@@ -10,9 +10,9 @@ from storage.base.clock import local_day
 from storage.base.errors import NotFound
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Transaction
-from storage.directory import approvers
-from storage.events import audit, organisation_config
 from storage.leave import leave_rows
+from storage.outbox import audit, organisation_config
+from storage.people import approvers
 
 # Sick leave took its last day, employment was changed to end before or start after it, it was not
 # decided, or the requester had asked an approver for it.

@@ -17,12 +17,12 @@ from storage.base.errors import InsufficientRole, InvalidInput, NotFound, Unauth
 from storage.base.ids import new_id
 from storage.base.values import Caller, LeaveRequest, User, field_names
 from storage.db.database import Transaction
-from storage.directory import approvers, employment_by_date, slack_syncs
-from storage.events import notification_outbox, organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import drafts, leave_changes, leave_reading, recorded_leave, request_steps
 from storage.leave.drafts import Assessment, Draft
-from storage.leave.request_steps import Subject
+from storage.leave.request_steps import Requester
+from storage.outbox import notification_outbox, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approvers, employment_by_date, slack_syncs
 from storage.rules import counted_days, roles
 from storage.rules.counted_days import NOTHING
 from storage.rules.spans import Span
@@ -39,7 +39,7 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
     subject, has_admin = request_steps.lock_person(tx, by.organisation_id, by.user_id, now)
     if subject.user.status in ("deactivated", "archived"):
         raise Unauthenticated
-    assessment = drafts.assess(tx, subject.config, subject.user, draft, today=subject.today)
+    assessment = drafts.check(tx, subject.config, subject.user, draft, today=subject.today)
     leave_type = assessment.leave_type
     deciders: list[User] = []
     unreachable: list[User] = []
@@ -144,7 +144,7 @@ def edit(
             tx, subject, before, draft, override_reason=override_reason, by=by, now=now
         )
     drafts.check_same_type(before, draft)
-    assessment = drafts.assess(
+    assessment = drafts.check(
         tx,
         subject.config,
         subject.user,
@@ -211,7 +211,7 @@ def create(
     leave_type = subject.config.leave_types.get(draft.leave_type_id)
     if leave_type is not None:
         recorded_leave.check_type(leave_type, by=by)
-    assessment = drafts.assess(
+    assessment = drafts.check(
         tx,
         subject.config,
         subject.user,
@@ -230,7 +230,7 @@ def create(
     return recorded
 
 
-def _locked_subject(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Subject:
+def _locked_subject(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> Requester:
     if not fields.is_id(user_id):
         raise recorded_leave.unknown_user()
     try:

@@ -20,8 +20,8 @@ from storage.db.compiled import (
 )
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
-from storage.events import audit, feed_changes
 from storage.leave import leave_amendments
+from storage.outbox import audit, feed_changes
 
 
 def find(tx: Transaction, organisation_id: str, request_id: str) -> LeaveRequest | None:

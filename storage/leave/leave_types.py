@@ -20,10 +20,10 @@ from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import DuplicateRow, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import AmendmentRow, LeaveRequestRow, LeaveTypeRow
-from storage.directory import people_changes
-from storage.events import audit, feed_changes, organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import card_refreshes
+from storage.outbox import audit, feed_changes, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_changes
 from storage.rules import leave_type_fields, roles
 
 # Typed text is compared with the names of all types in use.

@@ -16,12 +16,12 @@ from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import AllowanceAdjustmentRow
-from storage.directory import approvers, employment_by_date, people_rows
-from storage.directory.employment_by_date import AllowanceSource
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
 from storage.leave.leave_balances import BalanceInputs, BookedLeave
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approvers, employment_by_date, people_rows
+from storage.people.employment_by_date import AllowanceSource
 from storage.rules import leave_years, year_balances
 from storage.rules.employment_terms import StepKind
 from storage.rules.leave_years import LeaveYear

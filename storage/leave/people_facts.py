@@ -10,11 +10,11 @@ from typing import Final
 from storage.base.clock import local_day
 from storage.base.values import Caller, User
 from storage.db.database import Transaction
-from storage.directory import people_lists, people_rows
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_balances
 from storage.leave.leave_balances import Bookings
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_lists, people_rows
 from storage.rules import year_balances
 
 MAX_LISTED: Final = 25

@@ -20,10 +20,6 @@ from storage.base.errors import (
 )
 from storage.base.values import Caller, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import approvers, colleagues, employment_by_date, people_rows
-from storage.directory.colleagues import ColleagueOff
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import (
     covers,
     drafts,
@@ -35,6 +31,10 @@ from storage.leave import (
 )
 from storage.leave.drafts import Assessment, Draft
 from storage.leave.request_steps import AutoApprovalReason
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approvers, colleagues, employment_by_date, people_rows
+from storage.people.colleagues import ColleagueOff
 from storage.rules import (
     changed_leave,
     counted_days,
@@ -160,7 +160,7 @@ def preview(
         if effect != "amendment":
             deciders, unreachable = [], []
     else:
-        assessment, errors = drafts.examine(
+        assessment, errors = drafts.check_all(
             tx,
             config,
             user,

@@ -24,10 +24,10 @@ from storage.db import rows
 from storage.db.compiled import Engine, Param, compiled, compiled_per_engine
 from storage.db.database import Transaction
 from storage.db.tables import UserRow
-from storage.directory import approval_rule, approvers, people_lists
-from storage.directory.people_lists import MAX_OPTIONS
-from storage.events import audit, notification_outbox, organisation_config
 from storage.leave import request_steps
+from storage.outbox import audit, notification_outbox, organisation_config
+from storage.people import approval_rule, approvers, people_lists
+from storage.people.people_lists import MAX_OPTIONS
 from storage.rules import roles
 
 

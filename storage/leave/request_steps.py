@@ -22,9 +22,6 @@ from storage.db import locks, rows
 from storage.db.compiled import Engine, Expr, Param, compiled_per_engine
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, OrganisationRow, UserRow
-from storage.directory import approval_rule, approvers, people_rows
-from storage.events import notification_outbox, organisation_config, webhook_outbox
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import (
     card_refreshes,
     cover_notices,
@@ -33,6 +30,9 @@ from storage.leave import (
     leave_reading,
     leave_rows,
 )
+from storage.outbox import notification_outbox, organisation_config, webhook_outbox
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approval_rule, approvers, people_rows
 from storage.rules import changed_leave, lifecycle
 
 # Why a step was taken: an approver approved the amendment.
@@ -41,7 +41,7 @@ AutoApprovalReason = Literal["no_approval_needed", "nobody_could_approve", "reco
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Subject:
+class Requester:
     """The requester, whose row is locked, with the organisation's data."""
 
     user: User
@@ -50,7 +50,7 @@ class Subject:
 
 
 def add(
-    tx: Transaction, request: LeaveRequest, subject: Subject, *, by: Caller, now: datetime
+    tx: Transaction, request: LeaveRequest, subject: Requester, *, by: Caller, now: datetime
 ) -> None:
     """Store a new request with its audit entry and event."""
     leave_rows.add(tx, request, by=by, now=now)
@@ -67,7 +67,7 @@ def add(
 def approve_at_once(
     tx: Transaction,
     request: LeaveRequest,
-    subject: Subject,
+    subject: Requester,
     leave_type: LeaveType,
     *,
     by: Caller,
@@ -116,7 +116,7 @@ def apply(
     action: lifecycle.Action,
     before: LeaveRequest,
     after: LeaveRequest,
-    subject: Subject,
+    subject: Requester,
     *,
     by: Caller,
     now: datetime,
@@ -165,7 +165,7 @@ def apply(
 
 
 def _offer_interruption(
-    tx: Transaction, request: LeaveRequest, subject: Subject, now: datetime
+    tx: Transaction, request: LeaveRequest, subject: Requester, now: datetime
 ) -> None:
     """Queue the refresh that offers the requester to interrupt their leave when it begins soon."""
     config = subject.config
@@ -234,27 +234,27 @@ def refresh_cards(
     tx: Transaction,
     before: LeaveRequest | None,
     after: LeaveRequest,
-    subject: Subject,
+    subject: Requester,
     now: datetime,
 ) -> None:
     card_refreshes.leave_changed(tx, [(before, after)], config=subject.config, now=now)
 
 
-def card_recipients(tx: Transaction, subject: Subject) -> list[User]:
+def card_recipients(tx: Transaction, subject: Requester) -> list[User]:
     """The approvers who get the request's card in Slack; empty without a workspace."""
     if not subject.config.is_in_slack:
         return []
     return approvers_of(tx, subject)
 
 
-def approvers_of(tx: Transaction, subject: Subject) -> list[User]:
+def approvers_of(tx: Transaction, subject: Requester) -> list[User]:
     organisation_id = subject.config.organisation.id
     return approvers.of_person(tx, organisation_id, subject.user.id, today=subject.today)
 
 
 def lock_person(
     tx: Transaction, organisation_id: str, user_id: str, now: datetime
-) -> tuple[Subject, bool]:
+) -> tuple[Requester, bool]:
     """Lock the requester, so that concurrent requests can neither overlap nor overdraw.
 
     Also returns whether another admin or owner can decide. Raises NotFound.
@@ -267,7 +267,7 @@ def lock_person(
 
 def lock_request(
     tx: Transaction, request_id: str, *, by: Caller, now: datetime, is_counting: bool = False
-) -> tuple[Subject, LeaveRequest]:
+) -> tuple[Requester, LeaveRequest]:
     """Lock the requester, then the request. Raises NotFound for one that the caller cannot see.
 
     ``is_counting`` also locks the organisation's working days and holidays.
@@ -279,7 +279,7 @@ def lock_request(
 
 def lock_unchecked(
     tx: Transaction, request_id: str, *, by: Caller, now: datetime, is_counting: bool
-) -> tuple[Subject, LeaveRequest]:
+) -> tuple[Requester, LeaveRequest]:
     """As ``lock_request``; the caller checks who may see the request."""
     row = None
     if fields.is_id(request_id):
@@ -294,9 +294,9 @@ def lock_unchecked(
     return _subject(tx, by.organisation_id, row, now), _locked_request(row)
 
 
-def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> Subject:
+def _subject(tx: Transaction, organisation_id: str, row: Row, now: datetime) -> Requester:
     config = organisation_config.of_organisation(tx, organisation_id, row.reference_version)
-    return Subject(
+    return Requester(
         user=rows.user(row),
         config=config,
         today=local_day(now, config.organisation.timezone),
@@ -392,7 +392,7 @@ _NEWS_FOR: Final = timedelta(days=31)
 
 
 def tell_of_absence(
-    tx: Transaction, request: LeaveRequest, subject: Subject, *, by: Caller, now: datetime
+    tx: Transaction, request: LeaveRequest, subject: Requester, *, by: Caller, now: datetime
 ) -> None:
     """Queue the messages to all who have none yet, after leave was approved at once or changed.
 

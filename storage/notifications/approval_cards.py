@@ -11,11 +11,6 @@ from storage.base.clock import local_day
 from storage.base.errors import NotFound
 from storage.base.values import Amendment, Caller, CountedAmendment, LeaveRequest, LeaveType, User
 from storage.db.database import Transaction
-from storage.directory import approval_rule, approvers, colleagues, employment_by_date, people_rows
-from storage.directory.approvers import MAX_APPROVERS
-from storage.directory.colleagues import ColleagueOff
-from storage.events import notification_outbox, organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import (
     covers,
     interruptions,
@@ -29,6 +24,11 @@ from storage.leave import (
 )
 from storage.leave.leave_balances import YearBalance
 from storage.leave.leave_reading import CancellationCause
+from storage.outbox import notification_outbox, organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approval_rule, approvers, colleagues, employment_by_date, people_rows
+from storage.people.approvers import MAX_APPROVERS
+from storage.people.colleagues import ColleagueOff
 from storage.rules import counted_days, lifecycle, spans
 from storage.rules.changed_leave import CancelEffect
 

@@ -15,8 +15,8 @@ from storage.db import rows
 from storage.db.compiled import Param, compiled
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow, UserRow
-from storage.directory import colleagues, people_rows, public_holidays
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import colleagues, people_rows, public_holidays
 from storage.rules import counted_days, spans
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING
 

@@ -19,12 +19,12 @@ from storage.base.values import DigestFrequency
 from storage.db.compiled import Engine, Expr, Param, compiled
 from storage.db.database import Transaction
 from storage.db.tables import ChannelDigestRow, DigestRow, OrganisationRow
-from storage.directory import people_rows, slack_accounts
-from storage.events import notification_outbox, organisation_config
-from storage.events.leased_queue import LeasedQueue
-from storage.events.organisation_config import OrganisationConfig
 from storage.notifications import digest_absences
 from storage.notifications.digest_absences import Absences
+from storage.outbox import notification_outbox, organisation_config
+from storage.outbox.leased_queue import LeasedQueue
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_rows, slack_accounts
 
 # How soon a digest that was posted shows a change of leave.
 REFRESH_INTERVAL: Final = timedelta(minutes=1)

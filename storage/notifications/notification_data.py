@@ -24,13 +24,13 @@ from storage.db.tables import (
     UserRow,
     WebhookRow,
 )
-from storage.directory import approval_rule, approvers, people_rows, slack_accounts
-from storage.events import organisation_config
 from storage.notifications import approval_cards, digests, notification_queue, slack_messages
 from storage.notifications.approval_cards import ApprovalCard
 from storage.notifications.digests import DigestKey
 from storage.notifications.notification_queue import Notification
 from storage.notifications.slack_messages import PostedMessage
+from storage.outbox import organisation_config
+from storage.people import approval_rule, approvers, people_rows, slack_accounts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

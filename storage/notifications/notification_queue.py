@@ -28,12 +28,12 @@ from storage.db.compiled import (
 )
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, NotificationRow
-from storage.events import notification_outbox
-from storage.events.leased_queue import LeasedQueue, skip_locked, wait_after
-from storage.events.notification_outbox import NotificationKind
 from storage.leave import card_refreshes
 from storage.notifications import reminders, slack_messages
 from storage.notifications.slack_messages import PostedMessage
+from storage.outbox import notification_outbox
+from storage.outbox.leased_queue import LeasedQueue, skip_locked, wait_after
+from storage.outbox.notification_outbox import NotificationKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

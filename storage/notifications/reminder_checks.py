@@ -28,13 +28,13 @@ from storage.db.compiled import (
 )
 from storage.db.database import Row, Transaction
 from storage.db.tables import LeaveRequestRow, ReminderRow, ReminderSummaryRow, UserRow
-from storage.directory import approval_rule, approvers
-from storage.directory.approvers import MAX_APPROVERS
-from storage.events import audit, notification_outbox, organisation_config
-from storage.events.leased_queue import skip_locked
-from storage.events.organisation_config import OrganisationConfig
 from storage.notifications import reminder_schedule
 from storage.notifications.reminder_schedule import Plan
+from storage.outbox import audit, notification_outbox, organisation_config
+from storage.outbox.leased_queue import skip_locked
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import approval_rule, approvers
+from storage.people.approvers import MAX_APPROVERS
 from storage.rules import lifecycle
 from storage.rules.worktime import next_work_start
 

@@ -15,8 +15,8 @@ from storage.db import rows
 from storage.db.compiled import Param, any_of, compiled
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow
-from storage.directory import public_holidays
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import public_holidays
 from storage.rules import counted_days, worktime
 from storage.rules.worktime import Hours, Worktime, next_work_start, nth_working_day_after
 

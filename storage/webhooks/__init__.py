@@ -1,4 +1,4 @@
-"""Webhook endpoints and the deliveries to them; events reach their queue in ``events``.
+"""Webhook endpoints and the deliveries to them; events reach their queue in ``outbox``.
 
 ``webhooks`` has the endpoints and their secrets, ``endpoint_health`` disables those that fail.
 ``delivery_queue`` claims due deliveries, ``deliveries`` records results and schedules retries,

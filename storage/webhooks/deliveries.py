@@ -25,7 +25,7 @@ from storage.db.compiled import (
 )
 from storage.db.database import Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, WebhookRow
-from storage.events import webhook_outbox
+from storage.outbox import webhook_outbox
 from storage.webhooks import endpoint_health
 from storage.webhooks.delivery_queue import Delivery
 from storage.webhooks.endpoint_health import WebhookKey

@@ -27,7 +27,7 @@ from storage.db.compiled import Param, any_of, any_of_keys, compiled, json_of_ke
 from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, OrganisationRow, WebhookRow
-from storage.events import audit, webhook_outbox
+from storage.outbox import audit, webhook_outbox
 from storage.rules import roles
 from storage.webhooks import webhooks
 

@@ -18,7 +18,7 @@ from storage.base.secrets import InvalidToken
 from storage.db.compiled import Engine, Expr, Param, any_of_keys, compiled, json_of_keys
 from storage.db.database import Row, Transaction
 from storage.db.tables import DeliveryRow, EventRow, WebhookRow
-from storage.events.leased_queue import LeasedQueue
+from storage.outbox.leased_queue import LeasedQueue
 from storage.webhooks import webhooks
 
 # Deliveries to one endpoint at a time, from claim to result. A failing endpoint gets one until one

@@ -27,7 +27,7 @@ from storage.db.compiled import (
 )
 from storage.db.database import Row, Transaction
 from storage.db.tables import DeliveryRow, WebhookRow
-from storage.events import notification_outbox
+from storage.outbox import notification_outbox
 from storage.rules import roles
 from storage.webhooks import webhooks
 

@@ -25,7 +25,7 @@ from storage.db.compiled import Engine, Param, compiled, compiled_per_engine, mi
 from storage.db.database import Row, Transaction
 from storage.db.pages import Page, PageOf, page_of, position
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, NotificationRow, WebhookRow
-from storage.events import audit, organisation_config
+from storage.outbox import audit, organisation_config
 from storage.rules import roles
 
 MAX_WEBHOOKS: Final = 100

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp
 from api.base.settings import ApiSettings
 from api.service import app
 from api.service.request_middleware import for_server
-from storage.access import api_keys
 from storage.base.values import SCOPES, User
 from storage.db.database import Database
+from storage.keys import api_keys
 from tests import calendars
 from tests.builders import NOW, Acme, an_organisation, caller_for
 from tests.documented import undocumented

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from api.service import app
-from storage.access import feeds
 from storage.admin import departments, organisation_settings, people, people_status
 from storage.base.values import LeaveRequest, User
+from storage.calendars import feeds
 from storage.db.database import Database
 from storage.leave import decisions, leave_requests, leave_types
 from tests.api.conftest import SETTINGS, Client

@@ -16,8 +16,8 @@ from api.base.settings import ApiSettings, public_url
 from api.service import doctor
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
-from storage.cli.doctor import Check, Finding, Reader, ok, run
 from storage.db.connections import PROCESS_NAME
+from storage.operations.doctor import Check, Finding, Reader, ok, run
 from tests.api.test_webhook_delivery import certificate_for
 from tests.fakes.redis import LoopbackRedis
 from tests.flows.running import free_port

@@ -30,7 +30,7 @@ NOT_IN_REST = {
     *("unknown_leave_year_type", "unknown_locale", "unknown_role"),
 }
 # Modules whose errors REST never sends.
-WITHOUT_REST = ("bot/", "storage/cli/", "storage/slack/")
+WITHOUT_REST = ("bot/", "storage/operations/", "storage/workspaces/")
 
 
 def test_every_raised_refusal_is_explained_and_no_other() -> None:

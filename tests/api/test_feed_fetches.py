@@ -10,9 +10,9 @@ import pytest
 
 from api.feeds.feed_endpoint import program_of
 from api.service import app
-from storage.access import feeds
 from storage.admin import people
 from storage.base.secrets import Secrets
+from storage.calendars import feeds
 from storage.db.database import Database
 from tests import outside
 from tests.api.conftest import SETTINGS, Client, a_key

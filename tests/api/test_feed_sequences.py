@@ -18,9 +18,9 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import DomainError
 from storage.base.values import Caller, HalfDay, LeaveRequest, User
 from storage.db.database import Database
-from storage.directory import people_rows
-from storage.events import organisation_config
 from storage.leave import decisions, leave_requests, leave_types
+from storage.outbox import organisation_config
+from storage.people import people_rows
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,

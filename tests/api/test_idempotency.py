@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 import pytest
 
-from storage.access import idempotency
-from storage.access.idempotency import Claim, IdempotencyInProgress, StoredResponse
 from storage.base.secrets import Secrets
 from storage.db.compiled import compiled
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.tables import IdempotencyKeyRow
+from storage.keys import idempotency
+from storage.keys.idempotency import Claim, IdempotencyInProgress, StoredResponse
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, type_id
 from tests.refusals import at_once

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from storage.access import api_keys
 from storage.base.ids import new_id
 from storage.db.database import Database, Transaction
 from storage.db.tables import UserRow
+from storage.keys import api_keys
 from tests.api.conftest import Client, a_key
 from tests.builders import NOW, Acme, a_department, a_leave_type, a_person
 

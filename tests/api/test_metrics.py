@@ -13,7 +13,7 @@ from api.base import queue_ages
 from api.base.metrics import Metrics
 from api.service import app
 from storage.db.database import Database
-from storage.events import notification_outbox
+from storage.outbox import notification_outbox
 from storage.webhooks.delivery_queue import Delivery
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, a_person, a_request, a_webhook, an_organisation

@@ -17,11 +17,11 @@ from api.http.fields import ABSENT, Body, Day, Name, Paged, Uuid
 from api.http.operations import Method, Tag, operation
 from api.http.parsing import MAX_BODY_BYTES
 from api.service import app
-from storage.access import api_keys, authentication
 from storage.base.errors import DatabaseUnavailable, NotFound, SchemaOutOfDate
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
+from storage.keys import api_keys, authentication
 from tests.api.conftest import SETTINGS, Client, a_key
 from tests.builders import NOW, Acme, a_person
 

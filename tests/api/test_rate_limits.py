@@ -17,11 +17,11 @@ from api.base.settings import ApiSettings
 from api.base.windows import Hit, MemoryCounter
 from api.http.errors import RateLimited
 from api.http.rate_limits import FAILURE_LIMIT, RateLimits
-from storage.access import api_keys, authentication
 from storage.base.environment import SettingsError
 from storage.base.secrets import new_token
 from storage.db.database import Database
 from storage.db.pages import PageOf
+from storage.keys import api_keys, authentication
 from tests import outside
 from tests.api.conftest import Client, a_key, application
 from tests.builders import NOW, Acme

@@ -20,13 +20,13 @@ import pytest
 from api.service import app
 from api.wallchart import rasteriser
 from api.wallchart.chart import ink_on
-from storage.access import feeds, wallchart
 from storage.admin import people, people_status
 from storage.base.monitoring.measurements import FAMILIES, Timings
 from storage.base.values import User
+from storage.calendars import feeds, wallchart
 from storage.db.database import Database
-from storage.events import organisation_config
 from storage.leave import decisions
+from storage.outbox import organisation_config
 from tests.api.conftest import SETTINGS, Client
 from tests.builders import (
     NOW,

@@ -14,8 +14,8 @@ from api.documentation import documentation
 from api.service import app
 from api.website import welcome
 from api.website.welcome import Website
-from storage.access import absences
 from storage.base import retention
+from storage.calendars import absences
 from tests.api.conftest import SETTINGS, Client
 
 pytestmark = pytest.mark.shared_database

@@ -18,7 +18,6 @@ from urllib.parse import urlencode
 import psycopg
 from peewee import Select
 
-from storage.access import api_keys
 from storage.base.secrets import Secrets
 from storage.base.values import SCOPES, Caller
 from storage.db.compiled import Param, compiled
@@ -26,6 +25,7 @@ from storage.db.database import Transaction
 from storage.db.engines import open_database
 from storage.db.schema import migrate
 from storage.db.tables import UserRow
+from storage.keys import api_keys
 from storage.webhooks import webhooks
 from tests.bench.filling import DAYS_AHEAD, DEPARTMENT_PEOPLE, Filled, Sizes, fill
 from tests.builders import personal_token

@@ -30,9 +30,9 @@ from storage.db.tables import (
     ReminderRow,
     UserRow,
 )
-from storage.directory import people_changes
 from storage.leave import leave_types
-from storage.slack import slack_workspaces
+from storage.people import people_changes
+from storage.workspaces import slack_workspaces
 
 SMALL_PEOPLE: Final = 20
 SMALL_REQUESTS: Final = 200

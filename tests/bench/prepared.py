@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from storage.access import api_keys
 from storage.admin import organisation_settings, organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets
@@ -19,9 +18,10 @@ from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.schema import migrate
-from storage.directory import people_changes
+from storage.keys import api_keys
 from storage.leave import decisions, leave_lists, leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.people import people_changes
 from storage.webhooks import webhooks
 from tests.builders import personal_token
 

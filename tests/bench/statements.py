@@ -24,7 +24,7 @@ from storage.db.pages import PageOf
 from storage.db.schema import migrate
 from storage.leave import decisions, leave_lists, leave_requests, previews
 from storage.leave.drafts import Draft
-from storage.slack import home
+from storage.workspaces import home
 from tests.bench.servers import empty_database
 from tests.bot.world import ADA, FIRST_DAY, GRACE, LAST_DAY, World
 from tests.fakes.slack import LoopbackSlack

@@ -9,7 +9,7 @@ import pytest
 
 from bot.base import ids
 from bot.views.calendar import CalendarPage, CalendarScope
-from storage.access import feeds
+from storage.calendars import feeds
 from storage.leave import decisions
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person, a_request

@@ -14,9 +14,9 @@ from bot.base.language import using_locale
 from bot.views import calendar
 from bot.views.calendar import DAY_COUNT, MAX_PEOPLE, CalendarPage, CalendarScope
 from playground.loopback.limits import is_too_large, problems_of_message, problems_of_view
-from storage.access.wallchart import AWAY, Day, Off, PersonDays, ShownType, Wallchart
 from storage.base.values import Organisation, field_names
-from storage.events.organisation_config import OrganisationConfig
+from storage.calendars.wallchart import AWAY, Day, Off, PersonDays, ShownType, Wallchart
+from storage.outbox.organisation_config import OrganisationConfig
 from storage.rules.counted_days import AFTERNOON, MORNING, NOTHING, WEEKDAYS, WHOLE_DAY
 from tests.bot.test_views import text
 

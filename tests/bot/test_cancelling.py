@@ -9,8 +9,8 @@ import pytest
 from bot.base import ids
 from storage.admin import people, people_status
 from storage.base.values import LeaveRequest
-from storage.directory import people_rows
 from storage.leave import leave_requests, leave_types
+from storage.people import people_rows
 from tests.bot.world import ADA, EVE, GRACE, HEDY, World
 from tests.builders import a_person
 from tests.fakes.slack import Message

@@ -12,8 +12,8 @@ import pytest
 from bot.interaction import errors
 from storage.admin import people, people_status
 from storage.db.database import Database
-from storage.directory import holiday_sets
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import holiday_sets
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.test_settings_admin import (
     admin,

@@ -11,12 +11,12 @@ from bot.base import ids
 from storage.admin import holiday_overrides
 from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Transaction
-from storage.directory import people_rows
-from storage.directory.people_rows import find
-from storage.events import notification_outbox, organisation_config
 from storage.leave import decisions, leave_requests
-from storage.slack import slack_profiles
+from storage.outbox import notification_outbox, organisation_config
+from storage.people import people_rows
+from storage.people.people_rows import find
 from storage.webhooks import webhooks
+from storage.workspaces import slack_profiles
 from tests import outside
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World, to_decide
 from tests.builders import a_person

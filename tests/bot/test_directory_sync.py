@@ -16,9 +16,9 @@ from storage.admin import people
 from storage.base.errors import DatabaseUnavailable
 from storage.base.values import Caller, User
 from storage.db.database import Database
-from storage.directory import people_lists, people_rows, slack_accounts, slack_syncs
-from storage.directory.slack_accounts import SlackProfile
-from storage.slack import slack_profiles, slack_workspaces
+from storage.people import people_lists, people_rows, slack_accounts, slack_syncs
+from storage.people.slack_accounts import SlackProfile
+from storage.workspaces import slack_profiles, slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_events import change, person

@@ -13,9 +13,9 @@ from bot.base.settings import SlackSettings
 from bot.service import doctor
 from storage.base.secrets import Secrets, new_secret_key
 from storage.base.settings import StorageSettings
-from storage.cli.doctor import Finding, Reader, run
 from storage.db.engines import open_database
-from storage.slack import slack_installations
+from storage.operations.doctor import Finding, Reader, run
+from storage.workspaces import slack_installations
 from tests.builders import NOW, a_slack_installation, a_slack_profile
 from tests.fakes.slack import LoopbackSlack
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from bot.interaction.interaction import ANSWER_SECONDS, Interaction
-from storage.access import api_keys, authentication
 from storage.admin import people_status
 from storage.base import retention
 from storage.base.errors import DatabaseUnavailable, Unauthenticated
@@ -19,9 +18,10 @@ from storage.base.values import User
 from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import people_lists, people_rows, slack_accounts
-from storage.events import audit
-from storage.slack import join_policy, slack_events, slack_installations, slack_profiles
+from storage.keys import api_keys, authentication
+from storage.outbox import audit
+from storage.people import people_lists, people_rows, slack_accounts
+from storage.workspaces import join_policy, slack_events, slack_installations, slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.registrations import Listener
 from tests.bot.test_listening import SOON_SECONDS, Broken, Troubled, until

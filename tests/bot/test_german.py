@@ -19,7 +19,6 @@ from bot.base import ids
 from bot.listeners import commands
 from playground.loopback.blocks import is_empty, is_stateful, located
 from playground.playground import options_in
-from storage.access import api_keys, display_links, feeds
 from storage.admin import (
     channel_digests,
     departments,
@@ -29,11 +28,13 @@ from storage.admin import (
     people,
 )
 from storage.admin.holiday_overrides import NewOverride
+from storage.calendars import display_links, feeds
 from storage.db.database import Transaction
-from storage.directory import holiday_sets, slack_accounts
-from storage.events import notification_outbox, organisation_config
+from storage.keys import api_keys
 from storage.leave import decisions, leave_requests, leave_types, recorded_leave
 from storage.leave.drafts import Draft
+from storage.outbox import notification_outbox, organisation_config
+from storage.people import holiday_sets, slack_accounts
 from storage.webhooks import webhooks
 from tests import catalogues, slack_types
 from tests.bot.registrations import registered

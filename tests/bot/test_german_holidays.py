@@ -11,7 +11,7 @@ from bot.base import ids
 from storage.admin import holiday_overrides, people
 from storage.admin.holiday_overrides import NewOverride
 from storage.db.database import Database
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 from tests.bot.test_settings_access import click, settings
 from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_person

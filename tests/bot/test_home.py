@@ -11,12 +11,12 @@ from bot.base import ids
 from storage.admin import people_status
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import organisation_config
 from storage.leave import decisions, leave_lists, leave_reading, leave_requests
 from storage.leave.drafts import Draft
-from storage.slack import home as home_pages
-from storage.slack import slack_workspaces
-from storage.slack.home import PageCursors
+from storage.outbox import organisation_config
+from storage.workspaces import home as home_pages
+from storage.workspaces import slack_workspaces
+from storage.workspaces.home import PageCursors
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.test_calendar import cell_text

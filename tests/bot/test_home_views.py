@@ -18,9 +18,9 @@ from storage.base.values import LeaveRequest, Organisation, field_names
 from storage.db.pages import Page
 from storage.leave.ledgers import YEARS_AHEAD, Balance
 from storage.rules.leave_years import LeaveYear
-from storage.slack import setup_checklist
-from storage.slack.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item, PageCursors
-from storage.slack.setup_checklist import Checklist, Step
+from storage.workspaces import setup_checklist
+from storage.workspaces.home import MAX_AWAY, MAX_OWN, MAX_WAITING, Home, Item, PageCursors
+from storage.workspaces.setup_checklist import Checklist, Step
 from tests.bot.test_calendar_views import charts
 from tests.bot.test_views import NOW, REQUEST_ID, absent_colleagues, leave_type, text, user
 

@@ -14,7 +14,6 @@ import pytest
 
 from bot.base import ids
 from bot.interaction import identity
-from storage.access import oauth_states
 from storage.admin import organisations, people
 from storage.admin.organisations import NewOrganisation
 from storage.base.secrets import Secrets, fingerprint, new_token
@@ -23,10 +22,10 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import SlackInstallationRow
-from storage.directory import people_rows
-from storage.directory.people_rows import find_by_email
-from storage.events import audit
-from storage.slack import slack_installations, slack_workspaces
+from storage.outbox import audit
+from storage.people import people_rows
+from storage.people.people_rows import find_by_email
+from storage.workspaces import oauth_states, slack_installations, slack_workspaces
 from tests import outside
 from tests.bot.browser import Browser, by_oauth, page_text
 from tests.bot.test_listening import Troubled

@@ -18,7 +18,7 @@ import pytest
 from bot.base import ids
 from storage.db.database import Database
 from storage.db.tables import TABLES
-from storage.slack import slack_installations, slack_workspaces
+from storage.workspaces import slack_installations, slack_workspaces
 from tests.bot.anything import Subject, send_all
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.registrations import registered

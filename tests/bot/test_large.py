@@ -12,14 +12,14 @@ import pytest
 
 from bot.base import ids
 from storage.base.values import User
-from storage.cli import people_import
-from storage.cli.people_file import Line, PeopleFile
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_changes, people_lists, people_rows
-from storage.events import organisation_config
 from storage.leave import leave_lists, leave_requests
 from storage.leave.drafts import Draft
+from storage.operations import people_import
+from storage.operations.people_file import Line, PeopleFile
+from storage.outbox import organisation_config
+from storage.people import people_changes, people_lists, people_rows
 from tests.bot.test_settings_access import click, settings
 from tests.bot.test_settings_admin import admin, person, search_result
 from tests.bot.world import ADMIN, FIRST_DAY, World

@@ -9,12 +9,12 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.base.values import User
-from storage.cli import people_file, people_import
-from storage.cli.people_import import Imported
-from storage.directory import people_rows
 from storage.leave import previews
 from storage.leave.drafts import Draft
-from storage.slack import slack_profiles
+from storage.operations import people_file, people_import
+from storage.operations.people_import import Imported
+from storage.people import people_rows
+from storage.workspaces import slack_profiles
 from tests.bot.world import ADA, FIRST_DAY, GRACE, HEDY, LAST_DAY, World, to_decide
 from tests.builders import a_person, audit_entries
 

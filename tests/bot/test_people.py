@@ -11,9 +11,9 @@ from storage.admin import organisations, people_status
 from storage.base.values import Organisation
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
-from storage.directory.people_rows import find_by_slack_id
-from storage.events import audit
-from storage.slack import slack_workspaces
+from storage.outbox import audit
+from storage.people.people_rows import find_by_slack_id
+from storage.workspaces import slack_workspaces
 from tests.bot.world import ADA, GRACE, World
 from tests.builders import NOW, a_person, an_organisation
 from tests.fakes.slack import LoopbackSlack

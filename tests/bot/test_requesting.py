@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.base import ids
-from storage.directory import people_rows
 from storage.leave import decisions
+from storage.people import people_rows
 from tests.bot.world import ADA, EVE, FIRST_DAY, GRACE, HEDY, World
 from tests.builders import a_leave_type, a_person
 

@@ -18,7 +18,7 @@ from storage.db.tables import NotificationRow, ReminderRow
 from storage.leave import decisions
 from storage.notifications import notification_queue
 from storage.notifications.notification_queue import Outcome
-from storage.slack import slack_installations
+from storage.workspaces import slack_installations
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.conftest import Logged
 from tests.bot.world import ADA, GRACE, HEDY, World, to_decide

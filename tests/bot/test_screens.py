@@ -11,7 +11,7 @@ from bot.base import ids
 from bot.interaction import errors
 from bot.screens.screen import Screen
 from storage.db.pages import PageOf
-from storage.events import audit
+from storage.outbox import audit
 from tests.bot.registrations import Listener, registered_by
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADA, ADMIN, World

@@ -8,7 +8,7 @@ import pytest
 
 from bot.base import ids
 from storage.db.database import Database
-from storage.slack import slack_workspaces
+from storage.workspaces import slack_workspaces
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import World
 from tests.fakes.slack import LoopbackSlack, View

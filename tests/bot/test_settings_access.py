@@ -11,12 +11,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from playground.loopback.blocks import located
-from storage.access import api_keys, authentication, feed_owners, feeds
 from storage.admin import people_status
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import Secrets
 from storage.base.values import ApiKey
+from storage.calendars import feed_owners, feeds
 from storage.db.pages import PageOf
+from storage.keys import api_keys, authentication
 from tests import outside
 from tests.bot.world import ADA, EVE, World
 from tests.builders import owner_of_feed, personal_token

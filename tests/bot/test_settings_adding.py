@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from storage.access import api_keys
 from storage.admin import people
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.directory import people_lists
+from storage.keys import api_keys
+from storage.people import people_lists
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.test_settings_admin import admin, form_of, person, search_result
 from tests.bot.world import ADA, ADMIN, EVE, GRACE, World

@@ -9,13 +9,13 @@ import pytest
 
 from bot.base import ids
 from bot.blocks.fields import WEEK_FIELDS
-from storage.access import api_keys
 from storage.admin import organisations, people
 from storage.base.values import Department, LeaveType, Organisation, User
 from storage.db.pages import PageOf
-from storage.directory import department_rows, people_rows, public_holidays
-from storage.events import organisation_config
+from storage.keys import api_keys
 from storage.leave import leave_types
+from storage.outbox import organisation_config
+from storage.people import department_rows, people_rows, public_holidays
 from tests.bot.test_settings_access import as_sent, choose, click, settings
 from tests.bot.world import ADA, ADMIN, GRACE, World
 from tests.builders import a_department, a_person

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from storage.access import display_links
-from storage.access.display_links import DisplayLink
 from storage.base.values import User
+from storage.calendars import display_links
+from storage.calendars.display_links import DisplayLink
 from storage.db.pages import PageOf
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADA, ADMIN, World

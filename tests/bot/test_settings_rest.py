@@ -16,7 +16,7 @@ from storage.base.calendar_values import HolidayOverride
 from storage.base.event_values import Webhook
 from storage.base.values import User
 from storage.db.pages import PageOf
-from storage.events import notification_outbox, organisation_config
+from storage.outbox import notification_outbox, organisation_config
 from storage.webhooks import webhooks
 from tests.bot.test_settings_access import as_sent, click, settings
 from tests.bot.world import ADMIN, World

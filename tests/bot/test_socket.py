@@ -14,8 +14,8 @@ from bot.base.settings import SlackSettings
 from bot.service import socket as slack_socket
 from bot.service.app import build_app
 from storage.db.database import Database
-from storage.slack import slack_installations
-from storage.slack.slack_workspaces import NewInstallation
+from storage.workspaces import slack_installations
+from storage.workspaces.slack_workspaces import NewInstallation
 from tests.bot.browser import by_oauth
 from tests.bot.world import ADA, GRACE, HEDY, Clock, World, to_decide
 from tests.builders import NOW, a_slack_installation, a_slack_profile

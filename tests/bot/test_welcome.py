@@ -9,8 +9,8 @@ import pytest
 from bot.base import ids
 from storage.admin import people
 from storage.db.database import Database
-from storage.directory import people_lists
-from storage.slack import slack_profiles
+from storage.people import people_lists
+from storage.workspaces import slack_profiles
 from tests.bot.browser import Browser, by_oauth
 from tests.bot.world import ADA, World
 from tests.builders import a_person

@@ -27,11 +27,11 @@ from storage.base.event_values import AuditAction
 from storage.base.values import Caller, LeaveRequest, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit, organisation_config
 from storage.leave import leave_lists, leave_requests
 from storage.leave.drafts import Draft
 from storage.notifications.notification_queue import Outcome
-from storage.slack import slack_workspaces
+from storage.outbox import audit, organisation_config
+from storage.workspaces import slack_workspaces
 from tests.bot.registrations import Listener, only
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, caller_for
 from tests.fakes.slack import Answer, LoopbackSlack, Message, View

@@ -21,12 +21,12 @@ import psycopg
 import pytest
 
 from storage.base.secrets import Secrets
-from storage.cli import backup_copies
-from storage.cli.backup_copies import BackupRefused
 from storage.db.compiled import compiled
 from storage.db.database import Transaction
 from storage.db.engines import open_database
 from storage.db.schema import MIGRATIONS, migrate
+from storage.operations import backup_copies
+from storage.operations.backup_copies import BackupRefused
 from tests import outside, pgbouncer, postgres
 from tests.builders import an_organisation
 from tests.cluster.company import (

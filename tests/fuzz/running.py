@@ -15,10 +15,10 @@ from typing import Literal
 import httpx
 
 from storage.base.secrets import Secrets
-from storage.cli import demo
-from storage.cli.demo import DemoOrganisation
 from storage.db.engines import open_database
 from storage.db.schema import migrate
+from storage.operations import demo
+from storage.operations.demo import DemoOrganisation
 from tests.flows.running import Deployment
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")

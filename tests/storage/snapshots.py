@@ -9,19 +9,19 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any, Final
 
-from storage.access import absences, feed_owners
-from storage.access.feed_owners import FeedOwner
 from storage.base.calendar_values import Absence
 from storage.base.values import Amendment, Caller, LeaveRequest, User
+from storage.calendars import absences, feed_owners
+from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Transaction
 from storage.db.pages import PageOf
-from storage.directory import employment_by_date, people_rows
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_amendments, leave_lists, ledgers
 from storage.leave.drafts import Draft
 from storage.leave.leave_balances import BookedLeave
 from storage.leave.ledgers import Balance
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date, people_rows
 from storage.rules import counted_days, employment_terms, spans
 from storage.rules.leave_years import LeaveYear
 from storage.rules.spans import Span

@@ -7,18 +7,18 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from storage.access import absences
-from storage.access.feed_owners import FeedOwner
 from storage.admin import people
 from storage.base.calendar_values import Absence, FeedScope
 from storage.base.ids import new_id
 from storage.base.values import LeaveType, User
+from storage.calendars import absences
+from storage.calendars.feed_owners import FeedOwner
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.events import organisation_config
 from storage.leave import leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
 from tests.builders import (
     NOW,
     Acme,

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from storage.access import api_keys, authentication
 from storage.admin import people, people_status
 from storage.base.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from storage.base.secrets import fingerprint
 from storage.base.values import SCOPES, ApiKey, Caller, User, UserStatus
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import people_rows
+from storage.keys import api_keys, authentication
+from storage.people import people_rows
 from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries, caller_for
 
 pytestmark = pytest.mark.shared_database

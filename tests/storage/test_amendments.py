@@ -24,7 +24,6 @@ from storage.base.errors import (
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import LeaveRequestRow
-from storage.events import organisation_config
 from storage.leave import (
     decisions,
     leave_amendments,
@@ -35,6 +34,7 @@ from storage.leave import (
     previews,
 )
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
 from storage.webhooks import delivery_log
 from tests.builders import (
     NOW,

@@ -11,10 +11,10 @@ from storage.admin import departments, people, people_status
 from storage.base.values import User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import approvers, people_rows
-from storage.directory.slack_accounts import SlackProfile
 from storage.leave import decisions, leave_lists
-from storage.slack import slack_profiles
+from storage.people import approvers, people_rows
+from storage.people.slack_accounts import SlackProfile
+from storage.workspaces import slack_profiles
 from tests.builders import (
     NOW,
     Acme,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from storage.db.database import Database, Transaction
-from storage.directory import colleagues
+from storage.people import colleagues
 from storage.rules import spans
 from tests.builders import a_department, a_person, a_request, an_organisation
 

@@ -12,18 +12,18 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from storage.access import authentication
 from storage.admin import organisations
 from storage.base.errors import Unauthenticated
 from storage.base.secrets import new_secret_key
 from storage.base.settings import StorageSettings
 from storage.base.values import SCOPES, Caller
-from storage.cli import commands
-from storage.cli.commands import build_app
-from storage.cli.console import operator
 from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.directory import people_rows
+from storage.keys import authentication
+from storage.operations import commands
+from storage.operations.commands import build_app
+from storage.operations.console import operator
+from storage.people import people_rows
 from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import NOW

@@ -14,8 +14,8 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.base.ids import new_id
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets
 from storage.leave import adjustments, decisions
+from storage.people import holiday_sets
 from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (

@@ -11,9 +11,9 @@ import pytest
 from storage.admin import people, people_status
 from storage.base.values import LeaveRequest, User
 from storage.db.database import Database
-from storage.directory import people_changes
 from storage.leave import covers, decisions, leave_requests, previews
 from storage.leave.drafts import Draft
+from storage.people import people_changes
 from tests.builders import (
     NOW,
     Acme,

@@ -19,9 +19,9 @@ from storage.base.errors import (
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.events import audit
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.decisions import NotYourApproval
+from storage.outbox import audit
 from tests.builders import NOW, a_person, a_request, an_organisation, audit_entries, caller_for
 from tests.refusals import at_once
 

@@ -16,7 +16,7 @@ from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
 from storage.db.tables import DeliveryRow, NotificationRow, OrganisationRow, WebhookRow
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 from storage.webhooks import deliveries, delivery_log, delivery_queue, endpoint_health, webhooks
 from storage.webhooks.deliveries import (
     RETRY_AFTER_SECONDS,

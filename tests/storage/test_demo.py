@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from storage.access import api_keys, authentication
 from storage.base.values import SCOPES
-from storage.cli import demo
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import people_lists
+from storage.keys import api_keys, authentication
 from storage.leave import leave_lists
+from storage.operations import demo
+from storage.people import people_lists
 from tests.builders import NOW, an_organisation, audit_entries
 
 

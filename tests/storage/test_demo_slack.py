@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from storage.base.values import User
-from storage.cli import demo
-from storage.cli.demo import DemoOrganisation
 from storage.db.database import Database, Transaction
 from storage.notifications import notification_queue
 from storage.notifications.notification_queue import Notification, Outcome
-from storage.slack import slack_workspaces
+from storage.operations import demo
+from storage.operations.demo import DemoOrganisation
+from storage.workspaces import slack_workspaces
 from tests.builders import NOW
 from tests.refusals import overlapping
 

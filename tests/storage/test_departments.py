@@ -14,9 +14,9 @@ from storage.db import locks
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
-from storage.directory import department_rows, people_rows
-from storage.events import audit, organisation_config
 from storage.leave import ledgers
+from storage.outbox import audit, organisation_config
+from storage.people import department_rows, people_rows
 from storage.rules import employment_terms
 from tests.builders import (
     NOW,

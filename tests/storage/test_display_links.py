@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from peewee import Delete
 
-from storage.access import display_links
-from storage.access.display_links import MAX_LINKS, DisplayLink, TooManyDisplayLinks
 from storage.admin import departments, people_status
+from storage.calendars import display_links
+from storage.calendars.display_links import MAX_LINKS, DisplayLink, TooManyDisplayLinks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.pages import PageOf

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from storage.access import stored_secrets
 from storage.base.secrets import Secrets, new_secret_key
 from storage.base.settings import StorageSettings
-from storage.cli import doctor
-from storage.cli.doctor import Check, Finding, Reader, ok, run
 from storage.db.database import Database
 from storage.db.engines import open_database
 from storage.db.tables import DigestRow
-from storage.events import notification_outbox
+from storage.keys import stored_secrets
+from storage.operations import doctor
+from storage.operations.doctor import Check, Finding, Reader, ok, run
+from storage.outbox import notification_outbox
 from tests import outside
 from tests.builders import NOW, a_request, a_webhook, an_organisation
 

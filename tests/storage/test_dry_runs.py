@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pytest
 
-from storage.access import api_keys, feeds
 from storage.admin import (
     departments,
     employment_records,
@@ -27,12 +26,14 @@ from storage.admin.effects import Effects, EffectsRecorder
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import NameTaken
 from storage.base.values import LeaveRequest, User
+from storage.calendars import feeds
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import TABLES, OrganisationRow
-from storage.directory import approvers, holiday_sets, people_lists
-from storage.events import organisation_config
+from storage.keys import api_keys
 from storage.leave import leave_lists, ledgers
+from storage.outbox import organisation_config
+from storage.people import approvers, holiday_sets, people_lists
 from tests import outside
 from tests.builders import (
     NOW,

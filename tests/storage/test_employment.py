@@ -25,10 +25,10 @@ from storage.admin.daily_changes import Due
 from storage.base.errors import DomainError
 from storage.base.values import HalfDay, LeaveRequest, User
 from storage.db.database import Database
-from storage.directory import employment_by_date, holiday_sets, people_rows
-from storage.events import organisation_config
 from storage.leave import decisions, leave_requests, leave_rows, ledgers
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
+from storage.people import employment_by_date, holiday_sets, people_rows
 from storage.rules import counted_days, employment_terms, spans
 from tests import outside
 from tests.builders import (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.base.values import EmploymentRecord, Organisation, User
-from storage.directory import employment_by_date
-from storage.events.organisation_config import OrganisationConfig
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import employment_by_date
 from storage.rules import counted_days, employment_terms
 from storage.rules.employment_terms import Entitlement, Grant, Step
 from storage.rules.leave_years import LeaveYear

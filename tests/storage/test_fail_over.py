@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from storage.access import feed_owners, feeds
 from storage.admin import organisation_settings
 from storage.base.secrets import Secrets
+from storage.calendars import feed_owners, feeds
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.schema import migrate
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 from storage.webhooks import webhooks
 from tests import outside, postgres
 from tests.builders import NOW, Acme, a_request, an_organisation

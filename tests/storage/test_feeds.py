@@ -7,9 +7,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from storage.access import feed_owners, feeds
-from storage.access.feeds import MAX_FEEDS, TooManyFeeds
 from storage.base.errors import Forbidden, NotFound
+from storage.calendars import feed_owners, feeds
+from storage.calendars.feeds import MAX_FEEDS, TooManyFeeds
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from tests.builders import (

@@ -9,10 +9,10 @@ import pytest
 
 from storage.base.values import LeaveType, User
 from storage.db.database import Database, Transaction
-from storage.directory import people_rows
-from storage.events import organisation_config
 from storage.leave import form_defaults, leave_requests, leave_types
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
+from storage.people import people_rows
 from tests.builders import (
     NOW,
     Acme,

@@ -18,8 +18,8 @@ from storage.base.errors import NotFound
 from storage.base.values import HalfDay
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets, public_holidays
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import holiday_sets, public_holidays
 from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries
 from tests.refusals import at_once, codes_of, errors_of
 

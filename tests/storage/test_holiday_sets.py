@@ -15,8 +15,8 @@ from storage.base.values import Caller
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import HolidayOverrideRow
-from storage.directory import holiday_sets, public_holidays
-from storage.events import organisation_config
+from storage.outbox import organisation_config
+from storage.people import holiday_sets, public_holidays
 from storage.rules import holiday_calendar
 from storage.rules.counted_days import AFTERNOON, MORNING, WHOLE_DAY, Holiday
 from tests.builders import (

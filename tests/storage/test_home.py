@@ -9,8 +9,8 @@ import pytest
 from storage.base.values import Caller, User
 from storage.db.database import Database
 from storage.leave import leave_requests
-from storage.slack import home
-from storage.slack.home import Home, PageCursors
+from storage.workspaces import home
+from storage.workspaces.home import Home, PageCursors
 from tests.builders import (
     NOW,
     Acme,

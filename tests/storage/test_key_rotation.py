@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
 from storage.base.settings import replace_keys
-from storage.cli.commands import build_app
 from storage.db.engines import open_database
+from storage.operations.commands import build_app
 from storage.webhooks import webhooks
 from tests.builders import NOW, Acme, an_organisation, signing_secrets
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 # Encrypts one secret in each transaction, and stops after two as if it hung.
 _REENCRYPT_TWO = """
 import sys, time
-from storage.access.stored_secrets import reencrypt
+from storage.keys.stored_secrets import reencrypt
 from storage.base.secrets import Secrets
 from storage.db.engines import open_database
 done = []

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from storage.db.database import Database
-from storage.directory import slack_syncs
-from storage.directory.slack_syncs import QUEUE, SPACING, Sync
-from storage.events.leased_queue import wait_after
-from storage.slack import slack_workspaces
+from storage.outbox.leased_queue import wait_after
+from storage.people import slack_syncs
+from storage.people.slack_syncs import QUEUE, SPACING, Sync
+from storage.workspaces import slack_workspaces
 from tests.builders import NOW, Acme, an_organisation
 
 ALMOST_EXPIRED = NOW + QUEUE.lease - timedelta(seconds=1)

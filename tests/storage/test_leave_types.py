@@ -14,9 +14,9 @@ from storage.base.ids import new_id
 from storage.base.values import LeaveType
 from storage.db.database import Database, Transaction
 from storage.db.tables import LeaveRequestRow, LeaveTypeRow
-from storage.events import organisation_config
-from storage.events.organisation_config import OrganisationConfig
 from storage.leave import leave_types
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
 from tests.builders import (
     NOW,
     Acme,

@@ -19,7 +19,7 @@ from storage.leave.drafts import Draft
 from storage.notifications import notification_queue, slack_messages
 from storage.notifications.notification_queue import Notification, Outcome, SentCard
 from storage.notifications.slack_messages import PostedMessage
-from storage.slack import slack_workspaces
+from storage.workspaces import slack_workspaces
 from tests.builders import NOW, Acme, a_person, an_organisation, caller_for, type_id
 from tests.refusals import in_threads
 

@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from storage.access import api_keys, authentication, feeds
 from storage.admin import departments, people, people_status
 from storage.base.errors import Unauthenticated
 from storage.base.values import User
+from storage.calendars import feeds
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database
 from storage.db.tables import NotificationRow, OrganisationRow
-from storage.directory import approvers
-from storage.events import organisation_config
+from storage.keys import api_keys, authentication
 from storage.leave import leave_requests
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
+from storage.people import approvers
 from tests.builders import (
     NOW,
     Acme,

@@ -11,7 +11,7 @@ from storage.base.secrets import Secrets
 from storage.db.database import Database, Transaction, keep_configs
 from storage.db.engines import open_database
 from storage.db.tables import OrganisationRow
-from storage.events import organisation_config
+from storage.outbox import organisation_config
 from tests.builders import NOW, Acme, an_organisation
 
 pytestmark = pytest.mark.shared_database

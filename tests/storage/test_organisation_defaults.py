@@ -4,7 +4,7 @@ import zoneinfo
 
 import pytest
 
-from storage.slack.join_policy import country_of_timezone, employer_domain
+from storage.workspaces.join_policy import country_of_timezone, employer_domain
 
 
 @pytest.mark.parametrize(

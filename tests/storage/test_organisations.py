@@ -12,9 +12,9 @@ from storage.base.errors import AlreadyExists, InvalidInput, NotFound
 from storage.base.values import Organisation, User
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets
-from storage.events import organisation_config
 from storage.leave import leave_types
+from storage.outbox import organisation_config
+from storage.people import holiday_sets
 from tests.builders import NOW, Acme, a_person, an_organisation, audit_entries
 
 LATER = NOW + timedelta(hours=1)

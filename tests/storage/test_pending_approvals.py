@@ -16,10 +16,10 @@ from storage.base.values import LeaveRequest, User
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import ReminderRow
-from storage.directory import approvers, people_rows
 from storage.leave import decisions, leave_lists
 from storage.notifications import approval_cards, reminder_checks, reminders
-from storage.slack import slack_workspaces
+from storage.people import approvers, people_rows
+from storage.workspaces import slack_workspaces
 from tests.builders import (
     NOW,
     Acme,

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from storage.access import api_keys
 from storage.admin import people, people_status
 from storage.base.errors import (
     CannotArchiveSelf,
@@ -20,11 +19,12 @@ from storage.base.errors import (
 from storage.base.values import User, as_dict
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
-from storage.directory import people_changes, people_lists, people_rows
-from storage.directory.people_changes import ChangedMeanwhile
-from storage.directory.slack_accounts import SlackProfile
-from storage.slack import join_policy, slack_profiles
-from storage.slack.join_policy import NotAMember
+from storage.keys import api_keys
+from storage.people import people_changes, people_lists, people_rows
+from storage.people.people_changes import ChangedMeanwhile
+from storage.people.slack_accounts import SlackProfile
+from storage.workspaces import join_policy, slack_profiles
+from storage.workspaces.join_policy import NotAMember
 from tests import outside
 from tests.builders import (
     NOW,

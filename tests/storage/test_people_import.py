@@ -14,13 +14,13 @@ import pytest
 from storage.admin import people
 from storage.base.errors import InvalidInput
 from storage.base.values import SCOPES, Caller, User
-from storage.cli import people_file, people_import
-from storage.cli.people_file import BadLines
-from storage.cli.people_import import Imported
 from storage.db.database import Database
 from storage.db.pages import PageOf
 from storage.db.tables import DepartmentRow
-from storage.directory import department_rows, people_lists, people_rows
+from storage.operations import people_file, people_import
+from storage.operations.people_file import BadLines
+from storage.operations.people_import import Imported
+from storage.people import department_rows, people_lists, people_rows
 from storage.rules import employment_terms
 from tests.builders import NOW, Acme, a_department, a_person, an_organisation, audit_entries
 from tests.refusals import crossing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from storage.db.database import Database
-from storage.directory import people_lists
+from storage.people import people_lists
 from tests.builders import a_person, an_organisation
 
 pytestmark = pytest.mark.shared_database

@@ -11,17 +11,17 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from storage.access import absences
 from storage.base.secrets import Secrets
+from storage.calendars import absences
 from storage.db.compiled import Compiled
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.pages import PageOf
-from storage.directory import people_lists
-from storage.events import audit
 from storage.leave import leave_lists, previews
 from storage.leave.drafts import Draft
-from storage.slack import home
+from storage.outbox import audit
+from storage.people import people_lists
+from storage.workspaces import home
 from tests import outside
 from tests.builders import (
     NOW,

@@ -7,12 +7,11 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from storage.access import oauth_states
 from storage.base.secrets import Secrets
-from storage.cli import pruning
 from storage.db.database import Database
 from storage.db.engines import open_database
-from storage.slack import slack_events
+from storage.operations import pruning
+from storage.workspaces import oauth_states, slack_events
 from tests import outside
 from tests.builders import NOW
 
@@ -52,10 +51,10 @@ def test_no_deletion_runs_on_the_event_loop() -> None:
     modules = [use_case.__module__ for use_case in recorder.use_cases]
     assert modules == [
         "storage.notifications.notification_queue",
-        "storage.access.idempotency",
-        "storage.slack.slack_events",
-        "storage.access.oauth_states",
-        "storage.cli.pruning",
+        "storage.keys.idempotency",
+        "storage.workspaces.slack_events",
+        "storage.workspaces.oauth_states",
+        "storage.operations.pruning",
     ]
 
 

@@ -20,10 +20,10 @@ from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
 from storage.db.tables import EventRow
-from storage.directory import holiday_sets
-from storage.events import organisation_config
 from storage.leave import decisions, leave_lists, leave_requests
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
+from storage.people import holiday_sets
 from tests.builders import (
     NOW,
     Acme,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 from storage.db.database import Database, Transaction
-from storage.directory import people_rows
-from storage.events import organisation_config
 from storage.leave import leave_balances
+from storage.outbox import organisation_config
+from storage.people import people_rows
 from tests.builders import a_person, a_request, an_organisation, approved_leave
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from storage.access import display_links
 from storage.admin import (
     channel_digests,
     departments,
@@ -24,11 +23,12 @@ from storage.admin.holiday_overrides import NewOverride
 from storage.base.errors import InsufficientRole, NotFound
 from storage.base.event_values import Webhook
 from storage.base.values import Caller
+from storage.calendars import display_links
 from storage.db.database import Database, Transaction
 from storage.db.pages import PageOf
-from storage.directory import holiday_sets
-from storage.events import organisation_config
 from storage.leave import leave_types
+from storage.outbox import organisation_config
+from storage.people import holiday_sets
 from storage.webhooks import webhooks
 from tests.builders import NOW, a_department, a_person, an_organisation, caller_for, type_id
 from tests.refusals import codes_of

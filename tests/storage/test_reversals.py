@@ -17,9 +17,9 @@ from storage.base.errors import (
 from storage.base.values import Caller, LeaveRequest
 from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.directory import people_rows
 from storage.leave import decisions, leave_requests
 from storage.leave.decisions import Decision, NotYourApproval
+from storage.people import people_rows
 from storage.rules.lifecycle import REVERSAL_WINDOW
 from storage.webhooks import delivery_log
 from tests.builders import (

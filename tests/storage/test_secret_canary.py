@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.access.stored_secrets import check_keys, reencrypt
 from storage.base.errors import SecretKeysUnusable
 from storage.base.secrets import InvalidToken, Secrets, new_secret_key
 from storage.db.engines import open_database
+from storage.keys.stored_secrets import check_keys, reencrypt
 from storage.webhooks import webhooks
 from tests import outside
 from tests.builders import (

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from storage.access import feeds
 from storage.admin import channel_digests, departments, organisation_settings, people, people_status
 from storage.base.errors import InsufficientRole
 from storage.base.values import Caller
+from storage.calendars import feeds
 from storage.db.database import Database, Transaction
-from storage.events import audit, organisation_config
 from storage.leave import leave_types
-from storage.slack import setup_checklist
-from storage.slack.setup_checklist import NEW_FOR, Checklist
+from storage.outbox import audit, organisation_config
+from storage.workspaces import setup_checklist
+from storage.workspaces.setup_checklist import NEW_FOR, Checklist
 from tests.builders import (
     NOW,
     Acme,

@@ -15,8 +15,8 @@ from storage.base.values import Organisation
 from storage.db.compiled import Compiled
 from storage.db.database import Transaction
 from storage.db.engines import open_database
-from storage.slack import slack_installations
-from storage.slack.slack_installations import Installed
+from storage.workspaces import slack_installations
+from storage.workspaces.slack_installations import Installed
 from tests.builders import NOW, a_slack_installation, a_slack_profile
 
 INA = a_slack_profile(

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from storage.access import wallchart
-from storage.access.wallchart import AWAY, Off, PersonDays, Wallchart
 from storage.admin import holiday_overrides, people, people_status
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.values import User
+from storage.calendars import wallchart
+from storage.calendars.wallchart import AWAY, Off, PersonDays, Wallchart
 from storage.db.database import Database
-from storage.directory import holiday_sets
-from storage.events import organisation_config
 from storage.leave import decisions
+from storage.outbox import organisation_config
+from storage.people import holiday_sets
 from storage.rules.counted_days import AFTERNOON, NOTHING, WHOLE_DAY
 from tests.builders import (
     NOW,

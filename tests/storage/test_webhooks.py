@@ -18,9 +18,9 @@ from storage.db import locks
 from storage.db.compiled import Param, compiled
 from storage.db.database import Database, Transaction
 from storage.db.tables import DeliveryAttemptRow, DeliveryRow, EventRow, WebhookRow
-from storage.events import organisation_config
 from storage.leave import decisions, leave_reading, leave_requests
 from storage.leave.drafts import Draft
+from storage.outbox import organisation_config
 from storage.webhooks import webhooks
 from storage.webhooks.webhooks import MAX_WEBHOOKS, TooManyWebhooks
 from tests.builders import (

@@ -1,6 +1,0 @@
-"""The records of every change: audit entries, webhook events and notifications to send.
-
-``audit`` and the two outboxes write them in the transaction of the change, and ``feed_changes``
-counts changes for feeds. ``leased_queue`` is how other
-packages claim due rows; ``organisation_config`` caches an organisation's configuration.
-"""

@@ -1,0 +1,237 @@
+"""API keys: created, listed and revoked. A key is shown once, when it is created.
+
+The REST side checks scopes; this module decides which keys a caller may see and revoke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from peewee import Select, Update
+
+from storage.base import fields, texts
+from storage.base.errors import Forbidden, InvalidInput, NotFound
+from storage.base.ids import new_id
+from storage.base.secrets import fingerprint
+from storage.base.values import SCOPES, ApiKey, Caller
+from storage.db import rows
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.db.tables import ApiKeyRow
+from storage.keys import authentication
+from storage.keys.authentication import with_reads
+from storage.outbox import audit
+from storage.people import people_changes, people_rows
+from storage.rules import roles
+
+
+def create_key(
+    tx: Transaction,
+    *,
+    for_user: str,
+    name: str,
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    by: Caller,
+    now: datetime,
+    secret: str | None = None,
+) -> tuple[ApiKey, str]:
+    """Create a key for a person; the second item is the secret key, which is not readable later.
+
+    ``scopes`` None means every scope that ``by`` has. A pending person becomes active. People
+    create keys for themselves, the system for any person. ``secret`` is an existing key instead of
+    a random one. Raises InvalidInput, Forbidden or NotFound.
+    """
+    name = texts.name(name, "name")
+    granted = _granted_scopes(scopes, variant, expires_at, by, now)
+    if by.user_id is not None and by.user_id != for_user:
+        raise Forbidden("You can only create API keys for yourself.")
+    _activate_owner(tx, for_user, by=by, now=now)
+    secret = secret or authentication.new_key()
+    key_id = new_id(now)
+    columns: dict[str, object] = {
+        "user_id": for_user,
+        "name": name,
+        "prefix": secret[: authentication.SHOWN_CHARACTERS],
+        "variant": variant,
+        "expires_at": expires_at,
+    }
+    tx.insert(
+        ApiKeyRow,
+        organisation_id=by.organisation_id,
+        id=key_id,
+        secret_sha256=fingerprint(secret),
+        scopes=rows.json_text(granted),
+        created_at=now,
+        **columns,
+    )
+    after = columns | {"scopes": granted}
+    audit.record(tx, "api_key.created", "api_key", key_id, by=by, now=now, after=after)
+    return _get(tx, key_id, by), secret
+
+
+def page(
+    tx: Transaction,
+    page: PageOf,
+    *,
+    by: Caller,
+    own_only: bool = False,
+    user_id: str | None = None,
+    is_revoked: bool | None = None,
+) -> Page[ApiKey]:
+    """The caller's keys; for admins all keys or those of ``user_id``, unless ``own_only``.
+
+    Newest first, with revoked and expired ones. Raises InsufficientRole if a member asks for
+    another person's keys, NotFound for an unknown ``user_id``, UnusableCursor.
+    """
+    if user_id not in (None, by.user_id):
+        roles.check_role(by.role, "admin")
+        people_rows.get(tx, str(user_id), by=by)
+    if own_only or not by.is_admin:
+        user_id = by.user_id
+    bound_to = ("api_keys", by.organisation_id, user_id, is_revoked)
+    after = position(tx, page, *bound_to)
+    page_rows = tx.all(
+        _page,
+        organisation_id=by.organisation_id,
+        user_id=user_id,
+        is_revoked=is_revoked,
+        after_id=after[0] if after else None,
+        limit=page.limit + 1,
+    )
+    return page_of(tx, page, page_rows, rows.api_key, lambda row: [row.id], *bound_to)
+
+
+def get(tx: Transaction, key_id: str, *, by: Caller) -> ApiKey:
+    """A key of the caller; for admins any key. Raises NotFound, also for keys of others."""
+    key = _get(tx, key_id, by)
+    if not by.is_admin and key.user_id != by.user_id:
+        raise NotFound("API key")
+    return key
+
+
+def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey:
+    """Revoke a key of the caller; for admins any key. A revoked key stays as it is.
+
+    Raises NotFound, also for keys of others.
+    """
+    get(tx, key_id, by=by)
+    _revoke_one(tx, key_id, by=by, now=now)
+    return _get(tx, key_id, by)
+
+
+def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
+    """How many keys of a person are not revoked."""
+    return len(tx.all(_active_ids, organisation_id=organisation_id, user_id=user_id))
+
+
+def revoke_all(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> int:
+    """Revoke every key of a person without checking ``by``; returns how many there were."""
+    key_ids = tx.all(_active_ids, organisation_id=by.organisation_id, user_id=user_id)
+    return sum(_revoke_one(tx, key_id, by=by, now=now) for (key_id,) in key_ids)
+
+
+def _granted_scopes(
+    scopes: Sequence[str] | None,
+    variant: int,
+    expires_at: datetime | None,
+    by: Caller,
+    now: datetime,
+) -> list[str]:
+    """The scopes of the new key, in the order of ``SCOPES``. Raises InvalidInput."""
+    if variant not in (1, 2):
+        raise InvalidInput.of("variant", "unknown_variant", "The variant must be 1 or 2.")
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput.of("expires_at", "expiry_in_past", "The expiry must be in the future.")
+    # Only API keys have scopes; callers from Slack or a shell have all of them.
+    own = with_reads(by.scopes) if by.source == "api" else frozenset(SCOPES)
+    requested = own if scopes is None else frozenset(scopes)
+    unknown = sorted(requested.difference(SCOPES))
+    if unknown:
+        raise InvalidInput.of(
+            "scopes",
+            "unknown_scope",
+            "There is no scope {unknown}. Available scopes: {known}.",
+            unknown=tuple(unknown),
+            known=SCOPES,
+        )
+    if not requested:
+        raise InvalidInput.of("scopes", "no_scopes", "An API key needs at least one scope.")
+    beyond = sorted(requested - own)
+    if beyond:
+        raise InvalidInput.of(
+            "scopes",
+            "scope_not_held",
+            "Your own API key lacks {beyond}, so you cannot give it to a new key.",
+            beyond=tuple(beyond),
+        )
+    return [scope for scope in SCOPES if scope in requested]
+
+
+def _activate_owner(tx: Transaction, user_id: str, *, by: Caller, now: datetime) -> None:
+    # Locked: archiving either sees the new key and revokes it, or is seen here.
+    user = people_rows.get(tx, user_id, by=by, for_update=True)
+    if user.status in ("deactivated", "archived"):
+        raise InvalidInput.of(
+            "user_id",
+            "user_not_active",
+            "The person is {status} and cannot have a key.",
+            status=user.status,
+        )
+    people_changes.activate(tx, user, by=by, now=now)
+
+
+def _get(tx: Transaction, key_id: str, by: Caller) -> ApiKey:
+    if fields.is_id(key_id):
+        row = tx.find(ApiKeyRow, organisation_id=by.organisation_id, id=key_id)
+        if row is not None:
+            return rows.api_key(row)
+    raise NotFound("API key")
+
+
+def _revoke_one(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> bool:
+    if not tx.change(_revoke, organisation_id=by.organisation_id, key_id=key_id, now=now):
+        return False
+    after = {"revoked_at": now}
+    audit.record(tx, "api_key.revoked", "api_key", key_id, by=by, now=now, after=after)
+    return True
+
+
+@compiled
+def _page(
+    organisation_id: Param[str],
+    user_id: Param[str] | None,
+    is_revoked: bool | None,
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    query = ApiKeyRow.select(*rows.API_KEY).where(ApiKeyRow.organisation_id == organisation_id)
+    if is_revoked is not None:
+        query = query.where(ApiKeyRow.revoked_at.is_null(not is_revoked))
+    if user_id is not None:
+        query = query.where(ApiKeyRow.user_id == user_id)
+    if after_id is not None:
+        query = query.where(ApiKeyRow.id < after_id)
+    # Ids are in chronological order.
+    return query.order_by(ApiKeyRow.id.desc()).limit(limit)
+
+
+@compiled
+def _active_ids(organisation_id: Param[str], user_id: Param[str]) -> Select:
+    return ApiKeyRow.select(ApiKeyRow.id).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.user_id == user_id,
+        ApiKeyRow.revoked_at.is_null(),
+    )
+
+
+@compiled
+def _revoke(organisation_id: Param[str], key_id: Param[str], now: Param[datetime]) -> Update:
+    return ApiKeyRow.update(revoked_at=now).where(
+        ApiKeyRow.organisation_id == organisation_id,
+        ApiKeyRow.id == key_id,
+        ApiKeyRow.revoked_at.is_null(),
+    )

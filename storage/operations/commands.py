@@ -1,0 +1,343 @@
+"""The set-up, ``hiatus import`` and ``slack link``, and the groups of the other commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from storage.admin import organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base import texts
+from storage.base.errors import AlreadyExists, InvalidInput
+from storage.base.settings import StorageSettings
+from storage.base.values import Organisation, User, as_dict
+from storage.db.database import Transaction
+from storage.db.schema import check_schema, migrate
+from storage.keys import api_keys
+from storage.operations import console, key_commands, people_file, people_import
+from storage.operations.console import Clock, Env
+from storage.operations.people_file import BadLines, PeopleFile
+from storage.operations.people_import import Imported, Progress
+from storage.workspaces import slack_workspaces
+from storage.workspaces.join_policy import employer_domain
+
+_CHANGE_COUNTRY: Final = (
+    "To count those of a region, change the organisation's country in Slack's settings or with "
+    "PATCH /api/v1/organisation."
+)
+
+
+def build_app(env: Env, clock: Clock) -> click.Group:
+    """The commands over the database that ``env`` names."""
+    app = click.Group("hiatus", help="Leave management for organisations that live in Slack.")
+    _add_set_up(app, env, clock)
+    app.add_command(key_commands.keys_group(env, clock))
+    app.add_command(key_commands.secrets_group(env))
+    app.add_command(_organisations_group(env))
+    add_import(app, env, clock)
+    return app
+
+
+def _organisations_group(env: Env) -> click.Group:
+    group = click.Group("organisations", help="List the organisations of this deployment.")
+
+    @group.command("list")
+    @console.as_json_option
+    def list_command(as_json: bool) -> None:
+        """List all organisations, the oldest first, with how many people each has."""
+        with console.opened(env) as database:
+            found = database.read_now(organisations.listed)
+        listed = found[: organisations.MAX_LISTED]
+        if as_json:
+            console.print_json({"data": [as_dict(each) for each in listed]})
+        else:
+            for each in listed:
+                people = texts.counted(each.people, "person", "people")
+                name = texts.printable(each.name)
+                click.echo(f"{each.slug}  {name}  {each.id}  {people}  {each.created_at:%Y-%m-%d}")
+        if len(found) > len(listed):
+            click.echo(f"The oldest {len(listed):,} are shown; there are more.", err=True)
+
+    return group
+
+
+def _add_set_up(app: click.Group, env: Env, clock: Clock) -> None:
+    @app.command("migrate")
+    def migrate_command() -> None:
+        """Bring the database's schema up to date."""
+        with console.errors_on_stderr():
+            settings = StorageSettings.from_env(env)
+            applied = migrate(settings.database_url, settings.database_timeout)
+            newer = check_schema(settings.database_url, settings.database_timeout)
+        for name in applied:
+            click.echo(f"Applied {name}.")
+        if newer:
+            click.echo(
+                f"Nothing to do: the database has the migration {newer[-1]} of a newer version, "
+                "with which this version works."
+            )
+        else:
+            click.echo("The schema is up to date.")
+
+    @app.command("init")
+    @click.option("--name", required=True, help="The organisation's name.")
+    @click.option(
+        "--country",
+        required=True,
+        help="The country of the public holidays: GB, or GB-ENG with a region.",
+    )
+    @click.option("--timezone", required=True, help="An IANA name: Europe/London.")
+    @click.option("--owner-email", required=True, help="The owner's e-mail address.")
+    @click.option("--owner-name", required=True, help="First and last name.")
+    @click.option(
+        "--domain",
+        help="The domain of its e-mail addresses. A Slack workspace is linked if its installer "
+        "has an admin's address there. By default the owner's domain, unless a public "
+        "provider's.",
+    )
+    @click.option(
+        "--another", is_flag=True, help="Also if there is an organisation of that name already."
+    )
+    @console.as_json_option
+    def init_command(
+        name: str,
+        country: str,
+        timezone: str,
+        owner_email: str,
+        owner_name: str,
+        domain: str | None,
+        another: bool,
+        as_json: bool,
+    ) -> None:
+        """Create an organisation with its leave types, holiday set, owner and an API key."""
+        first_name, _, last_name = owner_name.strip().partition(" ")
+        if not last_name:
+            raise click.BadParameter("give a first and a last name", param_hint="--owner-name")
+        new = NewOrganisation(
+            name=name,
+            country_code=country,
+            timezone=timezone,
+            owner_email=owner_email,
+            owner_first_name=first_name,
+            owner_last_name=last_name.strip(),
+            domain=employer_domain(owner_email if domain is None else domain),
+        )
+        with console.opened(env) as database:
+            organisation, owner, secret = database.write_now(
+                _init, new, is_another=another, now=clock()
+            )
+        if note := console.region_note(organisation.country_code):
+            click.echo(f"{note} {_CHANGE_COUNTRY}", err=True)
+        if as_json:
+            console.print_json(
+                {"organisation_id": organisation.id, "user_id": owner.id, "api_key": secret}
+            )
+            return
+        click.echo(f"Created {organisation.name} ({organisation.slug}), owned by {owner.email}.")
+        click.echo(f"API key, shown only once: {secret}")
+
+
+def _init(
+    tx: Transaction, new: NewOrganisation, *, is_another: bool, now: datetime
+) -> tuple[Organisation, User, str]:
+    slug = organisations.slug_of_name(tx, new.name)
+    if slug is not None and not is_another:
+        raise AlreadyExists(
+            "There is an organisation called {name} already ({slug}). Use --another to add a "
+            "second one of that name, or `hiatus keys create --organisation {slug}` for another "
+            "key to it.",
+            name=new.name.strip(),
+            slug=slug,
+        )
+    organisation, owner = organisations.create(tx, new, source="cli", now=now)
+    _, secret = api_keys.create_key(
+        tx,
+        for_user=owner.id,
+        name="First key",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=console.operator(organisation),
+        now=now,
+    )
+    return organisation, owner, secret
+
+
+# More errors are not listed: the first ones show what is wrong with the file.
+MAX_ERRORS: Final = 1_000
+_MAX_VALUE: Final = 80
+
+
+def add_import(app: click.Group, env: Env, clock: Clock) -> None:
+
+    @app.command("import")
+    @click.argument(
+        "file",
+        metavar="FILE.csv",
+        type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+    )
+    @console.slug_option
+    @click.option("--update", is_flag=True, help="Also update people who already exist.")
+    @click.option("--dry-run", is_flag=True, help="Check everything and change nothing.")
+    @console.as_json_option
+    def import_command(
+        file: Path, organisation: str, update: bool, dry_run: bool, as_json: bool
+    ) -> None:
+        """Import people and departments from a CSV file: all of them or none.
+
+        Columns: email, first_name, last_name, role, department, manager_email, job_title,
+        start_date, end_date (YYYY-MM-DD), working_days (monday tuesday friday:am),
+        public_holiday_country_code, leave_allowance (days), effective_from (from when working
+        days, public holidays, allowance and department change). A manager may be in any line.
+        """
+        needed = ["email"] if update else ["email", "first_name", "last_name"]
+        with console.errors_on_stderr():
+            people = people_file.read(file.read_bytes(), needed=needed)
+        with console.opened(env) as database, _bad_lines_printed(as_json=as_json):
+            target = database.read_now(console.chosen_organisation, organisation)
+            # A dry run does everything and rolls it back.
+            run = database.dry_run_now if dry_run else database.write_now
+            counts = _import(run, target, people, now=clock(), is_update=update)
+        for note in _region_notes(people):
+            click.echo(note, err=True)
+        if as_json:
+            console.print_json(
+                {"organisation_id": target.id, "dry_run": dry_run, **as_dict(counts), "errors": []}
+            )
+            return
+        click.echo(_sentence(target, counts, dry_run=dry_run))
+
+
+def _import(
+    run: Callable[..., Imported],
+    organisation: Organisation,
+    people: PeopleFile,
+    *,
+    now: datetime,
+    is_update: bool,
+) -> Imported:
+    by = console.operator(organisation)
+    with _progress_bar(len(people.lines)) as progress:
+        return run(
+            people_import.import_people,
+            people,
+            by=by,
+            now=now,
+            is_update=is_update,
+            progress=progress,
+        )
+
+
+def _region_notes(people: PeopleFile) -> list[str]:
+    """A note for each country in the file whose regions have holidays of their own."""
+    codes = {line.values.get("public_holiday_country_code", "") for line in people.lines} - {""}
+    notes = map(console.region_note, sorted(codes))
+    cure = "To count those of a region, use its code in public_holiday_country_code."
+    return [f"{note} {cure}" for note in notes if note]
+
+
+@contextmanager
+def _progress_bar(total: int) -> Iterator[Progress]:
+    """A bar on standard error, if that is a terminal."""
+    with click.progressbar(
+        length=total,
+        label="Importing people",
+        show_pos=True,
+        file=sys.stderr,
+        hidden=not sys.stderr.isatty(),
+    ) as bar:
+        yield lambda done: bar.update(done - bar.pos)
+
+
+def _sentence(organisation: Organisation, counts: Imported, *, dry_run: bool) -> str:
+    people = texts.counted(counts.people_created, "person", "people")
+    departments = texts.counted(counts.departments_created, "department")
+    would_be = "would be " if dry_run else ""
+    return (
+        f"In {organisation.name}: {people} {would_be}added, {counts.people_updated:,} changed, "
+        f"{counts.people_unchanged:,} unchanged; {departments} {would_be}added."
+    )
+
+
+@contextmanager
+def _bad_lines_printed(*, as_json: bool) -> Iterator[None]:
+    """Print the wrong lines with their numbers, up to ``MAX_ERRORS``, and exit with 1."""
+    try:
+        yield
+    except BadLines as bad:
+        if as_json:
+            console.print_json(_report(bad))
+        else:
+            _print_lines(bad)
+        raise click.exceptions.Exit(1) from bad
+
+
+def _report(bad: BadLines) -> dict[str, object]:
+    errors = [
+        {
+            "line": cell.line,
+            "column": texts.printable(cell.column) or None,
+            "value": _shown(cell.value) or None,
+            "code": cell.code,
+            "detail": texts.printable(cell.detail),
+        }
+        for cell in bad.by_line()[:MAX_ERRORS]
+    ]
+    return {"errors": errors, "error_count": len(bad.errors)}
+
+
+def _print_lines(bad: BadLines) -> None:
+    cells = bad.by_line()
+    for cell in cells[:MAX_ERRORS]:
+        where = f"line {cell.line}, {cell.column}" if cell.column else f"line {cell.line}"
+        value = f' "{_shown(cell.value)}"' if cell.value else ""
+        click.echo(texts.printable(f"{where}{value}: {cell.detail}"), err=True)
+    errors = texts.counted(len(cells), "error")
+    lines = texts.counted(len({cell.line for cell in cells}), "line")
+    rest = f" The first {MAX_ERRORS:,} are shown." if len(cells) > MAX_ERRORS else ""
+    click.echo(f"Nothing was imported: {errors} in {lines}.{rest}", err=True)
+
+
+def _shown(value: str) -> str:
+    """A cell's text for a terminal, at most 80 characters of it."""
+    shown = texts.printable(value[:_MAX_VALUE])
+    return f"{shown}…" if len(value) > _MAX_VALUE else shown
+
+
+def add_slack(app: click.Group, env: Env, clock: Clock) -> click.Group:
+    """Add the group ``hiatus slack`` and return it: ``bot`` adds more commands to it."""
+    slack = click.Group("slack", help="Manage Slack workspaces.")
+
+    @slack.command("link")
+    @click.option("--team", metavar="T123", required=True, help="The workspace's id.")
+    @console.slug_option
+    @console.as_json_option
+    def link_command(team: str, organisation: str, as_json: bool) -> None:
+        """Link an organisation to a Slack workspace."""
+        with console.opened(env) as database:
+            linked = database.write_now(_link, organisation, team.strip(), now=clock())
+        if as_json:
+            console.print_json({"organisation_id": linked.id, "slack_team_id": team.strip()})
+            return
+        click.echo(f"{linked.name} is linked to the workspace {team.strip()}.")
+
+    app.add_command(slack)
+    return slack
+
+
+def _link(tx: Transaction, /, slug: str, team_id: str, *, now: datetime) -> Organisation:
+    # Slack's ids: T for a workspace, E for an Enterprise organisation, then capitals and digits.
+    if not (team_id.isascii() and team_id.isalnum() and team_id[0] in "TE" and team_id.isupper()):
+        raise InvalidInput.of(
+            "team", "invalid_team_id", "Use the workspace's id, which looks like T0123ABCD."
+        )
+    organisation = console.chosen_organisation(tx, slug)
+    if organisation.slack_team_id != team_id:
+        slack_workspaces.link(tx, organisation, team_id, source="cli", now=now)
+    return organisation

@@ -1,0 +1,363 @@
+"""The demo organisation: its people and leave, and how it enters the playground's workspace."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final, Literal
+
+from peewee import Delete, Update
+
+from storage.admin import departments, organisations, people
+from storage.admin.organisations import NewOrganisation
+from storage.base.clock import local_day
+from storage.base.errors import InvalidInput, NotFound, Unauthenticated
+from storage.base.values import SCOPES, Caller, HalfDay, LeaveRequest, User
+from storage.db.compiled import Param, compiled
+from storage.db.database import Transaction
+from storage.db.pages import PageOf
+from storage.db.tables import OrganisationRow, SlackMessageRow, UserRow
+from storage.keys import api_keys, authentication
+from storage.leave import decisions, leave_lists, leave_requests, leave_types
+from storage.leave.drafts import Draft
+from storage.outbox import notification_outbox, organisation_config
+from storage.people import approvers, people_changes, people_lists, slack_syncs
+from storage.workspaces import slack_profiles, slack_workspaces
+
+SLUG: Final = "acme-demo"
+OWNER_EMAIL: Final = "olivia@acme.example"
+MEMBER_EMAIL: Final = "amir@acme.example"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemoOrganisation:
+    """``api_key`` is the owner's and has every scope; ``member_api_key`` is a member's."""
+
+    organisation_id: str
+    organisation_name: str
+    owner_email: str
+    api_key: str
+    member_email: str
+    member_api_key: str
+
+
+def ensure(tx: Transaction, *, now: datetime) -> DemoOrganisation | None:
+    """The demo organisation, created if the database has no organisation.
+
+    None if it has only others: their data is not touched.
+    """
+    if organisations.count(tx) == 0:
+        return fill(tx, now=now)
+    return _find(tx, now)
+
+
+def fill(tx: Transaction, *, now: datetime) -> DemoOrganisation:
+    """Create the organisation, its people, keys and leave, with the regular use cases."""
+    new = NewOrganisation(
+        name="Acme",
+        country_code="GB-ENG",
+        timezone="Europe/London",
+        owner_email=OWNER_EMAIL,
+        owner_first_name="Olivia",
+        owner_last_name="Bennett",
+        slug=SLUG,
+    )
+    organisation, owner = organisations.create(tx, new, source="cli", now=now)
+    by = _caller(organisation.id, owner)
+    owner = people_changes.activate(tx, owner, by=by, now=now)
+    staff = _hire(tx, owner, by=by, now=now)
+    for person in (owner, staff["Amir"]):
+        _make_key(tx, person, _caller(organisation.id, person), now)
+    for planned in LEAVE:
+        # Rejected if every day is a public holiday; the demo works without it.
+        with suppress(InvalidInput):
+            _request(tx, planned, staff, by=by, now=now)
+    demo = _find(tx, now)
+    if demo is None:
+        raise NotFound("organisation")
+    return demo
+
+
+def _find(tx: Transaction, now: datetime) -> DemoOrganisation | None:
+    """The demo organisation, with its keys, which derive from the deployment's secret."""
+    try:
+        organisation = organisations.by_slug(tx, SLUG)
+        owner = authentication.authenticate(tx, _key_for(tx, OWNER_EMAIL), now=now).caller
+    except (NotFound, Unauthenticated):
+        return None
+    if owner.organisation_id != organisation.id:
+        return None
+    return DemoOrganisation(
+        organisation_id=organisation.id,
+        organisation_name=organisation.name,
+        owner_email=OWNER_EMAIL,
+        api_key=_key_for(tx, OWNER_EMAIL),
+        member_email=MEMBER_EMAIL,
+        member_api_key=_key_for(tx, MEMBER_EMAIL),
+    )
+
+
+def _hire(tx: Transaction, owner: User, *, by: Caller, now: datetime) -> dict[str, User]:
+    """All people by first name. Each department's manager is its approver."""
+    staff = {owner.first_name: owner}
+    department_ids = {
+        name: departments.create(tx, {"name": name}, by=by, now=now).id
+        for name in ("Engineering", "Design")
+    }
+    for first_name, last_name, job_title, role, department, manager in PEOPLE:
+        fields: dict[str, object] = {
+            "email": f"{first_name.lower()}@acme.example",
+            "first_name": first_name,
+            "last_name": last_name,
+            "job_title": job_title,
+            "role": role,
+            "department_id": department and department_ids[department],
+            "manager_id": manager and staff[manager].id,
+        }
+        user = people.create(tx, fields, by=by, now=now)
+        staff[first_name] = people_changes.activate(tx, user, by=by, now=now)
+        if role == "approver" and department is not None:
+            changes = {"manager_id": user.id}
+            departments.update(tx, department_ids[department], changes, by=by, now=now)
+    return staff
+
+
+def _make_key(tx: Transaction, person: User, by: Caller, now: datetime) -> None:
+    api_keys.create_key(
+        tx,
+        for_user=person.id,
+        name="Demo",
+        scopes=None,
+        variant=1,
+        expires_at=None,
+        by=by,
+        now=now,
+        secret=_key_for(tx, person.email),
+    )
+
+
+def _key_for(tx: Transaction, email: str) -> str:
+    halves = [tx.secrets.sign(f"demo key {half} {email}".encode()) for half in (1, 2)]
+    return authentication.key_of_bytes(b"".join(halves))
+
+
+def _request(
+    tx: Transaction, planned: DemoLeave, staff: dict[str, User], *, by: Caller, now: datetime
+) -> LeaveRequest:
+    requester = _caller(by.organisation_id, staff[planned.first_name])
+    types = leave_types.page(tx, PageOf(limit=100), by=by).items
+    leave_type = next(leave_type for leave_type in types if leave_type.code == planned.code)
+    first_day = _weekday(now.date(), planned.starts_in)
+    draft = Draft(
+        leave_type_id=leave_type.id,
+        start_date=first_day,
+        end_date=_weekday(first_day, planned.weekdays - 1),
+        start_half_day=planned.half_day,
+        end_half_day=None,
+        note=planned.note,
+        cover_user_id=planned.cover and staff[planned.cover].id,
+    )
+    request = leave_requests.submit(tx, by=requester, draft=draft, now=now)
+    if planned.step == "approve":
+        return decisions.approve(tx, request.id, by=by, now=now)
+    if planned.step == "decline":
+        reason = "We launch that week; can you go a month later?"
+        return decisions.decline(tx, request.id, reason=reason, by=by, now=now)
+    if planned.step == "cancel":
+        return leave_requests.cancel(tx, request.id, by=requester, now=now)
+    return request
+
+
+def _weekday(day: date, number: int) -> date:
+    """The day that many weekdays later, or earlier. A weekend counts as the next Monday."""
+    while day.weekday() > 4:
+        day += timedelta(days=1)
+    step = timedelta(days=1 if number > 0 else -1)
+    for _ in range(abs(number)):
+        day += step
+        while day.weekday() > 4:
+            day += step
+    return day
+
+
+def _caller(organisation_id: str, user: User) -> Caller:
+    return Caller(
+        organisation_id=organisation_id,
+        user_id=user.id,
+        role=user.role,
+        scopes=frozenset(SCOPES),
+        source="cli",
+    )
+
+
+# First name, last name, job title, role, department, first name of the manager. Managers first.
+PEOPLE: Final = (
+    ("Grace", "Okafor", "Head of Engineering", "approver", "Engineering", "Olivia"),
+    ("Marta", "Silva", "Head of Design", "approver", "Design", "Olivia"),
+    ("Henrik", "Lund", "People Operations", "admin", None, "Olivia"),
+    ("Amir", "Rahimi", "Backend Engineer", "member", "Engineering", "Grace"),
+    ("Chloe", "Dubois", "Frontend Engineer", "member", "Engineering", "Grace"),
+    ("Kenji", "Mori", "Site Reliability Engineer", "member", "Engineering", "Grace"),
+    ("Noor", "Haddad", "Product Designer", "member", "Design", "Marta"),
+    ("Tom", "Becker", "Researcher", "member", "Design", None),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemoLeave:
+    """Leave to add. ``starts_in`` is in weekdays from today; 0 is today or the next weekday."""
+
+    first_name: str
+    code: str
+    starts_in: int
+    weekdays: int
+    # None leaves it pending.
+    step: Literal["approve", "decline", "cancel"] | None = None
+    note: str | None = None
+    half_day: HalfDay | None = None
+    # First name.
+    cover: str | None = None
+
+
+LEAVE: Final = (
+    DemoLeave(first_name="Amir", code="annual", starts_in=-25, weekdays=5, step="approve"),
+    DemoLeave(
+        first_name="Chloe",
+        code="annual",
+        starts_in=-1,
+        weekdays=4,
+        step="approve",
+        note="Lisbon with friends",
+        cover="Amir",
+    ),
+    DemoLeave(first_name="Kenji", code="sick", starts_in=0, weekdays=1),
+    DemoLeave(first_name="Noor", code="annual", starts_in=-12, weekdays=3, step="approve"),
+    DemoLeave(
+        first_name="Noor",
+        code="annual",
+        starts_in=8,
+        weekdays=5,
+        note="My brother gets married",
+    ),
+    DemoLeave(
+        first_name="Tom", code="annual", starts_in=2, weekdays=1, step="approve", half_day="pm"
+    ),
+    DemoLeave(first_name="Marta", code="annual", starts_in=4, weekdays=3, step="approve"),
+    DemoLeave(first_name="Grace", code="annual", starts_in=15, weekdays=5, step="approve"),
+    DemoLeave(
+        first_name="Amir",
+        code="annual",
+        starts_in=6,
+        weekdays=4,
+        note="Moving house",
+        cover="Kenji",
+    ),
+    DemoLeave(
+        first_name="Chloe",
+        code="unpaid",
+        starts_in=30,
+        weekdays=10,
+        step="decline",
+        note="A long trip",
+    ),
+    DemoLeave(first_name="Kenji", code="annual", starts_in=12, weekdays=2, step="cancel"),
+    DemoLeave(first_name="Henrik", code="parental", starts_in=20, weekdays=20, step="approve"),
+)
+
+
+# Not the id of a real workspace: those are random letters and digits.
+TEAM_ID: Final = "T0PLAYGROUND"
+_MAX_PEOPLE: Final = 200
+_MAX_PENDING: Final = 100
+
+
+def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User] | None:
+    """Link the organisation to the playground. Returns its people with their Slack ids there.
+
+    Queues the approval cards of pending requests again, because a playground keeps nothing. None
+    if the organisation belongs to another workspace: then nothing has changed.
+    """
+    organisation = organisation_config.of_organisation(tx, organisation_id).organisation
+    if organisation.slack_team_id is None:
+        slack_workspaces.link(tx, organisation, TEAM_ID, source="cli", now=now)
+    elif organisation.slack_team_id != TEAM_ID:
+        return None
+    # The playground's members are the organisation's people, so there is nothing to compare.
+    slack_syncs.end(tx, organisation_id)
+    for user in _staff(tx, organisation_id):
+        if user.slack_user_id is None:
+            slack_profiles.link_unchecked(tx, organisation_id, user.id, _slack_id(user), now=now)
+    queue_pending_cards(tx, organisation_id, now=now)
+    return [user for user in _staff(tx, organisation_id) if user.slack_user_id is not None]
+
+
+def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
+    """Queue the card of every pending request for its approvers."""
+    by = _system(organisation_id)
+    config = organisation_config.of_organisation(tx, organisation_id)
+    pending = leave_lists.filtered(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
+    today = local_day(now, config.organisation.timezone)
+    for request in pending.items:
+        approvers_now = approvers.of_person(tx, organisation_id, request.user_id, today=today)
+        notification_outbox.notify(
+            tx,
+            "leave_request.created",
+            request,
+            by=by,
+            approvers=approvers_now,
+            config=config,
+            now=now,
+        )
+
+
+def leave(tx: Transaction, *, now: datetime) -> bool:
+    """Undo ``enter``, so that a real workspace can be linked. Returns whether it was linked."""
+    organisation = slack_workspaces.find(tx, TEAM_ID)
+    if organisation is None:
+        return False
+    if not tx.change(_unlink_organisation, organisation_id=organisation.id, now=now):
+        return False
+    tx.change(_unlink_people, organisation_id=organisation.id, now=now)
+    tx.change(_delete_messages, organisation_id=organisation.id)
+    organisation_config.changed(tx, organisation.id)
+    return True
+
+
+def _staff(tx: Transaction, organisation_id: str) -> list[User]:
+    users = people_lists.page(tx, PageOf(limit=_MAX_PEOPLE), by=_system(organisation_id)).items
+    return [user for user in users if user.status in ("pending", "active")]
+
+
+def _slack_id(user: User) -> str:
+    letters = "".join(letter for letter in user.email.partition("@")[0].upper() if letter.isalnum())
+    return f"U0{letters}"[:32]
+
+
+def _system(organisation_id: str) -> Caller:
+    return Caller(
+        organisation_id=organisation_id,
+        user_id=None,
+        role="owner",
+        scopes=frozenset(SCOPES),
+        source="cli",
+    )
+
+
+@compiled
+def _unlink_organisation(organisation_id: Param[str], now: Param[datetime]) -> Update:
+    return OrganisationRow.update(slack_team_id=None, updated_at=now).where(
+        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id == TEAM_ID
+    )
+
+
+@compiled
+def _unlink_people(organisation_id: Param[str], now: Param[datetime]) -> Update:
+    return UserRow.update(slack_user_id=None, updated_at=now).where(
+        UserRow.organisation_id == organisation_id, UserRow.slack_user_id.is_null(False)
+    )
+
+
+@compiled
+def _delete_messages(organisation_id: Param[str]) -> Delete:
+    return SlackMessageRow.delete().where(SlackMessageRow.organisation_id == organisation_id)

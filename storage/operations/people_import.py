@@ -1,0 +1,458 @@
+"""A CSV file of people imported in one transaction: all of its lines or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from storage.admin import departments, employment_records, people
+from storage.base import texts
+from storage.base.errors import Conflict, DomainError, FieldError, InvalidInput
+from storage.base.fields import Checked
+from storage.base.ids import new_id
+from storage.base.values import Caller, User
+from storage.db import locks, rows
+from storage.db.database import INSERT_BATCH, Transaction
+from storage.operations.people_file import BadLines, Line, PeopleFile
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import people_changes, people_rows, slack_syncs
+from storage.rules import employment_terms
+
+_MAX_OWNERS: Final = 10_000
+_MAX_PEOPLE_OF_CYCLE_NAMED: Final = 10
+# Columns without which the dates of a person cannot be checked.
+_DATED: Final = frozenset(
+    {
+        *("start_date", "end_date", "effective_from", "department"),
+        *("working_days", "public_holiday_country_code", "leave_allowance"),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewDepartment:
+    """``id`` identifies it in the plan, until it is created."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedPerson:
+    """``user`` is None for a new person."""
+
+    line: Line
+    id: str
+    user: User | None
+    values: Checked
+
+    @property
+    def is_changed(self) -> bool:
+        if self.user is None:
+            return False
+        values = dict(self.values)
+        day = values.pop("effective_from", None)
+        before = self.user
+        if day is not None:
+            before = employment_terms.with_records(before, employment_terms.records_of(before), day)
+        return replace(before, **values) != before
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """``people`` are ordered so that managers precede their reports."""
+
+    people: list[PlannedPerson]
+    new_departments: list[NewDepartment]
+
+
+def make_plan(
+    tx: Transaction, file: PeopleFile, *, by: Caller, now: datetime, is_update: bool
+) -> Plan:
+    """The plan for the lines of a file. Raises BadLines with the errors of cells and of the plan.
+
+    A check is left out where a wrong cell of its line would mislead it.
+    """
+    lines = file.lines
+    users_by_email = _users_by_email(tx, lines, by=by)
+    persons = [
+        _person(line, users_by_email.get(texts.email_key(line.email)), now) for line in lines
+    ]
+    faults = [*file.errors]
+    faults += [fault for person in persons for fault in _faults(person, is_update=is_update)]
+    faults += _set_managers(persons, users_by_email)
+    new_departments, ambiguous = _set_departments(tx, persons, by=by, now=now)
+    faults += ambiguous
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    faults += [fault for person in persons for fault in _date_faults(person, config, now)]
+    faults += _owner_faults(tx, persons, by=by)
+    chain = people_changes.with_all_above(tx, by.organisation_id, _managers(persons))
+    faults += _cycle_faults(tx, persons, chain, by=by)
+    if faults:
+        raise BadLines(faults, lines)
+    depths: dict[str, int] = {}
+    persons.sort(key=lambda person: people_changes.depth(person.id, chain, depths))
+    return Plan(people=persons, new_departments=new_departments)
+
+
+def _fault(person: PlannedPerson, column: str, code: str, detail: str) -> FieldError:
+    return FieldError(pointer=f"/{person.line.number}/{column}", code=code, detail=detail)
+
+
+def _person(line: Line, user: User | None, now: datetime) -> PlannedPerson:
+    # An archived person's address is free: it makes a new person. So does none, until it is typed.
+    if user is None or user.status == "archived":
+        return PlannedPerson(line=line, id=new_id(now), user=None, values=dict(line.values))
+    # The address as it was first written stays.
+    values = {name: value for name, value in line.values.items() if name != "email"}
+    return PlannedPerson(line=line, id=user.id, user=user, values=values)
+
+
+def _users_by_email(tx: Transaction, lines: Sequence[Line], *, by: Caller) -> dict[str, User]:
+    """The people and managers of the file who exist already, by the key of their address."""
+    keys = {texts.email_key(line.email) for line in lines if line.email}
+    keys |= {texts.email_key(line.manager_email) for line in lines if line.manager_email}
+    user_rows = tx.all(
+        people_rows.of_emails, organisation_id=by.organisation_id, email_keys=sorted(keys)
+    )
+    # Archived people first: a later person with the same address replaces them.
+    users = sorted(map(rows.user, user_rows), key=lambda user: user.status != "archived")
+    return {texts.email_key(user.email): user for user in users}
+
+
+def _faults(person: PlannedPerson, *, is_update: bool) -> Iterable[FieldError]:
+    if person.user is None:
+        if not person.line.email and is_update:
+            return  # The person may exist.
+        for name in ("first_name", "last_name"):
+            if name not in person.values and name not in person.line.wrong:
+                detail = f"{name} is required for a new person. Fill it in."
+                yield _fault(person, name, "required", detail)
+        if not person.line.email:
+            return
+        try:
+            texts.new_email(person.line.email, "email")
+        except InvalidInput as refusal:
+            for error in refusal.errors:
+                yield _fault(person, "email", error.code, error.detail)
+    elif not is_update:
+        detail = (
+            "A person with this address exists already. Add --update to change them, or remove the "
+            "line."
+        )
+        yield _fault(person, "email", "email_taken", detail)
+
+
+def _date_faults(
+    person: PlannedPerson, config: OrganisationConfig, now: datetime
+) -> Iterable[FieldError]:
+    """Days out of order, and dates of changes that the line does not have."""
+    values = person.values
+    if not person.line.wrong.isdisjoint(_DATED):
+        return
+    try:
+        if person.user is not None:
+            employment_records.with_changes(config, person.user, values, now=now)
+        elif "effective_from" in values and person.line.email:
+            detail = "A new person's values count from their first day. Leave the cell empty."
+            yield _fault(person, "effective_from", "new_person", detail)
+        else:
+            employment_records.check_employment(values.get("start_date"), values.get("end_date"))
+    except InvalidInput as refusal:
+        for error in refusal.errors:
+            yield _fault(person, error.pointer[1:], error.code, error.detail)
+    except employment_records.TooManyRecords as refusal:
+        yield _fault(person, "effective_from", refusal.code, refusal.detail)
+
+
+def _set_managers(
+    persons: Sequence[PlannedPerson], users_by_email: Mapping[str, User]
+) -> Iterable[FieldError]:
+    """Set the ids of managers, who may be on any line or exist already."""
+    ids: dict[str, str] = {}
+    for person in persons:
+        if person.line.email:
+            ids.setdefault(texts.email_key(person.line.email), person.id)
+    faults = []
+    for person in persons:
+        email = person.line.manager_email
+        if email is None:
+            continue
+        user = users_by_email.get(texts.email_key(email))
+        is_in_file = texts.email_key(email) in ids
+        if not is_in_file and user is not None and user.status == "archived":
+            detail = "This person is archived. Restore them first, or name another manager."
+            faults.append(_fault(person, "manager_email", "manager_archived", detail))
+        elif not is_in_file and user is None:
+            detail = (
+                "There is no person with this address in the file or in the organisation. Correct "
+                "it, or add them to the file."
+            )
+            faults.append(_fault(person, "manager_email", "not_found", detail))
+        else:
+            person.values["manager_id"] = ids.get(texts.email_key(email)) or user and user.id
+    return faults
+
+
+def _set_departments(
+    tx: Transaction, persons: Sequence[PlannedPerson], *, by: Caller, now: datetime
+) -> tuple[list[NewDepartment], Iterable[FieldError]]:
+    """Set the ids of departments; returns those that have to be created first."""
+    existing: dict[str, list[str]] = {}
+    for department in organisation_config.of_organisation(
+        tx, by.organisation_id
+    ).departments.values():
+        existing.setdefault(department.name.casefold(), []).append(department.id)
+    new: list[NewDepartment] = []
+    faults = []
+    for person in persons:
+        name = person.line.department
+        if name is None:
+            continue
+        ids = existing.get(name.casefold())
+        if ids is None:
+            new.append(NewDepartment(id=new_id(now), name=name))
+            ids = existing[name.casefold()] = [new[-1].id]
+        if len(ids) > 1:
+            detail = f"{len(ids)} departments have this name. Rename the others first."
+            faults.append(_fault(person, "department", "ambiguous", detail))
+        person.values["department_id"] = ids[0]
+    return new, faults
+
+
+def _owner_faults(
+    tx: Transaction, persons: Sequence[PlannedPerson], *, by: Caller
+) -> Iterable[FieldError]:
+    """Owners who are demoted or leave without another active owner who stays."""
+    ending = {
+        person.id: "role" if person.values.get("role", "owner") != "owner" else "end_date"
+        for person in persons
+        if person.user is not None
+        and (person.user.role, person.user.status) == ("owner", "active")
+        and (
+            person.values.get("role", "owner") != "owner"
+            or (person.user.end_date is None and person.values.get("end_date") is not None)
+        )
+    }
+    if not ending:
+        return []
+    owners = tx.all(
+        people_rows.staying_owners, organisation_id=by.organisation_id, limit=_MAX_OWNERS
+    )
+    remaining = {row.id for row in owners} - ending.keys()
+    remaining |= {
+        person.id
+        for person in persons
+        if person.user is not None
+        and person.user.status == "active"
+        and person.values.get("role") == "owner"
+        and person.values.get("end_date", person.user.end_date) is None
+    }
+    detail = "The organisation would have no active owner left. Make another person an owner first."
+    return [
+        _fault(person, ending[person.id], "last_owner", detail)
+        for person in persons
+        if person.id in ending and not remaining
+    ]
+
+
+def _managers(persons: Sequence[PlannedPerson]) -> dict[str, str | None]:
+    return {person.id: _manager(person) for person in persons}
+
+
+def _manager(person: PlannedPerson) -> str | None:
+    """The manager after the import; None while the cell is wrong."""
+    if "manager_email" in person.line.wrong:
+        return None
+    current = None if person.user is None else person.user.manager_id
+    return person.values.get("manager_id") or current
+
+
+def _cycle_faults(
+    tx: Transaction,
+    persons: Sequence[PlannedPerson],
+    chain: Mapping[str, str | None],
+    *,
+    by: Caller,
+) -> Iterable[FieldError]:
+    """People who would be their own managers, directly or through others."""
+    in_cycles = people_changes.in_cycles(chain)
+    if not in_cycles:
+        return []
+    emails = {person.id: person.line.email for person in persons}
+    others = people_rows.of_ids(tx, by.organisation_id, sorted(in_cycles - emails.keys()))
+    emails |= {user.id: user.email for user in others.values()}
+    return [
+        _fault(person, "manager_email", "manager_cycle", _cycle(person.id, chain, emails))
+        for person in persons
+        if person.id in in_cycles
+    ]
+
+
+def _cycle(person_id: str, chain: Mapping[str, str | None], emails: Mapping[str, str]) -> str:
+    own = emails[person_id]
+    named = [own]
+    at = chain[person_id]
+    while at is not None and at != person_id and len(named) < _MAX_PEOPLE_OF_CYCLE_NAMED:
+        named.append(emails.get(at, ""))
+        at = chain[at]
+    if len(named) == 1:
+        return "People cannot be their own manager. Name another one, or leave the cell empty."
+    named += [own] if at == person_id else ["…", own]
+    return (
+        f"The managers lead back to this person: {' → '.join(named)}. Change one of these managers."
+    )
+
+
+_COLUMNS_OF_FIELDS: Final = {"manager_id": "manager_email", "department_id": "department"}
+
+# Called with how many people are done.
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
+    """How many there were of each, or would be in a dry run."""
+
+    people_created: int
+    people_updated: int
+    people_unchanged: int
+    departments_created: int
+
+
+class FileOvertaken(Conflict):
+    """Only for `hiatus import`: a person of the file was added elsewhere during the import.
+
+    Nothing was imported.
+    """
+
+    code = "file_overtaken"
+    title = "Another request added a person of the file at the same time."
+    cure = "Run the command again."
+
+    def __init__(self) -> None:
+        super().__init__("Nothing was imported; run the command again.")
+
+
+def import_people(
+    tx: Transaction,
+    file: PeopleFile,
+    *,
+    by: Caller,
+    now: datetime,
+    is_update: bool,
+    progress: Progress,
+) -> Imported:
+    """Add the people and missing departments in this transaction.
+
+    ``is_update``: a line with a known address updates that person, from the cells that are not
+    empty; otherwise it is an error. Raises BadLines with every wrong line, or FileOvertaken; then
+    nothing has changed.
+    """
+    locks.organisation(tx, by.organisation_id)
+    plan = make_plan(tx, file, by=by, now=now, is_update=is_update)
+    changed = [person.id for person in plan.people if person.is_changed]
+    people_rows.lock(tx, by.organisation_id, changed)
+    try:
+        _create_departments(tx, plan, by=by, now=now)
+        added = _add(tx, plan.people, by=by, now=now, progress=progress)
+        faults = _change(
+            tx, plan.people, by=by, now=now, progress=lambda count: progress(added + count)
+        )
+    except people_changes.ChangedMeanwhile as error:
+        raise FileOvertaken from error
+    if faults:
+        raise BadLines(faults, file.lines)
+    # Imported approvers get their cards once their Slack accounts are known.
+    slack_syncs.request(tx, by.organisation_id, now=now)
+    progress(len(file.lines))
+    return _counts(plan)
+
+
+def _counts(plan: Plan) -> Imported:
+    created = sum(person.user is None for person in plan.people)
+    updated = sum(person.is_changed for person in plan.people)
+    return Imported(
+        people_created=created,
+        people_updated=updated,
+        people_unchanged=len(plan.people) - created - updated,
+        departments_created=len(plan.new_departments),
+    )
+
+
+def _create_departments(tx: Transaction, plan: Plan, *, by: Caller, now: datetime) -> None:
+    created_ids = {
+        new.id: departments.create(tx, {"name": new.name}, by=by, now=now).id
+        for new in plan.new_departments
+    }
+    for person in plan.people:
+        department_id = person.values.get("department_id")
+        if department_id in created_ids:
+            person.values["department_id"] = created_ids[department_id]
+
+
+def _add(
+    tx: Transaction,
+    persons: Sequence[PlannedPerson],
+    *,
+    by: Caller,
+    now: datetime,
+    progress: Progress,
+) -> int:
+    """Insert the new people; returns how many."""
+    new = [person.values | {"id": person.id} for person in persons if person.user is None]
+    for start in range(0, len(new), INSERT_BATCH):
+        people_changes.add_all(tx, new[start : start + INSERT_BATCH], "pending", by=by, now=now)
+        progress(min(start + INSERT_BATCH, len(new)))
+    return len(new)
+
+
+def _change(
+    tx: Transaction,
+    persons: Sequence[PlannedPerson],
+    *,
+    by: Caller,
+    now: datetime,
+    progress: Progress,
+) -> list[FieldError]:
+    """Update the existing people, as PATCH would; returns what the updates refuse."""
+    changed = [person for person in persons if person.is_changed]
+    faults: list[FieldError] = []
+    # New owners first, so that the last old one may be demoted.
+    for person in changed:
+        if person.values.get("role") == "owner":
+            faults += _update(tx, person, {"role": "owner"}, by=by, now=now)
+    for number, person in enumerate(changed, 1):
+        faults += _update(tx, person, person.values, by=by, now=now)
+        progress(number)
+    return faults
+
+
+def _update(
+    tx: Transaction,
+    person: PlannedPerson,
+    changes: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
+) -> list[FieldError]:
+    """Raises ChangedMeanwhile."""
+    number = person.line.number
+    try:
+        people.update(tx, person.id, changes, by=by, now=now)
+    except people_changes.ChangedMeanwhile:
+        raise
+    except InvalidInput as refusal:
+        columns = [(_column(error.pointer[1:]), error) for error in refusal.errors]
+        return [replace(error, pointer=f"/{number}/{column}") for column, error in columns]
+    except DomainError as refusal:
+        return [FieldError(pointer=f"/{number}", code=refusal.code, detail=refusal.detail)]
+    return []
+
+
+def _column(field: str) -> str:
+    """The column of a field of ``people.update``."""
+    return _COLUMNS_OF_FIELDS.get(field, field)

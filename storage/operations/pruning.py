@@ -1,0 +1,46 @@
+"""Deletes rows that are no longer needed, in batches, so that other writers wait briefly.
+
+``storage.base.retention`` has how long each kind is kept.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from storage.base.errors import DatabaseUnavailable
+from storage.db.database import Database, Transaction
+from storage.keys import idempotency
+from storage.notifications import notification_queue
+from storage.webhooks import delivery_log
+from storage.workspaces import oauth_states, slack_events
+
+# How many rows one transaction deletes.
+BATCH: Final = 1_000
+
+_log = structlog.stdlib.get_logger("hiatus.database")
+
+
+async def prune(database: Database, *, now: datetime, batch: int = BATCH) -> None:
+    """Delete expired rows of each kind. Raises DatabaseUnavailable."""
+    for name, delete in (
+        ("notifications", notification_queue.prune),
+        ("idempotency_keys", idempotency.prune),
+        ("slack_events", slack_events.prune),
+        ("slack_states", oauth_states.prune),
+        ("deliveries", _prune_deliveries),
+    ):
+        try:
+            while await database.write(delete, now=now, limit=batch) == batch:
+                pass
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001  # the other kinds are still pruned
+            _log.exception("pruning.failed", kind=name)
+
+
+def _prune_deliveries(tx: Transaction, *, now: datetime, limit: int) -> int:
+    pruned = delivery_log.prune(tx, now=now, limit=limit)
+    return max(pruned.expired, pruned.deliveries, pruned.events)

@@ -1,0 +1,187 @@
+"""What admins manage: read, listed, added, changed and removed, each change with its audit entry.
+
+A module of use cases declares its ``Resource`` and calls these functions after its own checks, as
+``storage/calendars/display_links.py`` does. Changes need the organisation's lock, so that limits
+and uniqueness hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from peewee import Delete, Field, Model, Select
+
+from storage.base import fields
+from storage.base.errors import NotFound
+from storage.base.event_values import AuditAction
+from storage.base.values import Caller, Role
+from storage.db import locks
+from storage.db.compiled import Param, any_of, compiled
+from storage.db.database import Row, Transaction
+from storage.db.pages import Page, PageOf, page_of, position
+from storage.outbox import audit
+from storage.rules import roles
+
+# A frozen dataclass with ``id``, ``updated_at`` and ``version``.
+T = TypeVar("T", bound=Any)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Resource(Generic[T]):
+    """A table with one row for each thing that admins manage.
+
+    ``name`` is the thing's in errors and, with underscores, in the audit trail. ``value`` makes it
+    of a row of ``columns``. ``checks`` are those of the fields that admins set. ``actions`` are the
+    audit actions of a new one, of a change and of a removal. ``read_by`` is the lowest role that
+    sees them; admins change them.
+    """
+
+    name: str
+    table: type[Model]
+    columns: tuple[Field, ...]
+    value: Callable[[Transaction, Row], T]
+    checks: Mapping[str, fields.Check]
+    actions: tuple[AuditAction, AuditAction, AuditAction]
+    read_by: Role = "admin"
+
+    @property
+    def subject_type(self) -> str:
+        return self.name.replace(" ", "_")
+
+
+def lock(tx: Transaction, *, by: Caller) -> None:
+    """The first step of a change. Raises InsufficientRole."""
+    roles.check_role(by.role, "admin")
+    locks.organisation(tx, by.organisation_id)
+
+
+def get(tx: Transaction, resource: Resource[T], resource_id: str, *, by: Caller) -> T:
+    """Raises InsufficientRole or NotFound."""
+    roles.check_role(by.role, resource.read_by)
+    if fields.is_id(resource_id):
+        row = tx.find(resource.table, organisation_id=by.organisation_id, id=resource_id)
+        if row is not None:
+            return resource.value(tx, row)
+    raise NotFound(resource.name)
+
+
+def page(tx: Transaction, resource: Resource[T], page: PageOf, *, by: Caller) -> Page[T]:
+    """Those of the organisation, oldest first. Raises InsufficientRole or UnusableCursor."""
+    roles.check_role(by.role, resource.read_by)
+    bound_to = (f"{resource.subject_type}s", by.organisation_id)
+    after = position(tx, page, *bound_to)
+    page_rows = tx.all(
+        _in_order,
+        resource=resource,
+        organisation_id=by.organisation_id,
+        after_id=after[0] if after else None,
+        limit=page.limit + 1,
+    )
+    value = partial(resource.value, tx)
+    return page_of(tx, page, page_rows, value, lambda row: [row.id], *bound_to)
+
+
+def all_of(tx: Transaction, resource: Resource[T], organisation_id: str, most: int) -> list[T]:
+    """The first ``most`` of them, oldest first."""
+    rows = tx.all(
+        _in_order, resource=resource, organisation_id=organisation_id, after_id=None, limit=most
+    )
+    return [resource.value(tx, row) for row in rows]
+
+
+def add(
+    tx: Transaction,
+    resource: Resource[T],
+    value: T,
+    columns: Mapping[str, object],
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    """Insert a value; ``columns`` are those that it does not have."""
+    names = [column.name for column in resource.columns]
+    stored = {name: getattr(value, name) for name in names if name not in columns}
+    tx.insert(resource.table, organisation_id=by.organisation_id, **stored, **columns)
+    _record(tx, resource, 0, None, value, by=by, now=now)
+
+
+def change(
+    tx: Transaction,
+    resource: Resource[T],
+    before: T,
+    after: T,
+    columns: Mapping[str, object] | None = None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> T:
+    """Save the fields that admins set, and ``columns``. Returns the value with its new version."""
+    after = replace(after, updated_at=now, version=before.version + 1)
+    names = (*resource.checks, "updated_at", "version")
+    changes = {name: getattr(after, name) for name in names} | dict(columns or {})
+    tx.update(resource.table, changes, organisation_id=by.organisation_id, id=before.id)
+    _record(tx, resource, 1, before, after, by=by, now=now)
+    return after
+
+
+def remove(
+    tx: Transaction, resource: Resource[T], values: Sequence[T], *, by: Caller, now: datetime
+) -> None:
+    if not values:
+        return
+    ids = [value.id for value in values]
+    tx.change(_delete, resource=resource, organisation_id=by.organisation_id, ids=ids)
+    for value in values:
+        _record(tx, resource, 2, value, None, by=by, now=now)
+
+
+def _record(
+    tx: Transaction,
+    resource: Resource[T],
+    action: int,
+    before: T | None,
+    after: T | None,
+    *,
+    by: Caller,
+    now: datetime,
+) -> None:
+    if before is None or after is None or _audited(resource, before) != _audited(resource, after):
+        audit.record_value(
+            tx,
+            resource.actions[action],
+            resource.subject_type,
+            before,
+            after,
+            resource.checks,
+            by=by,
+            now=now,
+        )
+
+
+def _audited(resource: Resource[T], value: T) -> list[object]:
+    return [getattr(value, name) for name in resource.checks]
+
+
+@compiled
+def _in_order(
+    resource: Resource[Any],
+    organisation_id: Param[str],
+    after_id: Param[str] | None,
+    limit: Param[int],
+) -> Select:
+    table = resource.table
+    query = table.select(*resource.columns).where(table.organisation_id == organisation_id)
+    if after_id is not None:
+        query = query.where(table.id > after_id)
+    # Ids are made in order of time.
+    return query.order_by(table.id).limit(limit)
+
+
+@compiled
+def _delete(resource: Resource[Any], organisation_id: Param[str], ids: Param[list[str]]) -> Delete:
+    table = resource.table
+    return table.delete().where(table.organisation_id == organisation_id, any_of(table.id, ids))

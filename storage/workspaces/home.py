@@ -1,0 +1,381 @@
+"""The contents of a person's App Home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Final, TypeVar
+
+from peewee import Insert, Select
+
+from storage.base.calendar_values import Absence, FeedScope
+from storage.base.clock import local_day
+from storage.base.errors import NotFound, UnusableCursor
+from storage.base.values import (
+    Caller,
+    CountedAmendment,
+    LeaveRequest,
+    LeaveType,
+    Organisation,
+    User,
+)
+from storage.calendars import absences, wallchart
+from storage.calendars.wallchart import Wallchart
+from storage.db.compiled import Param, any_of_keys, compiled, json_of_keys
+from storage.db.database import Transaction
+from storage.db.pages import Page, PageOf
+from storage.db.tables import SlackHomeRow
+from storage.leave import (
+    covers,
+    interruptions,
+    leave_amendments,
+    leave_balances,
+    leave_changes,
+    leave_lists,
+    ledgers,
+    recorded_leave,
+)
+from storage.leave.covers import Covered
+from storage.leave.leave_balances import YearBalance
+from storage.leave.ledgers import Balance
+from storage.outbox import organisation_config
+from storage.outbox.organisation_config import OrganisationConfig
+from storage.people import colleagues, people_rows
+from storage.people.colleagues import ColleagueOff
+from storage.rules import spans
+from storage.rules.changed_leave import CancelEffect
+from storage.workspaces import setup_checklist
+from storage.workspaces.setup_checklist import Checklist
+
+# Slack reports every time the tab is opened. A person who opened it earlier is not viewing it.
+VIEWED_FOR: Final = timedelta(days=7)
+_NOTHING: Final = "-"
+_PART_COUNT: Final = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageCursors:
+    """The page of each list that the viewer sees, and whose absences are shown.
+
+    ``scope`` None is the viewer's team, or everyone for a viewer without a department.
+    """
+
+    own: str | None = None
+    waiting: str | None = None
+    away: str | None = None
+    scope: FeedScope | None = None
+
+    def packed(self) -> str:
+        """As the value of a button: three cursors and the scope."""
+        return " ".join(
+            part or _NOTHING for part in (self.own, self.waiting, self.away, self.scope)
+        )
+
+    @classmethod
+    def unpacked(cls, packed: str) -> PageCursors:
+        """The inverse of ``packed``; the first pages for any other value."""
+        parts = [None if part == _NOTHING else part for part in packed.split(" ")]
+        if len(parts) != _PART_COUNT:
+            return cls()
+        own, waiting, away, scope = parts
+        return cls(
+            own=own,
+            waiting=waiting,
+            away=away,
+            scope="team" if scope == "team" else "org" if scope else None,
+        )
+
+
+def save(tx: Transaction, cursors: PageCursors, *, by: Caller, now: datetime) -> None:
+    """Save that the caller views Home, and the pages of its lists; ``home.load`` shows them."""
+    tx.change(
+        _save,
+        organisation_id=by.organisation_id,
+        user_id=str(by.user_id),
+        cursors=cursors.packed(),
+        now=now,
+    )
+
+
+def viewers(
+    tx: Transaction, people: Iterable[tuple[str, str]], *, now: datetime
+) -> set[tuple[str, str]]:
+    """Those who opened Home recently, so that it has to be kept up to date.
+
+    ``people`` are the ids of their organisation and their own.
+    """
+    since = now - VIEWED_FOR
+    return {*tx.all(_viewers, people=json_of_keys(people), since=since)}
+
+
+def find(tx: Transaction, *, by: Caller, now: datetime) -> PageCursors | None:
+    """The pages of ``save`` in the last seven days; None for a caller who is not viewing Home."""
+    row = tx.first(
+        _opened_since,
+        organisation_id=by.organisation_id,
+        user_id=str(by.user_id),
+        since=now - VIEWED_FOR,
+    )
+    return None if row is None else PageCursors.unpacked(row.cursors)
+
+
+@compiled
+def _save(
+    organisation_id: Param[str], user_id: Param[str], cursors: Param[str], now: Param[datetime]
+) -> Insert:
+    columns = {SlackHomeRow.opened_at: now, SlackHomeRow.cursors: cursors}
+    return SlackHomeRow.insert(
+        {SlackHomeRow.organisation_id: organisation_id, SlackHomeRow.user_id: user_id, **columns}
+    ).on_conflict(
+        conflict_target=(SlackHomeRow.organisation_id, SlackHomeRow.user_id), update=columns
+    )
+
+
+@compiled
+def _opened_since(
+    organisation_id: Param[str], user_id: Param[str], since: Param[datetime]
+) -> Select:
+    return SlackHomeRow.select(SlackHomeRow.cursors.alias("cursors")).where(
+        SlackHomeRow.organisation_id == organisation_id,
+        SlackHomeRow.user_id == user_id,
+        SlackHomeRow.opened_at > since,
+    )
+
+
+@compiled
+def _viewers(people: Param[str], since: Param[datetime]) -> Select:
+    return SlackHomeRow.select(SlackHomeRow.organisation_id, SlackHomeRow.user_id).where(
+        any_of_keys(SlackHomeRow, people, "user_id"), SlackHomeRow.opened_at > since
+    )
+
+
+# Items on a page of each list.
+MAX_OWN: Final = 8
+MAX_WAITING: Final = 10
+MAX_AWAY: Final = 12
+# One more is read, to say that there are others.
+MAX_COVERING: Final = 5
+# Days from today on whose absences are shown.
+DAY_COUNT: Final = 14
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """A request with its requester's name, its type, its cover's name and its open amendment.
+
+    ``can_be_interrupted`` and ``cancel_effect`` as in `ApprovalCard`, and so are ``balances`` and
+    the colleagues of a waiting request.
+    """
+
+    request: LeaveRequest
+    person_name: str
+    leave_type: LeaveType
+    cover_name: str | None = None
+    amendment: ProposedLeave | None = None
+    can_be_interrupted: bool = False
+    cancel_effect: CancelEffect | None = None
+    balances: tuple[YearBalance, ...] = ()
+    colleagues: tuple[ColleagueOff, ...] = ()
+    colleagues_count: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProposedLeave:
+    """An open amendment and the proposed leave type."""
+
+    counted: CountedAmendment
+    leave_type: LeaveType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Home:
+    """``own``: pending leave, and approved leave that has not ended, earliest first.
+
+    ``waiting``: requests that await the viewer's decision, oldest first. ``away``: leave between
+    ``today`` and ``last_day``, by first day: approved, or pending if the viewer could decide on it;
+    ``chart`` has the days of these people.
+    ``covering``: approved leave from today on that the viewer covers, at most six, by last day.
+    ``cursors`` has the pages that are shown, and their scope, which is never None. ``may_record``:
+    whether the viewer may record leave for anyone. ``balances``: today's leave year, then later
+    ones with leave.
+    """
+
+    user: User
+    organisation: Organisation
+    today: date
+    last_day: date
+    balances: list[Balance]
+    own: Page[Item]
+    waiting: Page[Item]
+    away: Page[Absence]
+    chart: Wallchart
+    covering: list[Covered]
+    cursors: PageCursors
+    may_record: bool = False
+    checklist: Checklist | None = None
+
+
+def load(tx: Transaction, *, by: Caller, now: datetime) -> Home:
+    """The caller's Home. A list whose cursor is no longer valid starts at its first page.
+
+    ``away`` is of two weeks, and ``chart`` has the same people's days.
+    """
+    cursors = find(tx, by=by, now=now) or PageCursors()
+    config = organisation_config.of_organisation(tx, by.organisation_id)
+    user = people_rows.find(tx, by.organisation_id, str(by.user_id))
+    if user is None:
+        raise NotFound("user")
+    today = local_day(now, user.timezone or config.organisation.timezone)
+    last_day = today + timedelta(days=DAY_COUNT - 1)
+    scope = cursors.scope or ("team" if user.department_id else "org")
+    cursors = replace(cursors, scope=scope)
+    waiting, waiting_cursor = _page_after(
+        cursors.waiting, MAX_WAITING, lambda page: leave_lists.assigned(tx, page, by=by, now=now)
+    )
+    own, own_cursor = _page_after(
+        cursors.own, MAX_OWN, lambda page: leave_lists.own(tx, page, by=by, today=today)
+    )
+    pending = _pending_shown(by, waiting)
+    office_today = local_day(now, config.organisation.timezone)
+    away, away_cursor = _page_after(
+        cursors.away,
+        MAX_AWAY,
+        lambda page: absences.away(
+            tx,
+            page,
+            user,
+            config.organisation,
+            scope,
+            config.leave_types,
+            first_day=today,
+            last_day=last_day,
+            pending=pending,
+            today=office_today,
+        ),
+    )
+    return Home(
+        user=user,
+        organisation=config.organisation,
+        today=today,
+        last_day=last_day,
+        balances=ledgers.from_today(tx, config, user, now=now),
+        own=_with_cancel_effects(tx, config, _items(tx, config, own, today), user, office_today),
+        waiting=_with_card_facts(tx, config, _items(tx, config, waiting, today)),
+        away=away,
+        chart=wallchart.of_users(
+            tx,
+            config,
+            viewer_id=user.id,
+            user_ids=list(dict.fromkeys(str(absence.user_id) for absence in away.items)),
+            first_day=today,
+            day_count=DAY_COUNT,
+            pending=pending,
+            today=office_today,
+        ),
+        covering=covers.upcoming_covered(
+            tx, by.organisation_id, user.id, today, limit=MAX_COVERING + 1
+        ),
+        cursors=PageCursors(own=own_cursor, waiting=waiting_cursor, away=away_cursor, scope=scope),
+        may_record=recorded_leave.are_any_recordable(tx, by=by, now=now),
+        checklist=setup_checklist.find(tx, config, by=by, now=now),
+    )
+
+
+def _pending_shown(by: Caller, waiting: Page[LeaveRequest]) -> absences.Pending:
+    """Which pending absences are shown: only those that the viewer could approve or decline."""
+    if by.is_admin:
+        return "all"
+    return "awaiting" if waiting.items else "none"
+
+
+def _page_after(
+    cursor: str | None, limit: int, read: Callable[[PageOf], Page[T]]
+) -> tuple[Page[T], str | None]:
+    """The page after the cursor and the cursor; the first page and None if that page is empty."""
+    if cursor is not None:
+        try:
+            page = read(PageOf(limit=limit, cursor=cursor))
+        except UnusableCursor:
+            page = None
+        if page is not None and page.items:
+            return page, cursor
+    return read(PageOf(limit=limit)), None
+
+
+def _items(
+    tx: Transaction, config: OrganisationConfig, page: Page[LeaveRequest], today: date
+) -> Page[Item]:
+    user_ids = {request.user_id for request in page.items}
+    user_ids |= {request.cover_user_id for request in page.items if request.cover_user_id}
+    names = people_rows.names(tx, config.organisation.id, user_ids)
+    amendments = leave_amendments.of_requests(tx, config.organisation.id, page.items)
+    items = [
+        Item(
+            request=request,
+            person_name=names[request.user_id],
+            leave_type=config.leave_types[request.leave_type_id],
+            cover_name=names.get(request.cover_user_id or ""),
+            amendment=_proposed(config, amendments.get(request.id)),
+            can_be_interrupted=interruptions.can_be_interrupted(config, request, today),
+        )
+        for request in page.items
+    ]
+    return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _with_cancel_effects(
+    tx: Transaction, config: OrganisationConfig, page: Page[Item], user: User, today: date
+) -> Page[Item]:
+    own = [item.request for item in page.items]
+    effects = leave_changes.cancel_effects(tx, config, own, user.id, today)
+    items = [replace(item, cancel_effect=effects.get(item.request.id)) for item in page.items]
+    return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _with_card_facts(tx: Transaction, config: OrganisationConfig, page: Page[Item]) -> Page[Item]:
+    """The items with the balances and the colleagues that approval cards show."""
+    if not page.items:
+        return page
+    shown = {item.request.id: _as_asked(item) for item in page.items}
+    requesters = people_rows.of_ids(
+        tx, config.organisation.id, {request.user_id for request in shown.values()}
+    )
+    changed = {item.request.id: item.request for item in page.items if item.amendment is not None}
+    balances = leave_balances.around_requests(
+        tx, config, list(shown.values()), requesters, changed=changed
+    )
+    off = colleagues.off_with_each(
+        tx,
+        config.organisation.id,
+        {
+            request.id: (requesters[request.user_id], spans.of_request(request))
+            for request in shown.values()
+        },
+        includes_pending=True,
+    )
+    items = [
+        replace(
+            item,
+            balances=balances.get(item.request.id, ()),
+            colleagues=tuple(off[item.request.id].named),
+            colleagues_count=off[item.request.id].count,
+        )
+        for item in page.items
+    ]
+    return Page(items=items, next_cursor=page.next_cursor)
+
+
+def _as_asked(item: Item) -> LeaveRequest:
+    """The request, or the leave as it would be with its amendment."""
+    if item.amendment is None:
+        return item.request
+    return leave_amendments.amended(item.request, item.amendment.counted)
+
+
+def _proposed(config: OrganisationConfig, counted: CountedAmendment | None) -> ProposedLeave | None:
+    if counted is None:
+        return None
+    leave_type = config.leave_types[counted.amendment.leave_type_id]
+    return ProposedLeave(counted=counted, leave_type=leave_type)

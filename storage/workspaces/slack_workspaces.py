@@ -1,0 +1,227 @@
+"""The Slack workspaces of organisations, and the people who interact from them.
+
+A workspace is linked only with proof from both sides. Slack vouches that the installer may install
+in the workspace (the code from its consent page, bound to the browser by the state), that they are
+a full member there, and that they have confirmed their e-mail address. Hiatus requires that exactly
+one organisation without a workspace has the address's domain, and that the address is that of one
+of its active admins or owners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from peewee import Select, Update
+
+from storage.admin import organisations
+from storage.admin.organisations import NewOrganisation
+from storage.base import texts
+from storage.base.errors import AlreadyExists, Forbidden
+from storage.base.values import Caller, Organisation, Source, User
+from storage.db import rows
+from storage.db.compiled import Param, compiled
+from storage.db.database import DuplicateRow, Transaction
+from storage.db.tables import OrganisationRow, UserRow
+from storage.outbox import audit, organisation_config
+from storage.people import people_changes, people_rows, slack_syncs
+from storage.people.slack_accounts import SlackProfile
+from storage.workspaces import join_policy
+from storage.workspaces.join_policy import country_of_timezone, employer_domain
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkspaceUser:
+    """The organisation of a Slack user's workspace, and their person in it."""
+
+    organisation: Organisation
+    user: User | None
+
+
+def find(tx: Transaction, team_id: str) -> Organisation | None:
+    row = tx.first(_organisation, team_id=team_id)
+    return None if row is None else rows.organisation(row)
+
+
+def find_person(tx: Transaction, team_id: str, slack_user_id: str) -> WorkspaceUser | None:
+    """The Slack user's person, in any status; None for an unlinked workspace."""
+    organisation = find(tx, team_id)
+    if organisation is None:
+        return None
+    return WorkspaceUser(
+        organisation=organisation,
+        user=people_rows.find_by_slack_id(tx, organisation.id, slack_user_id),
+    )
+
+
+def link(
+    tx: Transaction, organisation: Organisation, team_id: str, *, source: Source, now: datetime
+) -> None:
+    """Link the organisation to a workspace, unless it is linked to that one already.
+
+    Raises AlreadyExists when the organisation has another workspace, or the workspace another
+    organisation; then nothing has changed.
+    """
+    try:
+        linked = tx.change(_link, organisation_id=organisation.id, team_id=team_id, now=now)
+    except DuplicateRow as error:
+        raise AlreadyExists(
+            "The workspace {team_id} belongs to another organisation.", team_id=team_id
+        ) from error
+    if not linked:
+        current = find(tx, team_id)
+        if current is not None and current.id == organisation.id:
+            return  # Another transaction linked it meanwhile.
+        raise AlreadyExists("{name} belongs to another workspace.", name=organisation.name)
+    by = Caller.system(organisation.id, source)
+    audit.record(
+        tx,
+        "organisation.slack_linked",
+        "organisation",
+        organisation.id,
+        by=by,
+        now=now,
+        before={"slack_team_id": None},
+        after={"slack_team_id": team_id},
+    )
+    slack_syncs.begin(tx, organisation.id, now=now)
+    organisation_config.changed(tx, organisation.id)
+
+
+def link_only_organisation(tx: Transaction, team_id: str, *, now: datetime) -> Organisation | None:
+    """The workspace's organisation; the deployment's only organisation, if it has no workspace yet.
+
+    None if there is neither. The caller has verified that the workspace is the bot token's own.
+    """
+    linked = find(tx, team_id)
+    if linked is not None:
+        return linked
+    organisation = organisations.only_one(tx)
+    if organisation is None or organisation.slack_team_id is not None:
+        return None
+    link(tx, organisation, team_id, source="slack", now=now)
+    return find(tx, team_id)
+
+
+@compiled
+def _organisation(team_id: Param[str]) -> Select:
+    return OrganisationRow.select(*rows.ORGANISATION).where(
+        OrganisationRow.slack_team_id == team_id
+    )
+
+
+@compiled
+def _link(organisation_id: Param[str], team_id: Param[str], now: Param[datetime]) -> Update:
+    return OrganisationRow.update(slack_team_id=team_id, updated_at=now).where(
+        OrganisationRow.id == organisation_id, OrganisationRow.slack_team_id.is_null()
+    )
+
+
+# Where the installer's time zone is in no known country.
+_DEFAULT_COUNTRY: Final = "US"
+_DEFAULT_TIMEZONE: Final = "UTC"
+
+
+class NotLinked(Forbidden):
+    """While installing the Slack app: an existing organisation may be meant, but nothing proves
+    that the installer may act for it.
+    """
+
+    code = "workspace_not_linked"
+    title = "This workspace was not linked to an organisation."
+    cure = "Ask an operator to run `hiatus slack link`, then install the app again."
+    example = ("An administrator can link it with `hiatus slack link`.",)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewInstallation:
+    """What Slack returned for an installation; ``scopes`` are those granted."""
+
+    team_id: str
+    team_name: str
+    enterprise_id: str | None
+    bot_id: str
+    bot_user_id: str
+    bot_token: str
+    scopes: tuple[str, ...]
+    installer: SlackProfile
+
+    def __repr__(self) -> str:
+        return f"NewInstallation({self.team_id!r})"
+
+
+def find_match(tx: Transaction, new: NewInstallation) -> Organisation | None:
+    """The organisation whose admin the installer is; None without candidates. Raises NotLinked."""
+    email = (new.installer.email or "").strip()
+    domain = employer_domain(email)
+    if domain is None:
+        return None
+    candidates = tx.all(_of_domain, domain=domain)
+    if not candidates:
+        return None
+    if new.installer.is_email_confirmed:
+        matching = tx.all(_administered, domain=domain, email_key=texts.email_key(email))
+        if len(matching) == 1:
+            return rows.organisation(matching[0])
+    raise NotLinked(
+        "An organisation with addresses at {domain} already uses Hiatus. Ask one of its admins "
+        "to install the app; their e-mail address must be confirmed in Slack and match the one "
+        "in Hiatus. Or ask the people who run Hiatus to use `hiatus slack link`.",
+        domain=domain,
+    )
+
+
+def create_organisation(tx: Transaction, new: NewInstallation, *, now: datetime) -> Organisation:
+    person = new.installer
+    if not person.email:
+        raise join_policy.NotAMember(
+            "Slack doesn't show your e-mail address, and Hiatus needs one."
+        )
+    timezone = person.known_timezone or _DEFAULT_TIMEZONE
+    first_name = texts.plain_name(person.first_name) or person.email.partition("@")[0]
+    organisation, owner = organisations.create(
+        tx,
+        NewOrganisation(
+            name=texts.plain_name(new.team_name) or new.team_id,
+            country_code=country_of_timezone(person.timezone or "") or _DEFAULT_COUNTRY,
+            timezone=timezone,
+            owner_email=person.email,
+            owner_first_name=first_name,
+            # Slack requires one name only; an owner has both.
+            owner_last_name=texts.plain_name(person.last_name) or first_name,
+            domain=employer_domain(person.email) if person.is_email_confirmed else None,
+        ),
+        source="slack",
+        now=now,
+    )
+    # Linked without a confirmed address: the organisation was created for this account.
+    by = Caller.system(organisation.id, "slack")
+    linked = replace(owner, slack_user_id=person.slack_user_id)
+    people_changes.save(tx, owner, linked, "user.linked_to_slack", by=by, now=now)
+    return organisation
+
+
+@compiled
+def _of_domain(domain: Param[str]) -> Select:
+    """The organisations that a workspace of that domain might belong to; two are ambiguous."""
+    row = OrganisationRow
+    return row.select(row.id).where(row.domain == domain, row.slack_team_id.is_null()).limit(2)
+
+
+@compiled
+def _administered(domain: Param[str], email_key: Param[str]) -> Select:
+    """Those of which the person with the address is an active admin or owner."""
+    row = OrganisationRow
+    return (
+        row.select(*rows.ORGANISATION)
+        .join(UserRow, on=(UserRow.organisation_id == row.id))
+        .where(
+            row.domain == domain,
+            row.slack_team_id.is_null(),
+            UserRow.email_key == email_key,
+            UserRow.role.in_(("admin", "owner")),
+            UserRow.status.in_(("pending", "active")),
+        )
+        .limit(2)
+    )
