@@ -8,7 +8,7 @@ is.
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
@@ -101,17 +101,17 @@ class LeaveRequestRecord(TypedDict):
     ]
 
 
-def user_summary(value: User) -> UserSummaryRecord:
+def _record(kind: type, value: object, **others: object) -> Any:
+    """Each field of ``kind`` from ``others``, or the value's field of its name."""
     return {
-        "id": value.id,
-        "email": value.email,
-        "first_name": value.first_name,
-        "last_name": value.last_name,
-        "role": value.role,
-        "department_id": value.department_id,
-        "start_date": value.start_date,
-        "status": value.status,
+        name: others[name] if name in others else getattr(value, name)
+        for name in kind.__annotations__
     }
+
+
+def user_summary(value: User) -> UserSummaryRecord:
+    record: UserSummaryRecord = _record(UserSummaryRecord, value)
+    return record
 
 
 def leave_request(
@@ -121,45 +121,16 @@ def leave_request(
     open_id = value.amendment_id if value.status == "approved" else None
     if open_id != (amendment and amendment.amendment.id):
         raise ValueError(f"Leave request {value.id} has the amendment {open_id}.")
-    return {
-        "id": value.id,
-        "user_id": value.user_id,
-        "leave_type_id": value.leave_type_id,
-        "status": value.status,
-        "start_date": value.start_date,
-        "end_date": value.end_date,
-        "start_half_day": value.start_half_day,
-        "end_half_day": value.end_half_day,
-        "total_days": days_of(value.total_half_days),
-        "note": value.note,
-        "decided_by": value.decided_by,
-        "decided_at": value.decided_at,
-        "decision_reason": value.decision_reason,
-        "cancelled_at": value.cancelled_at,
-        "created_at": value.created_at,
-        "updated_at": value.updated_at,
-        "version": value.version,
-        "recorded_by": value.recorded_by,
-        "override_reason": value.override_reason,
-        "split_from": value.split_from,
-        "interrupts": value.interrupts,
-        "amendment": None if amendment is None else open_amendment(amendment),
-        "cover_user_id": value.cover_user_id,
-    }
+    record: LeaveRequestRecord = _record(
+        LeaveRequestRecord,
+        value,
+        total_days=days_of(value.total_half_days),
+        amendment=None if amendment is None else open_amendment(amendment),
+    )
+    return record
 
 
 def open_amendment(counted: CountedAmendment) -> AmendmentRecord:
-    value = counted.amendment
-    return {
-        "id": value.id,
-        "leave_type_id": value.leave_type_id,
-        "start_date": value.start_date,
-        "end_date": value.end_date,
-        "start_half_day": value.start_half_day,
-        "end_half_day": value.end_half_day,
-        "note": value.note,
-        "total_days": days_of(counted.total_half_days),
-        "cancels": value.cancels,
-        "requested_at": value.requested_at,
-        "requested_by": value.requested_by,
-    }
+    total_days = days_of(counted.total_half_days)
+    record: AmendmentRecord = _record(AmendmentRecord, counted.amendment, total_days=total_days)
+    return record

@@ -8,6 +8,7 @@ JSON text; amounts of leave are whole half-days. Change a table here and in a ne
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import get_args
 
 from peewee import (
     SQL,
@@ -31,6 +32,7 @@ from storage.base.values import (
     LEAVE_STATUSES,
     ROLES,
     USER_STATUSES,
+    HalfDay,
 )
 
 
@@ -65,6 +67,40 @@ def one_of(column: str, values: Iterable[str]) -> str:
     """The condition that a column has one of these values."""
     quoted = ", ".join(f"'{value}'" for value in values)
     return f"{column} IN ({quoted})"
+
+
+def half_days(column: str) -> str:
+    """The condition that a column has an amount of leave."""
+    return f"{column} BETWEEN 0 AND {MAX_HALF_DAYS}"
+
+
+def add_index(
+    table: type[Model], name: str, columns: str, *, unique: bool = False, where: str | None = None
+) -> None:
+    """``columns`` are separated by spaces."""
+    condition = None if where is None else SQL(where)
+    parts = [getattr(table, column) for column in columns.split()]
+    table.add_index(*parts, unique=unique, where=condition, name=name)
+
+
+HALVES = get_args(HalfDay)
+OFF = [SQL("DEFAULT FALSE")]
+OF_ORGANISATION = SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")
+# Versions that do not know the table delete departments, too.
+OF_DEPARTMENT = SQL(
+    "FOREIGN KEY (organisation_id, department_id) "
+    "REFERENCES departments (organisation_id, id) ON DELETE CASCADE"
+)
+
+
+class OwnedRow(Model):  # type: ignore[misc]
+    """A row with an id that is unique in its organisation."""
+
+    organisation_id = IdField()
+    id = IdField()
+
+    class Meta:
+        primary_key = CompositeKey("organisation_id", "id")
 
 
 class OrganisationRow(Model):  # type: ignore[misc]
@@ -108,11 +144,9 @@ class OrganisationRow(Model):  # type: ignore[misc]
             check("organisations_leave_year_start_day", "leave_year_start_day BETWEEN 1 AND 31"),
             check(
                 "organisations_default_leave_allowance",
-                f"default_leave_allowance_half_days BETWEEN 0 AND {MAX_HALF_DAYS}",
+                half_days("default_leave_allowance_half_days"),
             ),
-            check(
-                "organisations_carry_over", f"carry_over_half_days BETWEEN 0 AND {MAX_HALF_DAYS}"
-            ),
+            check("organisations_carry_over", half_days("carry_over_half_days")),
             check(
                 "organisations_carry_over_expiry_month", "carry_over_expiry_month BETWEEN 1 AND 12"
             ),
@@ -120,16 +154,10 @@ class OrganisationRow(Model):  # type: ignore[misc]
 
 
 # Organisations with a daily digest.
-OrganisationRow.add_index(
-    OrganisationRow.id,
-    where=SQL("digest_channel IS NOT NULL"),
-    name="organisations_digests",
-)
+add_index(OrganisationRow, "organisations_digests", "id", where="digest_channel IS NOT NULL")
 
 
-class DepartmentRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class DepartmentRow(OwnedRow):
     name = TextField()
     # No foreign key: users already refer to departments, and PostgreSQL creates tables in order.
     manager_id = IdField(null=True)
@@ -140,20 +168,17 @@ class DepartmentRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "departments"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "manager_id"), False),)
         constraints = [
-            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            OF_ORGANISATION,
             check(
                 "departments_default_leave_allowance",
-                f"default_leave_allowance_half_days BETWEEN 0 AND {MAX_HALF_DAYS}",
+                half_days("default_leave_allowance_half_days"),
             ),
         ]
 
 
-class UserRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class UserRow(OwnedRow):
     email = TextField()
     email_key = TextField()
     first_name = TextField()
@@ -184,7 +209,6 @@ class UserRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "users"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("organisation_id", "email_key"), False),
             (("organisation_id", "slack_user_id"), False),
@@ -195,43 +219,33 @@ class UserRow(Model):  # type: ignore[misc]
             (("organisation_id", "manager_id"), False),
         )
         constraints = [
-            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            OF_ORGANISATION,
             references("departments", "department_id"),
             references("users", "manager_id"),
             check("users_role", one_of("role", ROLES)),
             check("users_status", one_of("status", USER_STATUSES)),
-            check(
-                "users_leave_allowance", f"leave_allowance_half_days BETWEEN 0 AND {MAX_HALF_DAYS}"
-            ),
+            check("users_leave_allowance", half_days("leave_allowance_half_days")),
         ]
 
 
 # An archived person's address and Slack account are free for others.
-UserRow.add_index(
-    UserRow.organisation_id,
-    UserRow.email_key,
+add_index(
+    UserRow, "users_emails", "organisation_id email_key", unique=True, where="status <> 'archived'"
+)
+add_index(
+    UserRow,
+    "users_slack_accounts",
+    "organisation_id slack_user_id",
     unique=True,
-    where=SQL("status <> 'archived'"),
-    name="users_emails",
-)
-UserRow.add_index(
-    UserRow.organisation_id,
-    UserRow.slack_user_id,
-    unique=True,
-    where=SQL("status <> 'archived'"),
-    name="users_slack_accounts",
+    where="status <> 'archived'",
 )
 
-UserRow.add_index(
-    UserRow.employment_due_on,
-    where=SQL("employment_due_on IS NOT NULL"),
-    name="users_employment_due",
+add_index(
+    UserRow, "users_employment_due", "employment_due_on", where="employment_due_on IS NOT NULL"
 )
 
 
-class LeaveTypeRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class LeaveTypeRow(OwnedRow):
     name = TextField()
     code = CharField(64)
     colour = CharField(7)
@@ -242,9 +256,9 @@ class LeaveTypeRow(Model):  # type: ignore[misc]
     is_paid = FlagField()
     is_private = FlagField()
     requires_note = FlagField()
-    approvers_may_record = FlagField(constraints=[SQL("DEFAULT FALSE")])
-    requires_cover = FlagField(constraints=[SQL("DEFAULT FALSE")])
-    may_interrupt = FlagField(constraints=[SQL("DEFAULT FALSE")])
+    approvers_may_record = FlagField(constraints=OFF)
+    requires_cover = FlagField(constraints=OFF)
+    may_interrupt = FlagField(constraints=OFF)
     tells_approvers = FlagField(constraints=[SQL("DEFAULT TRUE")])
     min_notice_days = IntegerField()
     max_consecutive_days = IntegerField(null=True)
@@ -252,22 +266,19 @@ class LeaveTypeRow(Model):  # type: ignore[misc]
     created_at = BigIntegerField()
     updated_at = BigIntegerField()
     version = IntegerField()
-    changes_need_approval = FlagField(constraints=[SQL("DEFAULT FALSE")])
+    changes_need_approval = FlagField(constraints=OFF)
 
     class Meta:
         table_name = "leave_types"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "code"), True),)
         constraints = [
-            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
+            OF_ORGANISATION,
             check("leave_types_min_notice_days", "min_notice_days BETWEEN 0 AND 730"),
             check("leave_types_max_consecutive_days", "max_consecutive_days BETWEEN 1 AND 366"),
         ]
 
 
-class LeaveRequestRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class LeaveRequestRow(OwnedRow):
     user_id = IdField()
     leave_type_id = IdField()
     status = CharField(16)
@@ -301,7 +312,6 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "leave_requests"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("organisation_id", "created_at", "id"), False),
             (("organisation_id", "start_date", "end_date"), False),
@@ -313,43 +323,39 @@ class LeaveRequestRow(Model):  # type: ignore[misc]
             references("leave_types", "leave_type_id"),
             references("users", "decided_by"),
             check("leave_requests_status", one_of("status", LEAVE_STATUSES)),
-            check("leave_requests_start_half_day", one_of("start_half_day", ("am", "pm"))),
-            check("leave_requests_end_half_day", one_of("end_half_day", ("am", "pm"))),
+            check("leave_requests_start_half_day", one_of("start_half_day", HALVES)),
+            check("leave_requests_end_half_day", one_of("end_half_day", HALVES)),
             check("leave_requests_dates", "start_date <= end_date"),
-            check("leave_requests_total", f"total_half_days BETWEEN 0 AND {MAX_HALF_DAYS}"),
+            check("leave_requests_total", half_days("total_half_days")),
         ]
 
 
 # Approvers still see the requests that they decided.
-LeaveRequestRow.add_index(
-    LeaveRequestRow.organisation_id,
-    LeaveRequestRow.decided_by,
-    where=SQL("decided_by IS NOT NULL"),
-    name="leave_requests_decided",
+add_index(
+    LeaveRequestRow,
+    "leave_requests_decided",
+    "organisation_id decided_by",
+    where="decided_by IS NOT NULL",
 )
 # The leave that a person covers.
-LeaveRequestRow.add_index(
-    LeaveRequestRow.organisation_id,
-    LeaveRequestRow.cover_user_id,
-    LeaveRequestRow.end_date,
-    where=SQL("cover_user_id IS NOT NULL"),
-    name="leave_requests_covered",
+add_index(
+    LeaveRequestRow,
+    "leave_requests_covered",
+    "organisation_id cover_user_id end_date",
+    where="cover_user_id IS NOT NULL",
 )
 # What awaits a decision, in the order of the list; queries have the same condition.
-LeaveRequestRow.add_index(
-    LeaveRequestRow.organisation_id,
-    LeaveRequestRow.created_at,
-    LeaveRequestRow.id,
-    where=SQL("status = 'pending' OR amendment_id IS NOT NULL"),
-    name="leave_requests_undecided",
+add_index(
+    LeaveRequestRow,
+    "leave_requests_undecided",
+    "organisation_id created_at id",
+    where="status = 'pending' OR amendment_id IS NOT NULL",
 )
 
 
-class AmendmentRow(Model):  # type: ignore[misc]
+class AmendmentRow(OwnedRow):
     """A proposed change of approved leave; its request names the open one."""
 
-    organisation_id = IdField()
-    id = IdField()
     leave_request_id = IdField()
     leave_type_id = IdField()
     start_date = DateField()
@@ -363,12 +369,11 @@ class AmendmentRow(Model):  # type: ignore[misc]
     decided_by = IdField(null=True)
     decided_at = BigIntegerField(null=True)
     decision_reason = TextField(null=True)
-    assigns_cover = FlagField(constraints=[SQL("DEFAULT FALSE")])
-    cancels = FlagField(constraints=[SQL("DEFAULT FALSE")])
+    assigns_cover = FlagField(constraints=OFF)
+    cancels = FlagField(constraints=OFF)
 
     class Meta:
         table_name = "amendments"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "leave_request_id", "requested_at"), False),)
         constraints = [
             references("leave_requests", "leave_request_id"),
@@ -376,69 +381,59 @@ class AmendmentRow(Model):  # type: ignore[misc]
             references("users", "requested_by"),
             references("users", "decided_by"),
             check("amendments_status", one_of("status", AMENDMENT_STATUSES)),
-            check("amendments_start_half_day", one_of("start_half_day", ("am", "pm"))),
-            check("amendments_end_half_day", one_of("end_half_day", ("am", "pm"))),
+            check("amendments_start_half_day", one_of("start_half_day", HALVES)),
+            check("amendments_end_half_day", one_of("end_half_day", HALVES)),
             check("amendments_dates", "start_date <= end_date"),
         ]
 
 
 # A request has one open amendment at most.
-AmendmentRow.add_index(
-    AmendmentRow.organisation_id,
-    AmendmentRow.leave_request_id,
+add_index(
+    AmendmentRow,
+    "amendments_open",
+    "organisation_id leave_request_id",
     unique=True,
-    where=SQL("status = 'open'"),
-    name="amendments_open",
+    where="status = 'open'",
 )
 
 
-class HolidaySetRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class HolidaySetRow(OwnedRow):
     country_code = CharField(32)
     created_at = BigIntegerField()
     categories = TextField(constraints=[SQL("DEFAULT '[\"public\"]'")])
 
     class Meta:
         table_name = "holiday_sets"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "country_code"), True),)
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [OF_ORGANISATION]
 
 
-class HolidayOverrideRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class HolidayOverrideRow(OwnedRow):
     holiday_set_id = IdField()
     date = DateField()
     name = TextField()
     is_holiday = FlagField()
     half = CharField(2, null=True)
     created_at = BigIntegerField()
-    every_year = FlagField(constraints=[SQL("DEFAULT FALSE")])
+    every_year = FlagField(constraints=OFF)
 
     class Meta:
         table_name = "holiday_overrides"
-        primary_key = CompositeKey("organisation_id", "id")
         constraints = [
             references("holiday_sets", "holiday_set_id"),
-            check("holiday_overrides_half", one_of("half", ("am", "pm"))),
+            check("holiday_overrides_half", one_of("half", HALVES)),
         ]
 
 
-HolidayOverrideRow.add_index(
-    HolidayOverrideRow.organisation_id,
-    HolidayOverrideRow.holiday_set_id,
-    HolidayOverrideRow.date,
-    HolidayOverrideRow.every_year,
+add_index(
+    HolidayOverrideRow,
+    "holiday_overrides_of_a_day",
+    "organisation_id holiday_set_id date every_year",
     unique=True,
-    name="holiday_overrides_of_a_day",
 )
 
 
-class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class AllowanceAdjustmentRow(OwnedRow):
     user_id = IdField()
     leave_year_start = DateField()
     half_days = IntegerField()
@@ -448,7 +443,6 @@ class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "allowance_adjustments"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "user_id", "leave_year_start"), False),)
         constraints = [
             references("users", "user_id"),
@@ -459,9 +453,7 @@ class AllowanceAdjustmentRow(Model):  # type: ignore[misc]
         ]
 
 
-class ApiKeyRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class ApiKeyRow(OwnedRow):
     user_id = IdField()
     name = TextField()
     secret_sha256 = CharField(64, unique=True)
@@ -475,7 +467,6 @@ class ApiKeyRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "api_keys"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "user_id", "id"), False),)
         constraints = [
             references("users", "user_id"),
@@ -483,9 +474,7 @@ class ApiKeyRow(Model):  # type: ignore[misc]
         ]
 
 
-class CalendarFeedRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class CalendarFeedRow(OwnedRow):
     user_id = IdField()
     name = TextField(null=True)
     # The person's own token is a feed too; regenerating replaces it.
@@ -499,16 +488,13 @@ class CalendarFeedRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "calendar_feeds"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "user_id"), False),)
         constraints = [references("users", "user_id")]
 
 
-class DisplayLinkRow(Model):  # type: ignore[misc]
+class DisplayLinkRow(OwnedRow):
     """A wallchart of the organisation for screens; ``department_id`` is null for everyone."""
 
-    organisation_id = IdField()
-    id = IdField()
     name = TextField()
     department_id = IdField(null=True)
     token_sha256 = CharField(64, unique=True)
@@ -519,15 +505,10 @@ class DisplayLinkRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "display_links"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "department_id"), False),)
         constraints = [
-            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
-            # Versions that do not know this table delete departments, too.
-            SQL(
-                "FOREIGN KEY (organisation_id, department_id) "
-                "REFERENCES departments (organisation_id, id) ON DELETE CASCADE"
-            ),
+            OF_ORGANISATION,
+            OF_DEPARTMENT,
         ]
 
 
@@ -545,7 +526,7 @@ class FeedChangesRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "feed_changes"
         primary_key = CompositeKey("organisation_id", "shard")
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [OF_ORGANISATION]
 
 
 class FeedSequenceRow(Model):  # type: ignore[misc]
@@ -560,12 +541,10 @@ class FeedSequenceRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "feed_sequences"
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [OF_ORGANISATION]
 
 
-class WebhookRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class WebhookRow(OwnedRow):
     url = TextField()
     events = TextField()
     is_active = FlagField()
@@ -583,15 +562,12 @@ class WebhookRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "webhooks"
-        primary_key = CompositeKey("organisation_id", "id")
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [OF_ORGANISATION]
 
 
-class EventRow(Model):  # type: ignore[misc]
+class EventRow(OwnedRow):
     """What happened, as the bytes that every receiver is sent."""
 
-    organisation_id = IdField()
-    id = IdField()
     type = CharField(64)
     leave_request_id = IdField(null=True)
     sequence = IntegerField()
@@ -600,14 +576,11 @@ class EventRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "events"
-        primary_key = CompositeKey("organisation_id", "id")
 
 
-class DeliveryRow(Model):  # type: ignore[misc]
+class DeliveryRow(OwnedRow):
     """The delivery of one event to one webhook."""
 
-    organisation_id = IdField()
-    id = IdField()
     webhook_id = IdField()
     event_id = IdField()
     event_type = CharField(64)
@@ -624,7 +597,6 @@ class DeliveryRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "deliveries"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("organisation_id", "webhook_id", "status", "event_type", "id"), False),
             (("organisation_id", "event_id"), False),
@@ -638,38 +610,27 @@ class DeliveryRow(Model):  # type: ignore[misc]
 
 
 # For claims, endpoint by endpoint. It stays small, because it has only pending deliveries.
-DeliveryRow.add_index(
-    DeliveryRow.webhook_id,
-    DeliveryRow.organisation_id,
-    DeliveryRow.due_at,
-    where=SQL("status = 'pending'"),
-    name="deliveries_queue",
+add_index(
+    DeliveryRow, "deliveries_queue", "webhook_id organisation_id due_at", where="status = 'pending'"
 )
 # Deliveries not tried yet. Its condition differs from the queue's, so that the planner does not mix
 # them up.
-DeliveryRow.add_index(
-    DeliveryRow.leave_request_id,
-    DeliveryRow.webhook_id,
-    DeliveryRow.organisation_id,
-    DeliveryRow.sequence,
-    where=SQL("settled_at IS NULL AND attempts = 0"),
-    name="deliveries_in_order",
+add_index(
+    DeliveryRow,
+    "deliveries_in_order",
+    "leave_request_id webhook_id organisation_id sequence",
+    where="settled_at IS NULL AND attempts = 0",
 )
-DeliveryRow.add_index(
-    DeliveryRow.organisation_id,
-    DeliveryRow.webhook_id,
-    DeliveryRow.due_at,
-    where=SQL("claim_id IS NOT NULL"),
-    name="deliveries_claimed",
+add_index(
+    DeliveryRow,
+    "deliveries_claimed",
+    "organisation_id webhook_id due_at",
+    where="claim_id IS NOT NULL",
 )
-DeliveryRow.add_index(
-    DeliveryRow.settled_at, where=SQL("settled_at IS NOT NULL"), name="deliveries_settled"
-)
+add_index(DeliveryRow, "deliveries_settled", "settled_at", where="settled_at IS NOT NULL")
 
 
-class DeliveryAttemptRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class DeliveryAttemptRow(OwnedRow):
     delivery_id = IdField()
     attempted_at = BigIntegerField()
     status_code = IntegerField(null=True)
@@ -679,7 +640,6 @@ class DeliveryAttemptRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "delivery_attempts"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "delivery_id"), False),)
         constraints = [
             references("deliveries", "delivery_id"),
@@ -687,9 +647,7 @@ class DeliveryAttemptRow(Model):  # type: ignore[misc]
         ]
 
 
-class AuditRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class AuditRow(OwnedRow):
     action = CharField(64)
     occurred_at = BigIntegerField()
     actor_id = IdField(null=True)
@@ -701,7 +659,6 @@ class AuditRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "audit_entries"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("organisation_id", "occurred_at", "id"), False),
             # Each filter with the list's order: a page is read, never sorted.
@@ -714,9 +671,7 @@ class AuditRow(Model):  # type: ignore[misc]
         ]
 
 
-class IdempotencyKeyRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class IdempotencyKeyRow(OwnedRow):
     api_key_id = IdField()
     idempotency_key = TextField()
     request_sha256 = CharField(64)
@@ -727,16 +682,13 @@ class IdempotencyKeyRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "idempotency_keys"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("organisation_id", "api_key_id", "idempotency_key"), True),
             (("created_at",), False),
         )
 
 
-class SlackInstallationRow(Model):  # type: ignore[misc]
-    organisation_id = IdField()
-    id = IdField()
+class SlackInstallationRow(OwnedRow):
     team_id = CharField(32)
     enterprise_id = CharField(32, null=True)
     bot_id = CharField(32)
@@ -749,7 +701,6 @@ class SlackInstallationRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "slack_installations"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("team_id",), True),)
 
 
@@ -807,7 +758,7 @@ class SlackSyncRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "slack_syncs"
         indexes = ((("due_at",), False),)
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [OF_ORGANISATION]
 
 
 class SlackHomeRow(Model):  # type: ignore[misc]
@@ -824,14 +775,12 @@ class SlackHomeRow(Model):  # type: ignore[misc]
         constraints = [references("users", "user_id")]
 
 
-class SlackMessageRow(Model):  # type: ignore[misc]
+class SlackMessageRow(OwnedRow):
     """The message with a request's card in one approver's DM.
 
     ``reply_ts`` is the last reply in its thread that shows the card again.
     """
 
-    organisation_id = IdField()
-    id = IdField()
     leave_request_id = IdField()
     user_id = IdField()
     channel = CharField(32)
@@ -841,19 +790,16 @@ class SlackMessageRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "slack_messages"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = ((("organisation_id", "leave_request_id", "user_id"), True),)
         constraints = [references("leave_requests", "leave_request_id")]
 
 
-class NotificationRow(Model):  # type: ignore[misc]
+class NotificationRow(OwnedRow):
     """A notification for one person in Slack, about a leave request or a webhook.
 
     It has only ids and is rendered when it is sent.
     """
 
-    organisation_id = IdField()
-    id = IdField()
     kind = CharField(32)
     user_id = IdField()
     leave_request_id = IdField(null=True)
@@ -875,7 +821,6 @@ class NotificationRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "notices"
-        primary_key = CompositeKey("organisation_id", "id")
         constraints = [
             references("users", "user_id"),
             references("leave_requests", "leave_request_id"),
@@ -885,28 +830,21 @@ class NotificationRow(Model):  # type: ignore[misc]
         ]
 
 
-NotificationRow.add_index(
-    NotificationRow.organisation_id,
-    NotificationRow.leave_request_id,
-    NotificationRow.user_id,
-    name="noticerow_organisation_id_leave_request_id_user_id",
+add_index(
+    NotificationRow,
+    "noticerow_organisation_id_leave_request_id_user_id",
+    "organisation_id leave_request_id user_id",
 )
 # Rows to delete with a webhook.
-NotificationRow.add_index(
-    NotificationRow.organisation_id,
-    NotificationRow.webhook_id,
-    where=SQL("webhook_id IS NOT NULL"),
-    name="notices_of_webhooks",
+add_index(
+    NotificationRow,
+    "notices_of_webhooks",
+    "organisation_id webhook_id",
+    where="webhook_id IS NOT NULL",
 )
-NotificationRow.add_index(
-    NotificationRow.due_at, where=SQL("status = 'pending'"), name="notices_due"
-)
-NotificationRow.add_index(
-    NotificationRow.user_id,
-    NotificationRow.leave_request_id,
-    NotificationRow.id,
-    where=SQL("status = 'pending'"),
-    name="notices_in_order",
+add_index(NotificationRow, "notices_due", "due_at", where="status = 'pending'")
+add_index(
+    NotificationRow, "notices_in_order", "user_id leave_request_id id", where="status = 'pending'"
 )
 
 
@@ -967,14 +905,12 @@ class DigestRow(Model):  # type: ignore[misc]
     class Meta:
         table_name = "digests"
         indexes = ((("due_at",), False),)
-        constraints = [SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)")]
+        constraints = [OF_ORGANISATION]
 
 
-class ChannelDigestRow(Model):  # type: ignore[misc]
+class ChannelDigestRow(OwnedRow):
     """A digest for a channel of its own, and the state of its last message as in ``DigestRow``."""
 
-    organisation_id = IdField()
-    id = IdField()
     channel = CharField(32)
     department_id = IdField(null=True)
     frequency = CharField(16)
@@ -992,18 +928,13 @@ class ChannelDigestRow(Model):  # type: ignore[misc]
 
     class Meta:
         table_name = "channel_digests"
-        primary_key = CompositeKey("organisation_id", "id")
         indexes = (
             (("due_at",), False),
             (("organisation_id", "department_id"), False),
         )
         constraints = [
-            SQL("FOREIGN KEY (organisation_id) REFERENCES organisations (id)"),
-            # Versions that do not know this table delete departments, too.
-            SQL(
-                "FOREIGN KEY (organisation_id, department_id) "
-                "REFERENCES departments (organisation_id, id) ON DELETE CASCADE"
-            ),
+            OF_ORGANISATION,
+            OF_DEPARTMENT,
             check("channel_digests_frequency", one_of("frequency", DIGEST_FREQUENCIES)),
         ]
 
