@@ -10,11 +10,9 @@ from storage.admin import holiday_overrides, holiday_set_changes
 from storage.admin.holiday_overrides import NewOverride
 from storage.base.calendar_values import HolidaySet
 from storage.base.errors import InvalidInput
-from storage.base.ids import new_id
-from storage.base.values import Caller
-from storage.db.database import Database, Transaction
+from storage.base.values import Caller, HalfDay
+from storage.db.database import Database
 from storage.db.pages import PageOf
-from storage.db.tables import HolidayOverrideRow
 from storage.outbox import organisation_config
 from storage.people import holiday_sets, public_holidays
 from storage.rules import holiday_calendar
@@ -50,26 +48,13 @@ def an_override(
     *,
     name: str = "Market day",
     is_holiday: bool = True,
-    half: str | None = None,
+    half: HalfDay | None = None,
 ) -> None:
     """An override of the organisation's own set."""
-
-    def insert(tx: Transaction) -> None:
-        config = organisation_config.of_organisation(tx, acme.id)
-        tx.insert(
-            HolidayOverrideRow,
-            organisation_id=acme.id,
-            id=new_id(NOW),
-            holiday_set_id=next(iter(config.holiday_sets)),
-            date=day.isoformat(),
-            name=name,
-            is_holiday=is_holiday,
-            half=half,
-            created_at=NOW,
-        )
-        organisation_config.changed(tx, acme.id)
-
-    database.write_now(insert)
+    config = database.read_now(organisation_config.of_organisation, acme.id)
+    new = NewOverride(date=day, name=name, is_holiday=is_holiday, half=half)
+    set_id = next(iter(config.holiday_sets))
+    database.write_now(holiday_overrides.add, set_id, new, by=acme.caller, now=NOW)
 
 
 def holidays_on(database: Database, acme: Acme, day: date, code: str = "GB") -> Any:
@@ -132,52 +117,32 @@ def test_the_countrys_holidays_show_through(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("half", "halves"), [(None, WHOLE_DAY), ("am", MORNING), ("pm", AFTERNOON)]
-)
-def test_an_override_adds_a_day_or_a_half(
-    database: Database, half: str | None, halves: int
-) -> None:
-    acme = an_organisation(database)
-
-    an_override(database, acme, MARKET_DAY, half=half)
-
-    assert holidays_on(database, acme, MARKET_DAY) == Holiday(name="Market day", halves=halves)
-
-
-def test_an_override_replaces_the_countrys_holiday(database: Database) -> None:
-    acme = an_organisation(database)
-
-    an_override(database, acme, CHRISTMAS, name="Half Christmas", half="pm")
-
-    assert holidays_on(database, acme, CHRISTMAS) == Holiday(
-        name="Half Christmas", halves=AFTERNOON
-    )
-
-
-@pytest.mark.parametrize(
-    ("half", "remaining"),
+    ("day", "is_holiday", "half", "halves"),
     [
-        (None, None),
-        ("am", Holiday(name="Christmas Day", halves=AFTERNOON, country_code="GB")),
-        ("pm", Holiday(name="Christmas Day", halves=MORNING, country_code="GB")),
+        (MARKET_DAY, True, None, WHOLE_DAY),
+        (MARKET_DAY, True, "am", MORNING),
+        (MARKET_DAY, True, "pm", AFTERNOON),
+        (CHRISTMAS, True, "pm", AFTERNOON),
+        (CHRISTMAS, False, None, None),
+        (CHRISTMAS, False, "am", AFTERNOON),
+        (CHRISTMAS, False, "pm", MORNING),
+        (MARKET_DAY, False, None, None),
     ],
 )
-def test_an_override_takes_a_day_or_a_half_away(
-    database: Database, half: str | None, remaining: Holiday | None
+def test_an_override_adds_replaces_or_takes_away_a_day_or_a_half(
+    database: Database, day: date, is_holiday: bool, half: HalfDay | None, halves: int | None
 ) -> None:
     acme = an_organisation(database)
 
-    an_override(database, acme, CHRISTMAS, is_holiday=False, half=half)
+    an_override(database, acme, day, is_holiday=is_holiday, half=half)
 
-    assert holidays_on(database, acme, CHRISTMAS) == remaining
-
-
-def test_removing_a_working_day_does_nothing(database: Database) -> None:
-    acme = an_organisation(database)
-
-    an_override(database, acme, MARKET_DAY, is_holiday=False)
-
-    assert holidays_on(database, acme, MARKET_DAY) is None
+    holiday = holidays_on(database, acme, day)
+    if halves is None:
+        assert holiday is None
+    elif is_holiday:
+        assert holiday == Holiday(name="Market day", halves=halves)
+    else:
+        assert holiday == Holiday(name="Christmas Day", halves=halves, country_code="GB")
 
 
 def test_overrides_stay_with_their_set_and_organisation(database: Database) -> None:

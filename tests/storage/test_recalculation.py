@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -35,7 +34,6 @@ from tests.builders import (
     as_it_is,
     audit_entries,
     caller_for,
-    dry_run,
 )
 from tests.refusals import crossing, overlapping
 
@@ -140,33 +138,30 @@ def test_another_country_recalculates_a_persons_leave(database: Database) -> Non
     assert as_it_is(database, acme, bastille_day).total_half_days == 0
 
 
-def test_the_organisations_working_days_count_for_those_without_their_own(
-    database: Database,
+@pytest.mark.parametrize(
+    ("change", "own", "day", "counted"),
+    [
+        (
+            {"working_days": ["monday", "tuesday", "wednesday:am"]},
+            {"working_days": ["wednesday"]},
+            WEDNESDAY,
+            "1",
+        ),
+        ({"country_code": "FR"}, {"public_holiday_country_code": "GB"}, date(2026, 7, 14), "0"),
+    ],
+    ids=["working days", "country"],
+)
+def test_the_organisations_settings_count_for_those_without_their_own(
+    database: Database, change: dict[str, Any], own: dict[str, Any], day: date, counted: str
 ) -> None:
     acme = an_organisation(database)
-    ada = a_person(database, acme)
-    hedy = a_person(database, acme, first_name="Hedy", working_days=["wednesday"])
-    requests = [a_request(database, acme, user, start_date=WEDNESDAY) for user in (ada, hedy)]
-    change = {"working_days": ["monday", "tuesday", "wednesday:am"]}
+    ada, hedy = a_person(database, acme), a_person(database, acme, first_name="Hedy", **own)
+    requests = [a_request(database, acme, user, start_date=day) for user in (ada, hedy)]
 
     database.write_now(organisation_settings.update, change, by=acme.caller, now=LATER)
 
     counts = [as_it_is(database, acme, request).counted_halves for request in requests]
-    assert counts == ["1", "3"]
-
-
-def test_the_organisations_country_counts_for_those_without_their_own(database: Database) -> None:
-    acme = an_organisation(database)
-    ada = a_person(database, acme)
-    hedy = a_person(database, acme, first_name="Hedy", public_holiday_country_code="GB")
-    day = date(2026, 7, 14)
-    requests = [a_request(database, acme, user, start_date=day) for user in (ada, hedy)]
-
-    database.write_now(
-        organisation_settings.update, {"country_code": "FR"}, by=acme.caller, now=LATER
-    )
-
-    assert [as_it_is(database, acme, request).total_half_days for request in requests] == [0, 2]
+    assert counts == [counted, "3"]
 
 
 def test_changes_of_other_fields_recalculate_nothing(database: Database) -> None:
@@ -330,53 +325,6 @@ def test_webhooks_receive_an_event_for_recalculated_leave(database: Database) ->
     assert totals == [(request.id, 0)]
     assert bodies[0]["data"]["sequence"] == request.version + 1
     assert bodies[0]["data"]["user"]["id"] == ada.id
-
-
-# A change that an admin makes.
-Change = Callable[..., Any]
-
-
-def test_a_dry_run_returns_the_recalculated_leave(database: Database) -> None:
-    acme = an_organisation(database)
-    database.write_now(holiday_sets.add, "FR", by=acme.caller, now=NOW)
-    cast = [
-        a_person(database, acme, leave_allowance_half_days=400),
-        a_person(database, acme, public_holiday_country_code="FR"),
-        a_person(database, acme, working_days=["monday", "wednesday:pm"]),
-    ]
-    for user in cast:
-        for start in (date(2026, 6, 1), date(2026, 7, 13), date(2026, 12, 21)):
-            end = start + timedelta(days=8)
-            a_request(database, acme, user, start_date=start, end_date=end, code="unpaid")
-    set_id = own_set(database, acme)
-    new = NewOverride(date=date(2026, 7, 15), name="Market day", half="am")
-    off = NewOverride(date=date(2026, 12, 25), is_holiday=False)
-    week = {"working_days": ["monday:am", "thursday"]}
-    of_everyone = {"working_days": ["monday", "tuesday:am", "wednesday", "saturday"]}
-    trials: list[Change] = [
-        partial(organisation_settings.update, changes=of_everyone),
-        partial(organisation_settings.update, changes={"country_code": "FR"}),
-        partial(people.update, user_id=cast[2].id, changes=week),
-        partial(holiday_overrides.add, set_id=set_id, new=new),
-        partial(holiday_overrides.add, set_id=set_id, new=off),
-    ]
-
-    at = NOW
-    for change in trials:
-        at += timedelta(minutes=1)
-        before = everything(database, acme)
-        effects = dry_run(database, change, by=acme.caller, now=at)
-        assert everything(database, acme) == before
-        database.write_now(change, by=acme.caller, now=at)
-        after = everything(database, acme)
-
-        changed = {
-            request.id: request for request in after.values() if before[request.id] != request
-        }
-        assert {effect.after.id: effect.after for effect in effects.leave} == changed
-        assert {effect.before.id: effect.before for effect in effects.leave} == {
-            of_id: before[of_id] for of_id in changed
-        }
 
 
 def everything(database: Database, acme: Acme) -> dict[str, LeaveRequest]:
