@@ -135,7 +135,6 @@ def delete(tx: Transaction, digest_id: str, *, by: Caller, now: datetime) -> Non
 
 
 def delete_of_department(tx: Transaction, department_id: str, *, by: Caller, now: datetime) -> None:
-    """Delete the digests of a department that is about to be deleted."""
     digests = [
         digest for digest in _all(tx, by.organisation_id) if digest.department_id == department_id
     ]

@@ -150,7 +150,6 @@ def slug_of_name(tx: Transaction, name: str) -> str | None:
 
 
 def count(tx: Transaction) -> int:
-    """How many organisations there are."""
     row = tx.first(_count)
     return 0 if row is None else int(row.total)
 

@@ -56,7 +56,6 @@ def pending_of(
     user_id: str | None = None,
     department_id: str | None = None,
 ) -> list[LeaveRequest]:
-    """The pending requests of a person, or of all people in a department."""
     return leave_rows.pending_of(
         tx,
         config.organisation.id,
@@ -87,7 +86,6 @@ def approvers_by_requester(
 def difference(
     requests: Sequence[LeaveRequest], before: ApproversByRequester, after: ApproversByRequester
 ) -> list[Reassignment]:
-    """The requests whose approvers differ."""
     candidates = [
         Reassignment(
             request=request,

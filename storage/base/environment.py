@@ -86,7 +86,6 @@ class Environment:
         return _SWITCH.get(text, default)
 
     def one_of(self, name: str, words: Sequence[Word], default: Word) -> Word:
-        """One of a few words."""
         text = self.text(name, default)
         if text not in words:
             self.problem(f"{name} must be one of {', '.join(words)}, not {text!r}.")
@@ -94,7 +93,6 @@ class Environment:
         return cast(Word, text)
 
     def seconds(self, name: str, default: float, *, least: float, most: float) -> float:
-        """A number of seconds within bounds."""
         text = self.text(name, str(default))
         try:
             seconds = float(text)

@@ -146,7 +146,6 @@ def timezone(value: object, field: str) -> str:
 
 
 def is_timezone(text: str) -> bool:
-    """Whether the time zone database knows the name."""
     return text in _timezones()
 
 

@@ -62,7 +62,6 @@ class FeedTokenUnreadable(Conflict):
 
 
 def default_name(owner_name: str) -> str:
-    """The name of a feed that was created without one."""
     return f"Leave: {owner_name}"
 
 
@@ -265,7 +264,6 @@ def _select(organisation_id: Expr, user_id: Expr, *, is_personal: bool) -> Selec
 
 
 def _is_active(organisation_id: Expr, user_id: Expr) -> tuple[Expr, ...]:
-    """The conditions for a person's feeds that are not revoked."""
     return (
         CalendarFeedRow.organisation_id == organisation_id,
         CalendarFeedRow.user_id == user_id,

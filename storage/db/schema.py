@@ -207,7 +207,6 @@ def _too_new(name: str) -> SchemaTooNew:
 
 
 def latest_migration() -> str:
-    """The newest migration of this version."""
     return _migrations()[-1]
 
 

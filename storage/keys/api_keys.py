@@ -124,7 +124,6 @@ def revoke(tx: Transaction, key_id: str, *, by: Caller, now: datetime) -> ApiKey
 
 
 def count(tx: Transaction, organisation_id: str, user_id: str) -> int:
-    """How many keys of a person are not revoked."""
     return len(tx.all(_active_ids, organisation_id=organisation_id, user_id=user_id))
 
 

@@ -54,8 +54,6 @@ class ActiveKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Authenticated:
-    """A caller with the key that they used."""
-
     caller: Caller
     key: ActiveKey
 

@@ -86,8 +86,6 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredResponse:
-    """A response as it was sent."""
-
     status: int
     headers: Sequence[tuple[bytes, bytes]]
     content: bytes

@@ -50,7 +50,6 @@ def _read(tx: Transaction, kind: str, *, after: tuple[str, str] | None, limit: i
 
 
 def count(tx: Transaction) -> int:
-    """How many there are of all kinds."""
     total = 0
     for kind in KINDS:
         row = tx.first(_number, kind=kind)

@@ -199,7 +199,6 @@ def days_off(
 
 
 def away_warning(cover: User, days: list[date]) -> FieldError:
-    """The warning of a preview."""
     return FieldError(
         pointer="/cover_user_id",
         code="cover_away",

@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
-    """The leave that a person requests."""
-
     leave_type_id: str
     start_date: date
     end_date: date

@@ -207,7 +207,6 @@ def of_requests(
 def of_request(
     tx: Transaction, organisation_id: str, request: LeaveRequest
 ) -> CountedAmendment | None:
-    """The open amendment of one request."""
     return of_requests(tx, organisation_id, [request]).get(request.id)
 
 

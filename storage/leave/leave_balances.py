@@ -217,7 +217,6 @@ class BalanceInputs:
 
 
 def leave_year_rule(config: OrganisationConfig, user: User) -> LeaveYearRule:
-    """When this person's leave years begin."""
     organisation = config.organisation
     return LeaveYearRule(
         type=organisation.leave_year_type,
@@ -287,7 +286,6 @@ def _carry_over(organisation: Organisation, user: User) -> CarryOver | None:
 
 
 def deducting(config: OrganisationConfig, leave: Iterable[BookedLeave]) -> list[Deduction]:
-    """The leave whose type uses the allowance."""
     types = config.leave_types
     return [deduction(booked) for booked in leave if types[booked.leave_type_id].deducts_allowance]
 

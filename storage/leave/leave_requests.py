@@ -72,7 +72,6 @@ def submit(tx: Transaction, *, by: Caller, draft: Draft, now: datetime) -> Leave
 def new_request(
     draft: Draft, assessment: Assessment, user_id: str, *, now: datetime
 ) -> LeaveRequest:
-    """The pending request of a checked draft."""
     return LeaveRequest(
         id=new_id(now),
         user_id=user_id,

@@ -200,7 +200,6 @@ def standing_before(
 
 
 def amended_of(tx: Transaction, organisation_id: str, user_id: str) -> list[LeaveRequest]:
-    """A person's leave with an open amendment."""
     request_rows = tx.all(_amended, organisation_id=organisation_id, user_id=user_id)
     return [rows.leave_request(row) for row in request_rows]
 

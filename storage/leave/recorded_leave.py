@@ -157,7 +157,6 @@ def object_to(tx: Transaction, request_id: str, *, by: Caller, now: datetime) ->
 
 
 def has_objected(tx: Transaction, organisation_id: str, request: LeaveRequest) -> bool:
-    """Whether the person has objected to leave that was recorded for them."""
     if request.recorded_by is None:
         return False
     actor_id = audit.last_actor(tx, organisation_id, "leave_request.objected", request.id)

@@ -318,7 +318,6 @@ def check_transition(
 
 
 def decider_name(tx: Transaction, request: LeaveRequest, by: Caller) -> str | None:
-    """The person who approved, declined or cancelled the request."""
     user_id = request.decided_by
     if request.status == "cancelled":
         user_id = leave_reading.cancelled_by(tx, by.organisation_id, request)

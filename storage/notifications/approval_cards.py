@@ -75,7 +75,6 @@ def shown_amendment(
 
 
 def amended(request: LeaveRequest, card_amendment: CardAmendment | None) -> LeaveRequest:
-    """The request as it would be with its open amendment."""
     if card_amendment is None or not card_amendment.is_open:
         return request
     counted = CountedAmendment(

@@ -72,7 +72,6 @@ def on_day(
 def in_week(
     tx: Transaction, organisation_id: str, department_id: str | None, monday: date
 ) -> Absences:
-    """Who is out on which days of a week."""
     week = [monday + timedelta(days=number) for number in range(7)]
     leave, total = _leave(tx, organisation_id, department_id, week[0], week[-1])
     covers = _covers(tx, organisation_id, leave)

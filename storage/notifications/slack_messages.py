@@ -29,7 +29,6 @@ class PostedMessage:
 
     @property
     def reply(self) -> PostedMessage | None:
-        """That reply as a message."""
         if self.reply_ts is None:
             return None
         return PostedMessage(channel=self.channel, ts=self.reply_ts)
@@ -38,14 +37,12 @@ class PostedMessage:
 def find(
     tx: Transaction, organisation_id: str, leave_request_id: str, user_id: str
 ) -> PostedMessage | None:
-    """The message with the person's card of the request."""
     return of_request(tx, organisation_id, leave_request_id).get(user_id)
 
 
 def of_request(
     tx: Transaction, organisation_id: str, leave_request_id: str
 ) -> dict[str, PostedMessage]:
-    """The messages with the cards of a request, by person."""
     messages = tx.all(_messages, organisation_id=organisation_id, leave_request_id=leave_request_id)
     return {row.user_id: _posted(row) for row in messages}
 

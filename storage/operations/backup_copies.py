@@ -103,7 +103,6 @@ def _require_replaceable(path: Path) -> None:
 
 
 def _files_of(path: Path) -> list[Path]:
-    """The database's files that exist."""
     ends = ("", "-wal", "-shm", "-journal")
     return [file for end in ends if (file := path.with_name(path.name + end)).exists()]
 

@@ -27,7 +27,7 @@ from storage.base.errors import (
     SecretKeysUnusable,
 )
 from storage.base.settings import StorageSettings
-from storage.base.values import SCOPES, Caller, Organisation
+from storage.base.values import Caller, Organisation
 from storage.db.database import Database, Transaction
 from storage.db.engines import open_database
 from storage.db.schema import check_schema
@@ -120,13 +120,7 @@ def region_note(code: str) -> str:
 
 def operator(organisation: Organisation) -> Caller:
     """An operator with a shell on the server: no user of the organisation, with every right."""
-    return Caller(
-        organisation_id=organisation.id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(SCOPES),
-        source="cli",
-    )
+    return Caller.system(organisation.id, "cli")
 
 
 def print_json(value: object) -> None:

@@ -294,7 +294,7 @@ def enter(tx: Transaction, organisation_id: str, *, now: datetime) -> list[User]
 
 def queue_pending_cards(tx: Transaction, organisation_id: str, *, now: datetime) -> None:
     """Queue the card of every pending request for its approvers."""
-    by = _system(organisation_id)
+    by = Caller.system(organisation_id, "cli")
     config = organisation_config.of_organisation(tx, organisation_id)
     pending = leave_lists.filtered(tx, PageOf(limit=_MAX_PENDING), by=by, status="pending")
     today = local_day(now, config.organisation.timezone)
@@ -325,23 +325,15 @@ def leave(tx: Transaction, *, now: datetime) -> bool:
 
 
 def _staff(tx: Transaction, organisation_id: str) -> list[User]:
-    users = people_lists.page(tx, PageOf(limit=_MAX_PEOPLE), by=_system(organisation_id)).items
+    users = people_lists.page(
+        tx, PageOf(limit=_MAX_PEOPLE), by=Caller.system(organisation_id, "cli")
+    ).items
     return [user for user in users if user.status in ("pending", "active")]
 
 
 def _slack_id(user: User) -> str:
     letters = "".join(letter for letter in user.email.partition("@")[0].upper() if letter.isalnum())
     return f"U0{letters}"[:32]
-
-
-def _system(organisation_id: str) -> Caller:
-    return Caller(
-        organisation_id=organisation_id,
-        user_id=None,
-        role="owner",
-        scopes=frozenset(SCOPES),
-        source="cli",
-    )
 
 
 @compiled

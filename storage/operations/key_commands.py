@@ -141,7 +141,6 @@ def _create_key(
 
 
 def _all_keys(tx: Transaction, slug: str | None) -> list[tuple[ApiKey, str]]:
-    """Every key with its owner's e-mail address."""
     by = console.operator(console.chosen_organisation(tx, slug))
     emails = {user.id: user.email for user in people_lists.list_all(tx, by=by)}
     page = api_keys.page(tx, PageOf(limit=_KEYS_PER_READ), by=by)

@@ -199,7 +199,6 @@ def last_actor(
 def last_at(
     tx: Transaction, organisation_id: str, action: AuditAction, subject_id: str
 ) -> datetime | None:
-    """When this was last done to the subject."""
     row = tx.first(_last, organisation_id=organisation_id, action=action, subject_id=subject_id)
     return None if row is None else instant(row.occurred_at)
 

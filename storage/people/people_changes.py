@@ -171,7 +171,6 @@ def record_updates(
 
 
 def audited(user: User) -> dict[str, object]:
-    """What the audit trail shows of a person."""
     shown = {name: value for name, value in as_dict(user).items() if name not in _NOT_AUDITED}
     if not user.earlier_periods:
         del shown["earlier_periods"]

@@ -77,7 +77,6 @@ _ENGLISH_REGIONS_FILE: Final = Path(__file__).with_name("english_regions.txt")
 
 
 def countries(locale: Locale = ENGLISH) -> tuple[str, ...]:
-    """The codes of all countries, by name."""
     return tuple(sorted(_CODES, key=lambda code: country_name(code, locale)))
 
 

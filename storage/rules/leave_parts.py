@@ -27,7 +27,6 @@ def of_request(request: LeaveRequest) -> Part:
 
 
 def with_part(request: LeaveRequest, part: Part) -> LeaveRequest:
-    """The request with the time of the part."""
     return replace(
         request,
         start_date=part.span.start_date,

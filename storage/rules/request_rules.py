@@ -223,5 +223,4 @@ def check_allowance(demands: Iterable[YearDemand], *, allow_overdraft: bool) -> 
 
 
 def is_short(demand: YearDemand) -> bool:
-    """Whether the leave year has too little left."""
     return demand.needed_half_days > max(demand.remaining_half_days, 0)

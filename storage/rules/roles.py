@@ -38,7 +38,6 @@ def role_needed_to_manage(target_role: Role | None, new_role: Role | None = None
 
 
 def may_manage(actor_role: Role, target_role: Role | None, new_role: Role | None = None) -> bool:
-    """Whether the actor may create, change or archive that person."""
     return has_role(actor_role, role_needed_to_manage(target_role, new_role))
 
 

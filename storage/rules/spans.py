@@ -112,10 +112,8 @@ def of_request(request: LeaveRequest) -> Span:
 
 
 def overlaps(first: Span, second: Span) -> bool:
-    """Whether the two share a half-day."""
     return first.first_slot <= second.last_slot and second.first_slot <= first.last_slot
 
 
 def lies_within(inner: Span, outer: Span) -> bool:
-    """Whether all half-days of the first are half-days of the second."""
     return outer.first_slot <= inner.first_slot and inner.last_slot <= outer.last_slot

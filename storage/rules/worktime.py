@@ -40,7 +40,6 @@ class Worktime:
         return self.week[day.weekday()] & ~off
 
     def local_day(self, instant: datetime) -> date:
-        """The person's local date at that instant."""
         return instant.astimezone(ZoneInfo(self.hours.timezone)).date()
 
     def begins_at(self, day: date) -> datetime:
