@@ -20,7 +20,7 @@ from storage.base.ids import new_id
 from storage.base.values import Caller, Department, EmploymentRecord, LeaveRequest, User, as_dict
 from storage.calendars import display_links
 from storage.db import locks, rows
-from storage.db.compiled import Param, compiled, json_table, milliseconds
+from storage.db.compiled import Param, compiled, milliseconds, update_each
 from storage.db.database import Transaction
 from storage.db.tables import DepartmentRow, UserRow
 from storage.leave import card_refreshes
@@ -324,17 +324,7 @@ _SAVED_COLUMNS: Final = {
 
 @compiled
 def _save_all(columns: Param[str]) -> Update:
-    keys = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
-    new = json_table(columns, "new", keys | _SAVED_COLUMNS)
-    return (
-        UserRow.update({getattr(UserRow, name): new.column(name) for name in _SAVED_COLUMNS})
-        .from_(new)
-        .where(
-            UserRow.organisation_id == new.column("organisation_id"),
-            UserRow.id == new.column("id"),
-            UserRow.version == new.column("version_before"),
-        )
-    )
+    return update_each(UserRow, columns, _SAVED_COLUMNS)
 
 
 @compiled

@@ -336,10 +336,10 @@ class LeaveRequest:
     total_half_days: int
     counted_halves: str
     note: str | None
-    decided_by: str | None
-    decided_at: datetime | None
-    decision_reason: str | None
-    cancelled_at: datetime | None
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    decision_reason: str | None = None
+    cancelled_at: datetime | None = None
     created_at: datetime
     updated_at: datetime
     version: int

@@ -122,6 +122,25 @@ class json_table(peewee.Node):  # type: ignore[misc]  # reads as a table
         return ctx.literal(f') LIMIT -1) AS "{self.alias_name}"')
 
 
+def update_each(
+    table: Any, param: str, columns: dict[str, str], others: Mapping[str, object] | None = None
+) -> Any:
+    """An UPDATE with the JSON objects of ``param``, of rows that still have ``version_before``."""
+    keys = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
+    new = json_table(param, "new", keys | columns)
+    changes = {name: new.column(name) for name in columns} | dict(others or {})
+    return (
+        table.update(changes)
+        .from_(new)
+        .where(
+            # From the table as well: with a constant, SQLite would scan the organisation's rows.
+            table.organisation_id == new.column("organisation_id"),
+            table.id == new.column("id"),
+            table.version == new.column("version_before"),
+        )
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """SQL for one engine, and the names of the parameters that it binds, in order.

@@ -12,12 +12,7 @@ from storage.base.event_values import AuditAction
 from storage.base.shapes import days_of
 from storage.base.values import Caller, LeaveRequest, as_dict
 from storage.db import rows
-from storage.db.compiled import (
-    Param,
-    compiled,
-    json_table,
-    milliseconds,
-)
+from storage.db.compiled import Param, compiled, milliseconds, update_each
 from storage.db.database import Transaction
 from storage.db.tables import LeaveRequestRow, UserRow
 from storage.leave import leave_amendments
@@ -289,22 +284,8 @@ _SAVED_COLUMNS: Final = {
 
 @compiled
 def _save_all(columns: Param[str]) -> Update:
-    keys = {"organisation_id": "uuid", "id": "uuid", "version_before": "integer"}
-    new = json_table(columns, "new", keys | _SAVED_COLUMNS)
-    return (
-        LeaveRequestRow.update(
-            {getattr(LeaveRequestRow, name): new.column(name) for name in _SAVED_COLUMNS}
-            | {LeaveRequestRow.shown_updated_at: None}
-        )
-        .from_(new)
-        .where(
-            # From the table as well: with a constant, SQLite would scan the organisation's leave
-            # for every row.
-            LeaveRequestRow.organisation_id == new.column("organisation_id"),
-            LeaveRequestRow.id == new.column("id"),
-            LeaveRequestRow.version == new.column("version_before"),
-        )
-    )
+    shown: dict[str, object] = {"shown_updated_at": None}
+    return update_each(LeaveRequestRow, columns, _SAVED_COLUMNS, shown)
 
 
 @compiled
